@@ -23,7 +23,7 @@ from prove_workers import Row, rows_of
 import onnx_scatterx
 from onnx_scatterx.equivalence.proof import prove
 
-TRIES, ROUNDS, LARGE, LIMIT = 10, 40, 400_000, 120
+TRIES, ROUNDS, EACH, LARGE, LIMIT = 10, 40, 16, 400_000, 120
 TARGETS = ("standard", "scatterx", "standard", "qnn")
 WRITTEN = "a node that was written"
 Optimized = Callable[[Path, str, Path], "onnx.ModelProto | None"]
@@ -103,8 +103,8 @@ def judge_mutants(
     kept = rows / "optimized"
     small = [p for p in paths if p.stat().st_size < LARGE]
     found: list[Row] = []
-    for first in range(seed, seed + ROUNDS, len(TARGETS)):
-        keys = [f"{first + k}/{target}" for k, target in enumerate(TARGETS)]
+    for first in range(seed, seed + ROUNDS * EACH, EACH):
+        keys = [f"{first + k}/{TARGETS[k % len(TARGETS)]}" for k in range(EACH)]
         made = rows_of(
             lambda path, some: mutants(path, some, kept, optimized),
             [(path, keys) for path in small],

@@ -60,9 +60,12 @@ def wrong_dim(
 ) -> str | None:
     """Return the first dim that a model states and that was not proven to follow from its inputs.
 
-    If ``names`` is true, dims of one name must be one size; the inputs give it first.
+    If ``names`` is true, dims of one name must be one size; the inputs give it first. The names of
+    an output that no node reads do not count: ONNX Runtime never gives its memory to another value.
     """
     known: dict[str, Term] = {}
+    read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}
+    last = set(graph.outputs) - read
     stated = [(s, scope[s.name]) for s in (*graph.inputs, *graph.declared) if s.name in scope]
     for one, tensor in (*stated, *branches):
         if one.dims is None:
@@ -76,7 +79,7 @@ def wrong_dim(
             expected: Term | None = None
             if isinstance(dim, int):
                 expected = integer(dim)
-            elif dim and names:
+            elif dim and names and one.name not in last:
                 expected = known.setdefault(dim, d)
             if expected is not None and not world.same(expected, d):
                 return f"{what} that axis {axis} has size {dim}, which was not proven"

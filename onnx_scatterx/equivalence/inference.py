@@ -169,11 +169,8 @@ def _einsum(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, .
 def _resized(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, ...] | None:
     """Return the dims of a Resize by whole numbers, or to sizes; others are rounded."""
     a = inputs[0]
-    plain = set(node.attributes) <= {
-        *("coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside"),
-        *("extrapolation_value", "mode", "nearest_mode"),
-    }
-    if a is None or not plain or node.version < 11:
+    policy = node.get("keep_aspect_ratio_policy", b"stretch")
+    if a is None or policy != b"stretch" or "axes" in node.attributes or node.version < 11:
         return None
     scales, sizes = (inputs[k] if len(inputs) > k else None for k in (2, 3))
     if sizes is not None and sizes.dims is not None and number(sizes.dims[0]) == a.rank:

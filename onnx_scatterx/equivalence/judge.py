@@ -204,7 +204,7 @@ class Trial:
             return
         if node.op == "Where":
             self.world.assume("the sign of a zero does not count where a new Where chooses floats")
-        elif node.op in COMPUTING:
+        elif node.op in (*COMPUTING, "DequantizeLinear"):
             self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:

@@ -251,7 +251,7 @@ def test_scatter_nd(rows: list[list[int]], known: bool) -> None:
 @pytest.mark.parametrize("mode", ["add", "mul", "min", "max"])
 def test_scatter_nd_that_reduces_integers(mode: str) -> None:
     text = (
-        "g (int64[N] x, int64[3] u) => (int64[M] y) <int64[3, 1] i = {3, 2, 1}> "
+        "g (int64[N] x, int64[3] u) => (int64[M] y) <int64[3, 1] i = {1, 3, 1}> "
         f'{{ y = ScatterND<reduction="{mode}">(x, i, u) }}'
     )
     assert_follows(text, {"x": i64([1, 2, 3, 4]), "u": i64([3, -5, 1])})

@@ -1,8 +1,9 @@
 """The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
 Each axis of I is found by the first of these that works: it has one point only; a column of T is
-an affine function of it; columns of T are the places of a mask at it; no column depends on it, so
-the last one wins; else by a search, about which only the properties of a search are known.
+an affine function of it; columns of T are constants; columns of T are the places of a mask at it;
+no column depends on it, so the last one wins; else by a search, about which only the properties of
+a search are known.
 """
 
 from __future__ import annotations
@@ -19,13 +20,19 @@ from onnx_scatterx.equivalence.core.arithmetic import (
     polynomial,
 )
 from onnx_scatterx.equivalence.core.logic import (
+    FALSE,
     at_most,
+    below,
     both,
+    choose,
     equal,
     implies,
     within,
 )
+from onnx_scatterx.equivalence.core.lookups import Lookup, entry
 from onnx_scatterx.equivalence.core.masks import View
+from onnx_scatterx.equivalence.core.reshaping import flattened, unflattened
+from onnx_scatterx.equivalence.core.tabulating import Inverse, inverted
 from onnx_scatterx.equivalence.core.terms import (
     LARGEST_SIZE,
     Term,
@@ -75,6 +82,8 @@ class Inversion:
         self.free: list[int] = []
         self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
+        self.layers = 0  # how many updates may collide, if they do by one table only
+        self._layer = 0  # which of them is returned; 0 is the last one
         self._solve()
 
     def _solved(self, axis: int, step: Step, certain: Iterable[int] = ()) -> None:
@@ -91,17 +100,19 @@ class Inversion:
         depends = [self._depends(j) for j in range(len(self.columns))]
         while waiting:
             axis = next((k for k in sorted(waiting) if self._try(k, waiting, depends)), None)
-            if axis is None:
+            solved = self._tabled(waiting, depends) if axis is None else {axis}
+            if not solved:
                 break
-            waiting.discard(axis)
+            waiting -= solved
         for axis in sorted(waiting):
             if not any(axis in d for d in depends):
-                self.unique = False
+                self.unique, self.layers = False, 0
                 self.world.assume("the last of colliding updates wins")
                 self._solved(axis, _always(self.dims[axis] - 1))
                 waiting.discard(axis)
         self.free = sorted(waiting)
-        self.unique = self.unique and not self.free
+        if self.free:
+            self.unique, self.layers = False, 0
 
     def _try(self, axis: int, waiting: set[int], depends: list[set[int]]) -> bool:
         for j, column in enumerate(self.columns):
@@ -129,6 +140,55 @@ class Inversion:
         self._solved(axis, step, [j] if abs(factor) == 1 else [])
         return True
 
+    def _tabled(self, waiting: set[int], depends: list[set[int]]) -> set[int]:
+        """Solve axes that constant columns depend on; return which."""
+        for group in sorted((d for d in depends if d and d <= waiting), key=len):
+            own = [j for j, d in enumerate(depends) if d and d <= group]
+            sizes = {self.points[k]: number(self.dims[k]) for k in sorted(group)}
+            box = {point: n for point, n in sizes.items() if n is not None}
+            inverse = inverted([self.columns[j] for j in own], box) if box == sizes else None
+            if inverse is None:
+                continue
+            if not inverse.unique:
+                if any(d & group for j, d in enumerate(depends) if j not in own):
+                    continue  # which one hits is for another column to say
+                self.layers = len(inverse.layers) if self.unique else 0
+                self.unique = False
+                self.world.assume("the last of colliding updates wins")
+            self._looked_up(sorted(group), own, inverse)
+            return group
+        return set()
+
+    def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
+        """Take axes from lookups, at the coordinates that some columns give."""
+        lookups = [Lookup.of(t, "int64") for t in (inverse.last, *inverse.layers)]
+        sizes = [integer(n) for n in inverse.sizes]
+        extents = [integer(n) for n in inverse.extents]
+        nowhere = integer(-1)
+
+        def place(c: Sequence[Term]) -> Term:
+            at = [c[j] for j in own]
+            inside = both(*(within(k, ZERO, n) for k, n in zip(at, extents, strict=True)))
+            if inside is FALSE:
+                return nowhere
+            return choose(
+                inside,
+                entry(lookups[min(self._layer, len(lookups) - 1)], flattened(at, extents)),
+                nowhere,
+            )
+
+        def step(position: int) -> Step:
+            def one(c: Sequence[Term], found: dict[int, Term]) -> Term:
+                at = place(c)
+                if len(axes) == 1:
+                    return at
+                return choose(below(at, ZERO), nowhere, unflattened(at, sizes)[position])
+
+            return one
+
+        for position, axis in enumerate(axes):
+            self._solved(axis, step(position), own)
+
     def _masked(self, axis: int, depends: list[set[int]]) -> bool:
         own = {j: self.columns[j] for j, d in enumerate(depends) if d == {axis}}
         found = self.world.masks.placing(self.points[axis], own, self.dims[axis])
@@ -139,6 +199,19 @@ class Inversion:
         chosen = [j for j in among if j is not None]
         self._solved(axis, lambda c, _: view.rank(_picked(c, among)), chosen)
         return True
+
+    def all_origins(self, c: Sequence[Term]) -> list[Origin]:
+        """Return all updates of the element at these coordinates, in their order."""
+        if self.unique:
+            return [self.origin(c)]
+        if not self.layers:
+            raise UnsupportedError("a scatter that reduces updates that may collide")
+        found = []
+        for layer in range(self.layers):
+            self._layer = layer + 1
+            found.append(self.origin(c))
+        self._layer = 0
+        return found
 
     def origin(self, c: Sequence[Term]) -> Origin:
         """Return the update of the element at these coordinates: the last one."""

@@ -62,6 +62,17 @@ def constant(element: np.generic, dtype: str) -> Term:
     return literal(dtype, np.asarray(element).tobytes())
 
 
+FLOATS = ("float32", "float64")
+"""The types in which numbers are computed here as a processor does."""
+
+
+def number_of(literal: Term) -> np.generic:
+    """Return the number that a literal of a type of ``FLOATS`` is."""
+    dtype, bits = literal.data
+    number: np.generic = np.frombuffer(bits, dtype)[0]
+    return number
+
+
 def float_constant(dtype: str, value: float) -> Term | None:
     """Return a number in a floating-point type of NumPy; None for other types."""
     try:

@@ -5,6 +5,7 @@ outputs. It raises UnsupportedError for a case that is not modelled.
 """
 
 from onnx_scatterx.equivalence.operators import (  # noqa: F401 - they enter their operators
+    casting,
     creation,
     elementwise,
     gathers,

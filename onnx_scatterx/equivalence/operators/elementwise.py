@@ -1,12 +1,15 @@
 """Operators on one element of each input: exact on integers, unknown functions of floats.
 
 Of floats only these identities are used, which hold for every float, NaN included:
-x * 1 = x, x + -0 = x, x - 0 = x. A Cast is exact between integers and conditions.
+x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
+754 says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import operator as operators
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +24,11 @@ from onnx_scatterx.equivalence.core.arithmetic import (
     multiply,
     subtract,
 )
-from onnx_scatterx.equivalence.core.contents import dtype_name
 from onnx_scatterx.equivalence.core.logic import (
     at_most,
     below,
     both,
     choose,
-    either,
     equal,
     from_condition,
     implies,
@@ -37,8 +38,10 @@ from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.equivalence.core.types import (
+    FLOATS,
     constant,
     float_constant,
+    number_of,
     range_of,
     sort_of,
     wrapped,
@@ -119,7 +122,19 @@ def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> T
                         pair = (branch, rest) if term is a else (rest, branch)
                         pairs.append(float_binary(name, flavour, dtype, *pair))
                     return choose(condition, *pairs)
+    if name in _NUMBERS and not flavour and dtype in FLOATS and a.op == b.op == "literal":
+        with np.errstate(all="ignore"):
+            value = _NUMBERS[name](number_of(a), number_of(b))
+        if not np.isnan(value):  # of a NaN, the bits differ from processor to processor
+            return constant(value, dtype)
     return apply((name, flavour, dtype), (a, b))
+
+
+_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": operators.add,
+    "Sub": operators.sub,
+    "Mul": operators.mul,
+}
 
 
 def _chosen(term: Term, condition: Term, value: bool) -> Term:
@@ -232,43 +247,3 @@ def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return apply(name, (x, *known), x.sort, *range_of(a.dtype))
 
     return [Tensor(a.dtype, a.shape, define)]
-
-
-@operator("Cast")
-def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    to = dtype_name(node.get("to"))
-    if a.dtype == to:
-        return [a]
-    if a.dtype == "string":
-        raise UnsupportedError("Cast of strings, which may fail")
-    # Small floats saturate or round by attributes, which other types ignore.
-    way = (to, node.flavour) if to.startswith(("float8", "float4")) else (to,)
-    return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to, way))]
-
-
-def converted(x: Term, dtype: str, to: str, way: Hashable) -> Term:
-    """Return an element in another type; ``way`` names the conversion."""
-    target = sort_of(to)
-    low, high = range_of(to)
-    if x.op == "choose":
-        condition, yes, no = x.args
-        return choose(condition, converted(yes, dtype, to, way), converted(no, dtype, to, way))
-    if x.sort == "condition":
-        if target == "integer":
-            return from_condition(x)
-        zero, one = float_constant(to, 0.0), float_constant(to, 1.0)
-        if zero is not None and one is not None:
-            return choose(x, one, zero)
-        return choose(x, apply(("Cast true", way), ()), apply(("Cast false", way), ()))
-    if x.sort == "integer":
-        if target == "integer":
-            return wrapped(x, to)
-        if target == "condition":
-            return either(below(x, ZERO), below(ZERO, x))
-        if x.op == "integer" and to in ("float32", "float64") and abs(x.data) < 2**24:
-            return constant(np.dtype(to).type(x.data), to)
-        return apply(("Cast", dtype, way), (x,))
-    if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
-        return negation(equal(integer(int(np.frombuffer(x.data[1], dtype)[0] != 0)), ZERO))
-    return apply(("Cast", dtype, way), (x,), target, low, high)

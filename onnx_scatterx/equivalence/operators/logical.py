@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator as operators
 from collections.abc import Callable
+from typing import Any
 
 from onnx_scatterx.equivalence.core.logic import (
     at_most,
@@ -12,10 +14,12 @@ from onnx_scatterx.equivalence.core.logic import (
     either,
     equal,
     negation,
+    truth,
 )
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, apply
+from onnx_scatterx.equivalence.core.types import FLOATS, number_of
 from onnx_scatterx.equivalence.core.world import World
 from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operator
@@ -32,6 +36,13 @@ _CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
     "Or": either,
     "Xor": lambda a, b: negation(equal(a, b)),
     "Equal": equal,
+}
+_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "Less": operators.lt,
+    "LessOrEqual": operators.le,
+    "Greater": operators.gt,
+    "GreaterOrEqual": operators.ge,
+    "Equal": operators.eq,
 }
 
 
@@ -53,7 +64,15 @@ def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
-    """Return a comparison of floats or strings, an otherwise unknown function."""
+    """Return a comparison of floats or strings, an otherwise unknown function.
+
+    Two numbers are compared, and x = x if x is not NaN.
+    """
+    if dtype in FLOATS and name in _NUMBERS:
+        if x.op == y.op == "literal":
+            return truth(bool(_NUMBERS[name](number_of(x), number_of(y))))
+        if name == "Equal" and x is y:
+            return negation(apply(("IsNaN", (), dtype), (x,), "condition"))
     return apply((name, dtype), (x, y), "condition")
 
 

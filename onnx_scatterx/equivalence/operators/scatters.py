@@ -68,15 +68,19 @@ def written(
         simple = data.dtype in ("bool", "float32", "float64") or sort_of(data.dtype) == "integer"
         if not simple:  # ONNX Runtime loads these, and refuses to run most of them
             raise UnsupportedError(f"a reduction of {data.dtype}")
-        if not inversion.unique:
-            raise UnsupportedError("a scatter that reduces updates that may collide")
+        if not inversion.unique and sort_of(data.dtype) == "data":
+            world.assume("updates that collide are reduced in their order")
+        inversion.all_origins(target(data.points("reduced")))  # raises if they are not known
 
     def define(at: Coordinates) -> Term:
-        old, origin = data.at(at), inversion.origin(target(at))
-        if origin.hit.op == "false":
-            return old
-        new = reduced(node, data.dtype, old, update(origin, at), world)
-        return choose(origin.hit, substitute(new, origin.simpler), old)
+        made = data.at(at)
+        origins = inversion.all_origins if reduces else lambda c: [inversion.origin(c)]
+        for origin in origins(target(at)):
+            if origin.hit.op == "false":
+                continue
+            new = reduced(node, data.dtype, made, update(origin, at), world)
+            made = choose(origin.hit, substitute(new, origin.simpler), made)
+        return made
 
     return Tensor(data.dtype, data.shape, define)
 
