@@ -76,8 +76,6 @@ class Fallback:
 class Builder:
     """Builds tensors from nodes, for both models in turn.
 
-    ``whole`` names values that both models compute by the same node. If such a node computes
-    floats, the elements are unknown functions of the coordinates: their formula does not matter.
     ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
     """
 
@@ -85,7 +83,6 @@ class Builder:
     sizes: dict[SizeKey, Term] = field(default_factory=dict)
     made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
-    whole: set[str] = field(default_factory=set)
     fixed: dict[SizeKey, int] = field(default_factory=dict)
     trusted: bool = True
     _alive: list[Any] = field(default_factory=list)
@@ -205,7 +202,7 @@ class Builder:
             if node.scatterx:
                 return scatterx(node, inputs, self.world)
             if operator is not None:
-                return self._taken_whole(node, operator(node, inputs, self.world))
+                return operator(node, inputs, self.world)
         except LimitError:
             raise
         except _INVALID as error:
@@ -227,15 +224,6 @@ class Builder:
         outputs = self._unknown(node, inputs)
         self.opaque.append(Opaque(node, read, outputs, reason))
         return outputs
-
-    def _taken_whole(self, node: Node, outputs: list[Tensor]) -> list[Tensor]:
-        if self.world.owing or node.op not in COMPUTING or node.outputs[0] not in self.whole:
-            return outputs
-        (output,) = outputs
-        if sort_of(output.dtype) != "data":
-            return outputs
-        name = ("whole", len(self.made))
-        return [Tensor(output.dtype, output.dims, lambda at: apply(name, at))]
 
     def _branch(
         self,

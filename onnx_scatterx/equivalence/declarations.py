@@ -57,15 +57,17 @@ def wrong_dim(
     world: World,
     which: str,
     names: bool,
+    others: Iterable[Declared] = (),
 ) -> str | None:
     """Return the first dim that a model states and that was not proven to follow from its inputs.
 
     If ``names`` is true, dims of one name must be one size; the inputs give it first. The names of
-    an output that no node reads do not count: ONNX Runtime never gives its memory to another value.
+    an output that no node reads, and that ``others`` (of the first model) has alike, do not count:
+    ONNX Runtime never gives its memory to another value.
     """
     known: dict[str, Term] = {}
     read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}
-    last = set(graph.outputs) - read
+    last = {one.name for one in set(others) & set(graph.declared)} & set(graph.outputs) - read
     stated = [(s, scope[s.name]) for s in (*graph.inputs, *graph.declared) if s.name in scope]
     for one, tensor in (*stated, *branches):
         if one.dims is None:

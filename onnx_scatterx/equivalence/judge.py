@@ -100,7 +100,7 @@ def _judge(
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
-    pairs, builder.whole = paired(one, other)
+    pairs = paired(one, other)
     inputs = {i.name: builder.input(i) for i in one.inputs}
     take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
@@ -119,7 +119,7 @@ def _judge(
     own, names = builder.branches[:branches], builder.trusted
     stated = wrong_dim(one, trial.first, own, world, "first", names=False)
     stated = stated or wrong_dim(
-        other, trial.second, builder.branches, world, "second", names=names
+        other, trial.second, builder.branches, world, "second", names=names, others=one.declared
     )
     fallback = trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
     return Judgement(

@@ -2,15 +2,13 @@
 
 No name of an inner value counts. Values are numbered from the inputs up: nodes of one kind on
 equal numbers have one number. From the outputs down, the makers of a pair of values are compared:
-if they are nodes of one kind, their inputs are pairs. Last, a node of the second model is paired
-with the only node of the first that has its kind and reads some of the same values, if any. So the
-ends of a part that was rewritten are pairs, and each pair is a question of its own.
+if they are nodes of one kind, their inputs are pairs. So the ends of a part that was rewritten are
+pairs, and each pair is a question of its own.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 
 from onnx_scatterx.equivalence.core.reading import Graph, Node, constant_of
 
@@ -46,11 +44,8 @@ class _Side:
                 self.numbers[name] = (own, k)
 
 
-def paired(first: Graph, second: Graph) -> tuple[dict[str, str], set[str]]:
-    """Return pairs: for values of the second model, a value of the first.
-
-    Also return the values of the first model that both seem to compute by the same node.
-    """
+def paired(first: Graph, second: Graph) -> dict[str, str]:
+    """Return pairs: for values of the second model, a value of the first."""
     one, other = _Side(first), _Side(second)
     table: dict[Hashable, int] = {}
     for node in first.nodes:
@@ -59,73 +54,24 @@ def paired(first: Graph, second: Graph) -> tuple[dict[str, str], set[str]]:
     for name, number in one.numbers.items():
         names.setdefault(number, name)
     pairs: dict[str, str] = {}
-
-    def pair(mine: str, theirs: str) -> bool:
-        """Take a pair if its second value has none."""
-        if not mine or mine in pairs or mine not in other.makers:
-            return False
-        pairs[mine] = theirs
-        if theirs in one.numbers:
-            other.numbers[mine] = one.numbers[theirs]
-        return True
-
     for node in second.nodes:
         other.number(node, table)
         for name in node.outputs:
             if name and other.numbers[name] in names:
-                pair(name, names[other.numbers[name]])
+                pairs[name] = names[other.numbers[name]]
     waiting = [(name, name) for name in second.outputs if name in one.makers]
     while waiting:
         mine, theirs = waiting.pop()
-        if pair(mine, theirs) or pairs.get(mine) == theirs:
-            waiting += _upwards(one.makers.get(theirs), other.makers.get(mine), pairs)
-    return pairs, _sideways(one, other, table, names, pair)
+        if mine in other.makers and pairs.setdefault(mine, theirs) == theirs:
+            waiting += _upwards(one.makers.get(theirs), other.makers[mine], pairs)
+    return pairs
 
 
-def _upwards(
-    theirs: Maker | None, mine: Maker | None, pairs: dict[str, str]
-) -> Iterator[tuple[str, str]]:
+def _upwards(theirs: Maker | None, mine: Maker, pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield pairs of what the makers of a pair read."""
-    if theirs is None or mine is None or theirs[1] != mine[1] or theirs[0].kind != mine[0].kind:
+    if theirs is None or theirs[1] != mine[1] or theirs[0].kind != mine[0].kind:
         return
     a, b = theirs[0], mine[0]
     for old, new in zip((*a.inputs, *a.captured), (*b.inputs, *b.captured), strict=False):
         if old and new and new not in pairs:
             yield new, old
-
-
-def _sideways(
-    one: _Side,
-    other: _Side,
-    table: dict[Hashable, int],
-    names: dict[Hashable, str],
-    pair: Callable[[str, str], bool],
-) -> set[str]:
-    """Pair nodes from the inputs on; return the values of the first that have the same node."""
-    whole: set[str] = set()
-    candidates: dict[Hashable, list[Node]] = defaultdict(list)
-    for node in one.graph.nodes:
-        for k, name in enumerate(one.reads(node)):
-            candidates[node.kind, k, one.numbers[name]].append(node)
-    for node in other.graph.nodes:
-        if not node.outputs or constant_of(node) is not None:
-            continue
-        kept = {name: other.numbers[name] for name in node.outputs if name}
-        other.number(node, table)
-        equals = names.get(other.numbers[node.outputs[0]])
-        if equals is not None:  # it has the number of a node of the first
-            whole.add(equals)
-            for name in node.outputs:
-                if name and other.numbers[name] in names:
-                    pair(name, names[other.numbers[name]])
-            continue
-        other.numbers |= kept
-        for k, name in enumerate(other.reads(node)):
-            found = candidates.get((node.kind, k, other.numbers.get(name)), ())
-            if name and len(found) == 1:
-                for mine, theirs in zip(other.reads(node), one.reads(found[0]), strict=False):
-                    pair(mine, theirs)
-                for mine, theirs in zip(node.outputs, found[0].outputs, strict=False):
-                    pair(mine, theirs)
-                break
-    return whole
