@@ -10,7 +10,6 @@ from typing import Literal
 
 from onnx_scatterx.equivalence.core.arithmetic import integer, number
 from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, both, equal
-from onnx_scatterx.equivalence.core.solver import Model
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, limit_of, reached, walk
 from onnx_scatterx.equivalence.core.world import World
@@ -22,13 +21,12 @@ _MOST, _CHUNK = 6000, 64
 class Comparison:
     """What is known of two tensors: the same, perhaps not (with a reason), or not decided.
 
-    ``goal`` is the statement that Z3 found a model against.
+    ``goal`` is the statement that Z3 found a counterexample to.
     """
 
     status: Literal["same", "differ", "open"]
     why: str = ""
     goal: Term = TRUE
-    model: Model | None = None
 
     def __bool__(self) -> bool:
         return self.status == "same"
@@ -63,7 +61,7 @@ def proven(goal: Term, world: World, what: str) -> Comparison:
     if answer.status == "proven":
         return SAME
     if answer.status == "refuted":
-        return Comparison("differ", what, goal, answer.model)
+        return Comparison("differ", what, goal)
     return Comparison("open", f"{what}: {reached(answer.limit)}", goal)
 
 

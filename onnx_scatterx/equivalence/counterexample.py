@@ -61,14 +61,12 @@ def _accepted(
 def _smallest(judgement: Judgement, comparison: Comparison) -> Model | None:
     solver = judgement.world.solver
     solver.budget = max(solver.budget, solver.spent + ALL)
-    for most in _SMALL:
+    for most in _SMALL if judgement.sizes else ():
         wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
         answer = solver.against(comparison.goal, wanted)
-        if answer.status == "refuted":
+        if answer.model is not None:
             return answer.model
-        if not wanted:
-            break
-    return comparison.model
+    return solver.against(comparison.goal, ()).model
 
 
 def _feeds(

@@ -46,7 +46,7 @@ class Model:
 
 @dataclass
 class Answer:
-    """Z3's answer about a statement: a model if it may be wrong, or the limit that was reached."""
+    """Z3's answer about a statement: perhaps a model if it may be wrong, or the limit reached."""
 
     status: Status
     model: Model | None = None
@@ -130,7 +130,8 @@ class Solver:
         if result == z3.unsat:
             return Answer("proven")
         if result == z3.sat:
-            return Answer("refuted", Model(solver.model(), encode))
+            # A model keeps all of Z3's memory for the question, so most answers have none.
+            return Answer("refuted", Model(solver.model(), encode) if everything else None)
         return Answer("limit", limit="Z3's work for one question")
 
     def _relevant(self, roots: Sequence[Term]) -> list[Term]:
