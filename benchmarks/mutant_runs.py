@@ -93,7 +93,20 @@ def one_feed(
     return feed
 
 
-def _ran(loaded: ort.InferenceSession, names: list[str], feed: Given) -> list[np.ndarray] | None:
+def _loaded(
+    model: onnx.ModelProto, optimized: bool = False, library: str | None = None
+) -> ort.InferenceSession | None:
+    try:
+        return session(model, optimized, library)
+    except Exception:
+        return None
+
+
+def _ran(
+    loaded: ort.InferenceSession | None, names: list[str], feed: Given
+) -> list[np.ndarray] | None:
+    if loaded is None:
+        return None
     try:
         return list(loaded.run(names, dict(feed)))
     except Exception:
@@ -122,7 +135,7 @@ class Original:
     path: Path
     seed: int = 0
     library: str | None = None
-    _loaded: dict[bool, ort.InferenceSession] = field(default_factory=dict)
+    _loaded: dict[bool, ort.InferenceSession | None] = field(default_factory=dict)
     _inputs: list[Feed] | None = None
     _results: dict[tuple[bool, int], list[np.ndarray] | None] = field(default_factory=dict)
 
@@ -131,9 +144,9 @@ class Original:
         """The names of the outputs."""
         return [o.name for o in self.model.graph.output]
 
-    def _session(self, optimized: bool) -> ort.InferenceSession:
+    def _session(self, optimized: bool) -> ort.InferenceSession | None:
         if optimized not in self._loaded:
-            self._loaded[optimized] = session(self.model, optimized)
+            self._loaded[optimized] = _loaded(self.model, optimized)
         return self._loaded[optimized]
 
     def differs(self, other: onnx.ModelProto, kernel: bool = False) -> str:
@@ -152,11 +165,9 @@ class Original:
                 expected = self._results[optimized, k]
                 if expected is None:
                     continue
+                loaded = loaded or _loaded(other, optimized, self.library if kernel else None)
                 if loaded is None:
-                    try:
-                        loaded = session(other, optimized, self.library if kernel else None)
-                    except Exception:
-                        return ""  # a proof assumes that both models load
+                    return ""  # a proof assumes that both models load
                 actual = _ran(loaded, self.names, feed)
                 if actual is None:
                     return "fails"
@@ -172,7 +183,9 @@ class Original:
             expected = _ran(self._session(False), self.names, feed)
             if expected is None:
                 continue
-            loaded = loaded or session(other)
+            loaded = loaded or _loaded(other) or _loaded(other, library=self.library)
+            if loaded is None:
+                return ""
             actual = _ran(loaded, self.names, feed)
             found = "fails" if actual is None else _different(self.names, expected, actual, False)
             if found:

@@ -120,6 +120,7 @@ def _element_type(dtype: str) -> int:
     return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))
 
 
+_CONVOLUTIONS = {"Conv": 1, "QLinearConv": 3}  # and the position of the weights
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 
 
@@ -197,7 +198,7 @@ def _chosen(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term, ...] | N
 def _slid_over(
     node: Node, inputs: Sequence[Tensor | None], world: World
 ) -> tuple[Term | None, ...] | None:
-    if node.op not in ("Conv", *_POOLS) or node.get("auto_pad", b"NOTSET") != b"NOTSET":
+    if node.op not in (*_CONVOLUTIONS, *_POOLS) or node.get("auto_pad", b"NOTSET") != b"NOTSET":
         return None
     if node.get("ceil_mode", 0) or not inputs or inputs[0] is None or inputs[0].dims is None:
         return None
@@ -205,8 +206,8 @@ def _slid_over(
     spatial = len(dims) - 2
     channels = dims[1]
     kernel = node.get("kernel_shape")
-    if node.op == "Conv":
-        weights = inputs[1]
+    if node.op in _CONVOLUTIONS:
+        weights = inputs[_CONVOLUTIONS[node.op]]
         if weights is None or weights.dims is None:
             return None
         channels = weights.dims[0]
@@ -221,7 +222,7 @@ def _slid_over(
         reach = dilations[k] * (kernel[k] - 1) + 1
         room = dims[2 + k] + (pads[k] + pads[k + spatial] - reach)
         # If the window does not fit, Conv fails, and a pool may give a window all the same.
-        if node.op == "Conv":
+        if node.op in _CONVOLUTIONS:
             world.need(at_most(ZERO, room), "Conv: the kernel fits")
         fits = world.known(at_most(ZERO, room))
         found.append(divide(room, integer(strides[k])) + 1 if fits else None)

@@ -60,6 +60,10 @@ OF = {
         "(float[A, 2, C] x, float[B, 2, 3] w) => (float y)",
         "Conv<strides = [2], pads = [1, 0], dilations = [2]>(x, w)",
     ),
+    "QLinearConv": (
+        "(uint8[A, 2, C] x, float s, uint8 z, uint8[B, 2, 3] w) => (uint8 y)",
+        "QLinearConv<pads = [1, 1]>(x, s, z, w, s, z, s, z)",
+    ),
     "MaxPool": (FLAT, "MaxPool<kernel_shape = [3], strides = [2]>(x)"),
     "AveragePool": (FLAT, "AveragePool<kernel_shape = [3], ceil_mode = 1, strides = [2]>(x)"),
     "Einsum": (
