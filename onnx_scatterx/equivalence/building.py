@@ -41,6 +41,7 @@ _INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDiv
 """What an operator raises whose attributes or inputs make no sense."""
 
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
+QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
 
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""

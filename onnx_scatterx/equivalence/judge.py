@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.equivalence.building import COMPUTING, Builder, Scope, SizeKey
+from onnx_scatterx.equivalence.building import COMPUTING, QUANTIZING, Builder, Scope, SizeKey
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
@@ -200,11 +200,12 @@ class Trial:
     def _note(self, node: Node) -> None:
         """Note what is assumed of the floats that a new node computes."""
         made = self.second.get(node.outputs[0])
-        if made is None or sort_of(made.dtype) != "data" or made.dtype == "string":
+        if made is None:
             return
-        if node.op == "Where":
+        floats = sort_of(made.dtype) == "data" and made.dtype != "string"
+        if node.op == "Where" and floats:
             self.world.assume("the sign of a zero does not count where a new Where chooses floats")
-        elif node.op in (*COMPUTING, "DequantizeLinear"):
+        elif node.op in QUANTIZING or (node.op in COMPUTING and floats):
             self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:

@@ -14,7 +14,8 @@ import pytest
 import z3
 
 from onnx_scatterx.equivalence.core import arithmetic, logic, lookups, reshaping
-from onnx_scatterx.equivalence.core.terms import Term, new_table, substitute, variable
+from onnx_scatterx.equivalence.core.encode import Encoder
+from onnx_scatterx.equivalence.core.terms import Term, new_table, substitute, variable, walk
 from onnx_scatterx.equivalence.core.types import range_of, wrapped
 from onnx_scatterx.equivalence.operators import elementwise
 
@@ -246,3 +247,24 @@ def test_a_reshaped_coordinate_is_at_the_same_place(seed: int) -> None:
 def test_a_wrong_simplification_is_found() -> None:
     """What the tests above would say of a division that rounds towards zero."""
     assert refutes(whole(S, 2) == toward_zero(S, z3.IntVal(2)))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_z3_is_asked_about_what_a_term_means(seed: int) -> None:
+    """At some values of the unknowns, what Z3 is told of a term allows the value of the term."""
+    rng = random.Random(seed)
+    with new_table():
+        known = unknowns()
+        term, _ = (condition if seed % 4 == 0 else number)(2, rng, known)
+        size = rng.randint(1, 7)
+        values = dict(zip((N, C, S), (size, rng.randrange(size), rng.randint(-9, 9)), strict=True))
+        pairs = [(name, z3.IntVal(value)) for name, value in values.items()]
+        expected = z3.simplify(z3.substitute(meaning(term, dict(known)), *pairs))
+        encode = Encoder()
+        solver = z3.SimpleSolver(ctx=encode.context)
+        solver.add(encode(term) == expected.translate(encode.context))
+        for unknown, name in known:
+            solver.add(encode(unknown) == values[name])
+        for part in walk([term, *(unknown for unknown, _ in known)]):
+            solver.add(*encode.typing(part))
+        assert solver.check() == z3.sat, term

@@ -10,10 +10,11 @@ import numpy as np
 import z3
 
 from onnx_scatterx.equivalence.core.lookups import Lookup
-from onnx_scatterx.equivalence.core.terms import Term, limit_of
+from onnx_scatterx.equivalence.core.terms import Term, limit_of, step
 from onnx_scatterx.equivalence.core.types import constant
 
 _RUNS = 64
+_ENCODED = 20  # steps for a term
 
 
 class Encoder:
@@ -44,6 +45,7 @@ class Encoder:
                 stack.extend(missing)
                 continue
             stack.pop()
+            step(_ENCODED)
             self._made[term] = self._of(term, [self._made[a] for a in term.args])
         return self._made[root]
 
