@@ -7,8 +7,9 @@
 and with symbolic sizes, and is optimized as exported and after onnxsim and onnxslim. The result as
 exported and after onnxslim runs beside its original in ONNX Runtime on the inputs of the export at
 batch 1. Each step is a process of its own, with limits of memory and CPU time, so a failure costs
-one cell. Exports and results stay in a cache. A run goes on where the last one ended, and measures
-anew what another version of the package measured. ``--page`` only writes the page.
+one cell. Exports stay in a cache, and results in ``benchmarks/real_sizes.json``, too. A run goes on
+where the last one ended, on whatever machine. With ``--anew`` it measures again what another
+version of the package measured. ``--page`` only writes the results and the page.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import hashlib
 import itertools
 import json
+import re
 import resource
 import tempfile
 from collections import Counter
@@ -36,6 +38,7 @@ ROOT = Path(__file__).parents[1]
 Step = Callable[..., dict[str, Any]]
 FORMS = ("model", "onnxsim", "onnxslim")  # the export, and what simplifiers make of it
 PAGE = ROOT / "docs" / "real_sizes.md"
+RESULTS = ROOT / "benchmarks" / "real_sizes.json"
 NUMBERS = ("nodes", "scatters", "limits", "seconds", "MB")
 NO_SIZE = "no symbolic size"
 TINY = '<ir_version: 8, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) {y = Neg (x)}'
@@ -141,38 +144,66 @@ def version() -> str:
 
 def known(row: Path) -> dict[str, Any]:
     """Return the results of a row, by export, form and step."""
+    kept = dict(json.loads(RESULTS.read_text())) if RESULTS.exists() else {}
     path = row / "results.json"
-    return dict(json.loads(path.read_text())) if path.exists() else {}
+    return {**kept.get(row.name, {}), **(json.loads(path.read_text()) if path.exists() else {})}
 
 
-def find(folder: Path, key: str, code: str, step: Step, *arguments: str) -> dict[str, Any]:
-    """Return what a step found, doing it if it was not done with this version of the package."""
-    results, key = known(folder.parent), f"{folder.name} {key}"
-    if results.get(key, {}).get("version") != code:
-        method = "forkserver" if step is export else "fork"
-        results[key] = apart(method, step, *arguments) | {"version": code}
-        (folder.parent / "results.json").write_text(json.dumps(results, indent=1))
-        print(folder.parent.name, key, results[key], flush=True)
-    return dict(results[key])
+class Measured:
+    """One export of a row: what is found, and what is still to do with one version of the code."""
 
+    def __init__(self, folder: Path, code: str, anew: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.code, self.anew = folder, code, anew
 
-def measure(folder: Path, code: str) -> None:
-    """Do all that is still to do for one export of a row."""
-    folder.mkdir(parents=True, exist_ok=True)
-    found = find(folder, "export", "", export, folder.parent.name, folder.name, str(folder))
-    for form in FORMS if found.get("scatters") else FORMS[: "nodes" in found]:
-        source, target = (str(folder / f"{form}{end}") for end in (".onnx", "_optimized.onnx"))
-        if form != "model":
-            made = find(
-                folder, f"{form} made", "", simplify, form, str(folder / "model.onnx"), source
-            )
-            if "failed" in made:
+    def file(self, name: str) -> str:
+        """Return the path of a file."""
+        return str(self.folder / name)
+
+    def find(self, key: str, step: Step, *arguments: str) -> dict[str, Any]:
+        """Return what a step found, doing it if it is not known."""
+        row, key = self.folder.parent, f"{self.folder.name} {key}"
+        results = known(row)
+        code = self.code if step in (optimize, compare) else ""
+        old = self.anew and results.get(key, {}).get("version") != code
+        if key not in results or old:
+            method = "forkserver" if step is export else "fork"
+            results[key] = apart(method, step, *arguments) | {"version": code}
+            (row / "results.json").write_text(json.dumps(results, indent=1))
+            print(row.name, key, results[key], flush=True)
+        return dict(results[key])
+
+    def has(self, key: str) -> bool:
+        """Return whether nothing is left to do for a step."""
+        found = known(self.folder.parent).get(f"{self.folder.name} {key}", {})
+        return bool(found) and (not self.anew or found["version"] == self.code)
+
+    def measure(self) -> None:
+        """Do all that is still to do."""
+        name, how = self.folder.parent.name, self.folder.name
+        found = self.find("export", export, name, how, str(self.folder))
+        for form in FORMS if found.get("scatters") else FORMS[: "nodes" in found]:
+            source, target = self.file(f"{form}.onnx"), self.file(f"{form}_optimized.onnx")
+            runs = found["scatters"] and form != "onnxsim"
+            if self.has(form) and (self.has(f"{form} run") or not runs):
                 continue
-        done = find(folder, form, code, optimize, source, target)
-        if found["scatters"] and form != "onnxsim" and "failed" not in done:
-            find(folder, f"{form} run", code, compare, source, target, str(folder / "feeds.npz"))
-        for written in folder.glob(f"{form}_optimized.onnx*"):
-            written.unlink()
+            if not Path(self.file("model.onnx")).exists():  # it was exported on another machine
+                again = apart("forkserver", export, name, how, str(self.folder))
+                if "failed" in again:
+                    return
+            if form != "model":
+                if not Path(source).exists() and self.has(f"{form} made"):
+                    apart("fork", simplify, form, self.file("model.onnx"), source)
+                made = self.find(f"{form} made", simplify, form, self.file("model.onnx"), source)
+                if "failed" in made:
+                    continue
+            done = self.find(form, optimize, source, target)
+            if runs and "failed" not in done:
+                if not Path(target).exists():
+                    apart("fork", optimize, source, target)
+                self.find(f"{form} run", compare, source, target, self.file("feeds.npz"))
+            for written in self.folder.glob(f"{form}_optimized.onnx*"):
+                written.unlink()
 
 
 def cells(found: dict[str, Any], how: str) -> list[str]:
@@ -200,16 +231,17 @@ def cells(found: dict[str, Any], how: str) -> list[str]:
     return [*map(joined, NUMBERS), " / ".join(runs)]
 
 
-def page(cache: Path, code: str) -> str:
-    """Return the tables of all results in the cache."""
+def page(cache: Path) -> str:
+    """Return the tables of all results."""
     rows, plain, failed, todo, good = [], [], [], [], []
     for name, how in itertools.product(ROWS, HOWS):
         title = f"{name}, {how.replace('_', ', ')}"
-        found = {k: f for k, f in known(cache / name).items() if f["version"] in (code, "")}
+        found = known(cache / name)
         own = {key.removeprefix(f"{how} "): f for key, f in found.items() if key.split()[0] == how}
         good += [own[form] for form in FORMS if "before" in own.get(form, {})]
         bad = {key: f["failed"] for key, f in own.items() if "failed" in f}
-        failed += [f"- {title}, {key}: {why}" for key, why in bad.items() if why != NO_SIZE]
+        told = {key: re.sub(r"\x1b\[\d*m", "", why) for key, why in bad.items()}
+        failed += [f"- {title}, {key}: {why}" for key, why in told.items() if why != NO_SIZE]
         export = own.get("export", {"failed": ""})
         if not own:
             todo.append(title)
@@ -220,6 +252,7 @@ def page(cache: Path, code: str) -> str:
     slow = [f for f in good if f["seconds"] > max(10, f["before"]["nodes"] / 1000)]
     before, after = (sum(f[part]["scatters"] for f in good) for part in ("before", "after"))
     kept = sum((Counter(f["kept"]) for f in good), Counter())
+    versions = Counter(f["version"] for f in good)
     heads = ["model, export", *NUMBERS, "runs"]
     lines = [
         f"- {len(good)} files are optimized, of {len(rows) + len(plain)} exports",
@@ -227,6 +260,7 @@ def page(cache: Path, code: str) -> str:
         f"- {sum(f['limits'] for f in good)} scatters are kept for a limit of steps",
         *(f"- kept, {number} times: {why}" for why, number in kept.most_common()),
         f"- {len(slow)} files took more than 10 s and more than 1 ms a node",
+        f"- by version of the package: {', '.join(f'{v} {n}' for v, n in versions.most_common())}",
         f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}",
         *rows,
         f"\n## Exports without a scatter\n\n{'; '.join(plain)}",
@@ -243,15 +277,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(ROWS), choices=ROWS, metavar="NAME")
     parser.add_argument("--how", nargs="+", default=list(HOWS), choices=HOWS)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "real_sizes"))
+    parser.add_argument("--anew", action="store_true", help="measure again with this version")
     parser.add_argument("--page", action="store_true", help="write the page of what is measured")
     args = parser.parse_args()
     code = version()
     if not args.page:
         onnx_scatterx.optimize(onnx.parser.parse_model(TINY))  # now all modules are imported
         for name, how in itertools.product(args.only, args.how):
-            measure(args.cache / name / how, code)
+            Measured(args.cache / name / how, code, args.anew).measure()
     head, _, _ = PAGE.read_text(encoding="utf-8").partition(BEGINS)
-    PAGE.write_text(f"{head}{BEGINS}\n{page(args.cache, code)}", encoding="utf-8")
+    PAGE.write_text(f"{head}{BEGINS}\n{page(args.cache)}", encoding="utf-8")
+    results = {name: found for name in ROWS if (found := known(args.cache / name))}
+    RESULTS.write_text(json.dumps(results, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":
