@@ -14,7 +14,7 @@ from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.assumptions.size_template import template
 from onnx_scatterx.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.collection import fewer_collections
+from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_graphs, nodes_within
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
@@ -78,7 +78,7 @@ _OF_THE_REST = (FoldSizes, WriteOtherForms, MoveAboveQuantizers)
 """They change nodes that are unrelated to scatters."""
 
 
-@fewer_collections()
+@raised_gc_threshold()
 def optimize_ir(
     model: ir.Model,
     settings: Settings,

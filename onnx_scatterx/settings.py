@@ -46,7 +46,7 @@ def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
 
 def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:
     """Return the rules to apply for a target; ``asked`` says that the user chose ``rules``."""
-    kept = [r for r in rules if asked or not (r.is_dense and target.avoids_dense)]
+    kept = [r for r in rules if asked or not (r.reads_all_data and target.prefers_scatter)]
     if not target.has_scatterx:
         return tuple(kept)
     return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)

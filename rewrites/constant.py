@@ -95,8 +95,8 @@ def _copy(result: np.ndarray, cell: Cell, source: np.ndarray, region: Region) ->
     ]
     grids = np.ix_(*q) if q else ()
     picked = tuple(
-        start + (walk.step * grids[walk.dim] if walk.dim is not None else np.int64(0))
-        for start, walk in zip(starts, cell.source.axis_maps, strict=True)
+        start + (axis_map.step * grids[axis_map.dim] if axis_map.dim is not None else np.int64(0))
+        for start, axis_map in zip(starts, cell.source.axis_maps, strict=True)
     )
     pairs = zip(picked, source.shape, strict=True)
     if any(((at < 0) | (at >= size)).any() for at, size in pairs):

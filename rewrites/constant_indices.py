@@ -31,7 +31,7 @@ class ConstantIndicesRule(ScatterRule):
     """Rewrites writes to constant positions."""
 
     name = "constant_indices"
-    is_dense = True
+    reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=True)

@@ -34,7 +34,7 @@ class DenseFillRule(ScatterRule):
     """Rewrites writes of one number to any positions."""
 
     name = "dense_fill"
-    is_dense = True
+    reads_all_data = True
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:

@@ -43,7 +43,7 @@ class DenseReduceRule(ScatterRule):
     """Rewrites reductions to any positions."""
 
     name = "dense_reduce"
-    is_dense = True
+    reads_all_data = True
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:

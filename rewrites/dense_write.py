@@ -37,7 +37,7 @@ class DenseWriteRule(ScatterRule):
     """Rewrites writes to any positions, where the last update wins."""
 
     name = "dense_write"
-    is_dense = True
+    reads_all_data = True
     searches = True
     takes_last = True
 

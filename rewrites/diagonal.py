@@ -67,7 +67,7 @@ class DiagonalRule(ScatterRule):
     """Rewrites writes along a diagonal."""
 
     name = "diagonal"
-    is_dense = True
+    reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = _diagonal(scatter)

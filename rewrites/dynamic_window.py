@@ -53,7 +53,7 @@ class DynamicWindowRule(ScatterRule):
     """Rewrites writes of consecutive rows."""
 
     name = "dynamic_window"
-    is_dense = True
+    reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         window = window_of(scatter, context)

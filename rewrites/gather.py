@@ -53,7 +53,7 @@ class GatherRule(RegionRule):
         offsets: dict[object, int] = {}
         table = np.full(count, -1, dtype=np.int64)
         for cell in region.cells:
-            row = _row_walk(cell, region, axis, planner)
+            row = _row_map(cell, region, axis, planner)
             if row is None:
                 return Refusal(Reason.NO_RULE)
             key, start, step, extent = row
@@ -86,7 +86,7 @@ class GatherRule(RegionRule):
         return planner.plan(self, write, *parts, work=work)
 
 
-def _row_walk(
+def _row_map(
     cell: Cell, region: Region, axis: int, planner: Planner
 ) -> tuple[object, Term, int, Term] | None:
     """Return (source without the axis, start, step, extent of the source's axis)."""
@@ -102,19 +102,19 @@ def _row_walk(
     along = [a for a, w in enumerate(cell.source.axis_maps) if w.dim == axis]
     if len(along) != 1:
         return None
-    walk, extent = cell.source.axis_maps[along[0]], cell.source.shape[along[0]]
+    axis_map, extent = cell.source.axis_maps[along[0]], cell.source.shape[along[0]]
     others = tuple(w for a, w in enumerate(cell.source.axis_maps) if a != along[0])
     key = (cell.source.value, cell.source.shape, along[0], others)
-    return key, walk.start, walk.step, extent
+    return key, axis_map.start, axis_map.step, extent
 
 
 def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     """Return the region of a source with all its rows."""
     source = cell.source
     assert isinstance(source, View)
-    walks = tuple(AxisMap(axis, 1, term(0)) if w.dim == axis else w for w in source.axis_maps)
+    axis_maps = tuple(AxisMap(axis, 1, term(0)) if w.dim == axis else w for w in source.axis_maps)
     box = (*cell.box[:axis], StridedInterval.interval(term(0), extent), *cell.box[axis + 1 :])
-    whole = Cell(box, source._replace(axis_maps=walks))
+    whole = Cell(box, source._replace(axis_maps=axis_maps))
     return region.part(axis, term(0), extent, [whole])
 
 

@@ -29,7 +29,7 @@ class InversePermutationRule(ScatterRule):
     """Rewrites writes in a computed order."""
 
     name = "inverse_permutation"
-    is_dense = True
+    reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=False)

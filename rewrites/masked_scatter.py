@@ -39,7 +39,7 @@ class MaskedScatterRule(ScatterRule):
     """Rewrites masked writes of any updates."""
 
     name = "masked_scatter"
-    is_dense = True
+    reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = masked(scatter, context)

@@ -30,7 +30,7 @@ class OnePerRowRule(ScatterRule):
     """Rewrites writes of one position per row."""
 
     name = "one_per_row"
-    is_dense = True
+    reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = _positions(scatter, context)

@@ -45,7 +45,7 @@ class SegmentWriteRule(ScatterRule):
     """Rewrites writes to positions that never decrease."""
 
     name = "segment_write"
-    is_dense = True
+    reads_all_data = True
     searches = True
     takes_last = True
 

@@ -40,7 +40,7 @@ class SortedWriteRule(ScatterRule):
     """Rewrites writes to any positions, where the last update wins."""
 
     name = "sorted_write"
-    is_dense = True
+    reads_all_data = True
     searches = True
     takes_last = True
 

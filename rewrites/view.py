@@ -70,8 +70,8 @@ class ViewRule(RegionRule):
     def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
         cuts = [
             cut
-            for axis, walk in enumerate(view.axis_maps)
-            if (cut := cut_of(axis, walk, view.shape[axis], region, planner)) is not None
+            for axis, axis_map in enumerate(view.axis_maps)
+            if (cut := cut_of(axis, axis_map, view.shape[axis], region, planner)) is not None
         ]
         literal = [c for c in cuts if c.is_literal]
         computed = [c for c in cuts if not c.is_literal]

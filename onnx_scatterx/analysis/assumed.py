@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.overflow import most_of
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Comparison
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.assumptions.expressions import evaluate, names
 from onnx_scatterx.errors import ScatterXError
@@ -89,7 +89,7 @@ class Assumptions:
         bounds: list[Term] = []
         comparisons = list(assumption.comparisons)
         if "nonnegative" in assumption.properties:
-            comparisons.append(Comparison(0, ">=", 0))
+            comparisons.append(Relation(0, ">=", 0))
         for comparison in comparisons:
             upper = comparison.sign in ("<", "<=") and not comparison.modulus
             bounds += self._compared(Elements.ANY + (last if upper else 0), comparison)
@@ -102,7 +102,7 @@ class Assumptions:
         distinct = bool(assumption.properties & {"unique"})
         return Elements(tuple(bounds), distinct or _rises(assumption, found), assumption.is_sorted)
 
-    def _compared(self, value: Term, comparison: Comparison) -> list[Term]:
+    def _compared(self, value: Term, comparison: Relation) -> list[Term]:
         """Return terms that are >= 0 if a comparison holds."""
         bound = evaluate(comparison.bound, self._sizes)
         if bound is None:

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import optimize_ir
@@ -79,6 +79,6 @@ def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
 
 def opened_ir(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
     """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
-    observer.stage("reading", what=Given.of(model).source or "")
+    observer.stage("reading", what=ModelSource.of(model).source or "")
     opened = model_io.open_model(model)
     return opened, cloned(opened.model) if opened.message is None else opened.model

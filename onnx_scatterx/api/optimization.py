@@ -12,7 +12,7 @@ import onnx_ir as ir
 from onnx_scatterx.api.inspection import about_model, opened_ir
 from onnx_scatterx.api.result import Result
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.collection import fewer_collections
+from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
@@ -55,7 +55,7 @@ def optimize(
 ) -> Result[ir.Model]: ...
 
 
-@fewer_collections()
+@raised_gc_threshold()
 def optimize(
     model: AnyModel,
     *,

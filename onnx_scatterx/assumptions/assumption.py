@@ -30,7 +30,7 @@ _LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what a size or an element of an inp
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Relation:
     """``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0.
 
     The bound is a number, or an expression of symbols.
@@ -49,7 +49,7 @@ class Comparison:
 class Assumption:
     """What is assumed of one symbol or input: comparisons, and properties by their words."""
 
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[Relation, ...] = ()
     properties: frozenset[str] = frozenset()
 
     @classmethod
@@ -61,7 +61,7 @@ class Assumption:
         """
         parts = parts_of(text)
         read = (read_comparison(part, name) for part in parts if part not in PROPERTIES)
-        comparisons = tuple(Comparison(*found) for found in read)
+        comparisons = tuple(Relation(*found) for found in read)
         return cls(comparisons, frozenset(parts) & frozenset(PROPERTIES))
 
     def allows(self, value: int, sizes: Mapping[str, int] | None = None) -> bool:

@@ -33,7 +33,7 @@ _SIGNS = frozenset("+-*/%()")
 N = TypeVar("N")
 
 
-class LimitError(ValueError):
+class ExpressionLimitError(ValueError):
     """An expression is larger than the limits: the text says which it exceeds."""
 
 
@@ -74,11 +74,11 @@ def evaluate(dim: int | str | None, sizes: Mapping[str, N]) -> int | N | None:
 
 
 def check_limits(dim: str) -> None:
-    """Raise LimitError if an expression is too large to be read.
+    """Raise ExpressionLimitError if an expression is too large to be read.
 
     >>> check_limits("*".join("N" * 9))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    onnx_scatterx.assumptions.expressions.LimitError: has a product of 9 names; ...
+    onnx_scatterx.assumptions.expressions.ExpressionLimitError: has a product of 9 names; ...
     """
     _parse(dim)
 
@@ -86,7 +86,7 @@ def check_limits(dim: str) -> None:
 def _within_limits(dim: str) -> ast.expr | None:
     try:
         return _parse(dim)
-    except LimitError:
+    except ExpressionLimitError:
         return None
 
 
@@ -94,19 +94,23 @@ def _within_limits(dim: str) -> ast.expr | None:
 def _parse(dim: str) -> ast.expr | None:
     """Return a dim as an expression, or None if it is not an expression."""
     if len(dim) > MOST_CHARACTERS:
-        raise LimitError(f"has {len(dim)} characters; at most {MOST_CHARACTERS} are allowed")
+        raise ExpressionLimitError(
+            f"has {len(dim)} characters; at most {MOST_CHARACTERS} are allowed"
+        )
     tokens = _TOKEN.findall(dim)
     for token in tokens:
         is_number = token.isascii() and token.isdecimal()
         if not (is_number or token.isidentifier() or token in _SIGNS):
             return None
         if is_number and len(token) > _MOST_DIGITS:
-            raise LimitError(
+            raise ExpressionLimitError(
                 f"has a number of {len(token)} digits; at most {_MOST_DIGITS} are allowed"
             )
     operators = sum(token in _SIGNS - {"(", ")"} for token in tokens)
     if operators > _MOST_OPERATORS:
-        raise LimitError(f"has {operators} operators; at most {_MOST_OPERATORS} are allowed")
+        raise ExpressionLimitError(
+            f"has {operators} operators; at most {_MOST_OPERATORS} are allowed"
+        )
     try:
         tree = ast.parse(dim.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two by parentheses
@@ -117,9 +121,13 @@ def _parse(dim: str) -> ast.expr | None:
             return None
     products, factors = _extent(tree)
     if products > _MOST_PRODUCTS:
-        raise LimitError(f"is a sum of {products} products; at most {_MOST_PRODUCTS} are allowed")
+        raise ExpressionLimitError(
+            f"is a sum of {products} products; at most {_MOST_PRODUCTS} are allowed"
+        )
     if factors > _MOST_FACTORS:
-        raise LimitError(f"has a product of {factors} names; at most {_MOST_FACTORS} are allowed")
+        raise ExpressionLimitError(
+            f"has a product of {factors} names; at most {_MOST_FACTORS} are allowed"
+        )
     return tree
 
 

@@ -13,7 +13,7 @@ import re
 
 from onnx_scatterx.assumptions.expressions import (
     MOST_CHARACTERS,
-    LimitError,
+    ExpressionLimitError,
     check_limits,
     divides,
     evaluate,
@@ -78,7 +78,7 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
             modulus, bound = _modulus(sides[0]), _bound(sides[2])
             if modulus is not None and bound is not None:
                 return modulus, sides[1], bound
-    except LimitError as error:
+    except ExpressionLimitError as error:
         raise ScatterXError(f"'{one_line(text, _SHOWN)}', about {name}, {error}") from error
     raise ScatterXError(
         f"cannot read the assumption '{one_line(text, _SHOWN)}' about {name}; write for example "

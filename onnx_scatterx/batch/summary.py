@@ -131,7 +131,7 @@ class Summary:
         environment's SOURCE_DATE_EPOCH.
         """
         from onnx_scatterx.reports.page import OneModel, directory_page
-        from onnx_scatterx.reports.page.comparison import Comparison
+        from onnx_scatterx.reports.page.comparison import ComparedNote
 
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
         top = os.path.commonpath(folders) if folders else ""
@@ -140,7 +140,7 @@ class Summary:
                 os.path.relpath(os.path.abspath(o.source), top),
                 o.report,
                 o.done,
-                None if o.same is None else Comparison(o.compared, o.same, o.proof == "proven"),
+                None if o.same is None else ComparedNote(o.compared, o.same, o.proof == "proven"),
                 o.error,
             )
             for o in self.outcomes

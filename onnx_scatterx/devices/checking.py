@@ -18,7 +18,7 @@ from onnx_scatterx.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.devices.registry import Consumer, consumer_of
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.ir.data import ir_graphs
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
@@ -116,7 +116,7 @@ def check(
 
 def model_file(model: AnyModel, directory: Path) -> Path:
     """Return a binary file of a model: its own, or one that is written into a directory."""
-    path = Given.of(model).path
+    path = ModelSource.of(model).path
     if path is not None and path.suffix in _BINARY:
         load(path)  # any mistake in the model becomes an error of one line
         return path

@@ -99,7 +99,7 @@ _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
 
 
 @dataclass(frozen=True)
-class Given:
+class InputClause:
     """A property of a size, or of every element of an integer input.
 
     ``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0. The bound is a
@@ -120,7 +120,7 @@ class Given:
 
 
 def take(
-    given: Iterable[Given],
+    given: Iterable[InputClause],
     sizes: Mapping[SizeKey, Term],
     inputs: Mapping[str, Tensor],
     world: World,
@@ -141,13 +141,15 @@ def take(
             world.promised[str(one)] = None
 
 
-def _condition(given: Given, value: Term, bound: Term) -> Term:
+def _condition(given: InputClause, value: Term, bound: Term) -> Term:
     if given.modulus:
         value = modulo(value, integer(given.modulus))
     return _SIGNS[given.sign](value, bound)
 
 
-def _fact_of(given: Given, tensor: Tensor, bound: Term) -> Callable[[Coordinates, Term], Term]:
+def _fact_of(
+    given: InputClause, tensor: Tensor, bound: Term
+) -> Callable[[Coordinates, Term], Term]:
     def fact(at: Coordinates, element: Term) -> Term:
         if given.sign != "contiguous":
             return _condition(given, element, bound)

@@ -20,7 +20,7 @@ from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, share
 from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.witnesses import coordinates
 from onnx_scatterx.equivalence.core.world import Debt, World
-from onnx_scatterx.equivalence.declarations import Given, fixed_by, take, wrong_dim
+from onnx_scatterx.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
 from onnx_scatterx.equivalence.matching import paired
 
 Progress = Callable[[int, int], None]
@@ -28,7 +28,7 @@ _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
 
 
 @dataclass(frozen=True)
-class Region:
+class Cut:
     """A value that both models name and compute in different ways."""
 
     value: str
@@ -46,7 +46,7 @@ class Judgement:
     """
 
     outputs: dict[str, Comparison]
-    regions: list[Region]
+    regions: list[Cut]
     owed: list[tuple[str, Comparison]]
     facts: Answer
     assumed: tuple[str, ...]
@@ -65,7 +65,7 @@ def judge(
     after: Source,
     *,
     sizes: Mapping[SizeKey, int] | None = None,
-    given: Sequence[Given] = (),
+    given: Sequence[InputClause] = (),
     distrust_dims: bool = False,
     effort: float = 1,
     progress: Progress | None = None,
@@ -89,7 +89,7 @@ def _judge(
     one: Graph,
     other: Graph,
     builder: Builder,
-    given: Sequence[Given],
+    given: Sequence[InputClause],
     progress: Progress | None,
 ) -> Judgement:
     start = time.monotonic()
@@ -166,7 +166,7 @@ class Trial:
     first: Scope
     second: Scope
     pairs: Mapping[str, str]
-    regions: list[Region] = field(default_factory=list)
+    regions: list[Cut] = field(default_factory=list)
     owed: list[tuple[str, Comparison]] = field(default_factory=list)
     _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
     _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -193,7 +193,7 @@ class Trial:
             if mine is None or theirs is None or mine is theirs:
                 continue
             answer = self._tried(theirs, mine)
-            self.regions.append(Region(name, answer))
+            self.regions.append(Cut(name, answer))
             if answer:
                 self.second[name] = theirs
 

@@ -16,7 +16,7 @@ from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.reading import Source
 from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, reached, walk
 from onnx_scatterx.equivalence.counterexample import counterexamples, possible_sizes
-from onnx_scatterx.equivalence.declarations import Given
+from onnx_scatterx.equivalence.declarations import InputClause
 from onnx_scatterx.equivalence.judge import Judgement, Progress, deep, judge
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
@@ -144,7 +144,7 @@ def prove(
     after: Source,
     *,
     replay: Replay | None = None,
-    given: Sequence[Given] = (),
+    given: Sequence[InputClause] = (),
     distrust_dims: bool = False,
     effort: float = 1,
     progress: Progress | None = None,
@@ -174,7 +174,7 @@ def _prove(
     before: Source,
     after: Source,
     replay: Replay | None,
-    given: Sequence[Given],
+    given: Sequence[InputClause],
     distrust_dims: bool,
     effort: float,
     progress: Progress | None,

@@ -19,7 +19,7 @@ from onnx_scatterx.extraction.trials import parts_of
 from onnx_scatterx.extraction.weights import weight_of
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.given import AnyModel, Given, IrLike, MessageLike
+from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.options import Options
 from onnx_scatterx.reports.entries import Entry
@@ -95,9 +95,11 @@ def extract(
         if entries[0] is not None and None not in entries:
             names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
             removed = () if attributes else private
-            made: Any = part if isinstance(Given.of(model).model, ir.Model) else to_proto(part)
+            made: Any = (
+                part if isinstance(ModelSource.of(model).model, ir.Model) else to_proto(part)
+            )
             counts = len(part.graph), len(whole.graph)
-            return Part(made, entries[0], *counts, names, Given.of(model).source, removed)
+            return Part(made, entries[0], *counts, names, ModelSource.of(model).source, removed)
     raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
 
 

@@ -12,7 +12,7 @@ from onnx_scatterx.ir.graphs import graphs_of
 
 
 @dataclass(frozen=True)
-class Region:
+class Neighbourhood:
     """Nodes, and the values at which earlier nodes are cut off."""
 
     nodes: frozenset[ir.Node]
@@ -24,7 +24,7 @@ def region_of(
     roots: Collection[ir.Node],
     distance: int,
     may_cut: Callable[[ir.Value], bool],
-) -> Region:
+) -> Neighbourhood:
     """Return the nodes near some nodes, with all nodes that they need, back to possible cuts.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -48,7 +48,7 @@ def region_of(
                 found.add(producer)
                 waiting.append(producer)
     # If one reader needs a node, its outputs exist for the others, too.
-    return Region(frozenset(found), frozenset(v for v in cuts if v.producer() not in found))
+    return Neighbourhood(frozenset(found), frozenset(v for v in cuts if v.producer() not in found))
 
 
 def _near(

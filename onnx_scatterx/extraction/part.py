@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.extraction.neighbourhood import Region
+from onnx_scatterx.extraction.neighbourhood import Neighbourhood
 from onnx_scatterx.extraction.texts import remove_texts
 from onnx_scatterx.extraction.weights import (
     constant_of,
@@ -29,7 +29,7 @@ Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
 
 def part_of(
     model: ir.Model,
-    region: Region,
+    region: Neighbourhood,
     known: Mapping[ir.Value, Declared | None],
     *,
     weights: bool,

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from onnx_scatterx.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.analysis.domain.scope import Knowledge
 from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.extraction.neighbourhood import Region, owners_in, region_of, top_level
+from onnx_scatterx.extraction.neighbourhood import Neighbourhood, owners_in, region_of, top_level
 from onnx_scatterx.extraction.part import Declared, part_of
 from onnx_scatterx.extraction.weights import weight_of
 from onnx_scatterx.lift.node_names import names_of
@@ -36,7 +36,7 @@ def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[P
     found = [top_level(n, graph, owners) for n in called]
     roots = [n for n in found if n is not None]
     knowledge, known = _known(model, settings)
-    everything = Region(frozenset(graph), frozenset())
+    everything = Neighbourhood(frozenset(graph), frozenset())
     cutting: list[Callable[[ir.Value], bool]] = [
         lambda v: _may_be_cut(knowledge, v, known[v]),
         lambda v: _may_be_cut(knowledge, v, known[v], symbols=False),

@@ -18,14 +18,14 @@ _before = _meant = gc.get_threshold()
 
 
 @contextmanager
-def fewer_collections() -> Iterator[None]:
+def raised_gc_threshold() -> Iterator[None]:
     """Let the collector run rarely, also if this is nested or in several threads at once.
 
     The first to enter sets its threshold, the last to leave restores the old one, unless somebody
     else has set another one meanwhile. A higher one, or 0 (never), is not changed.
 
     >>> before = gc.get_threshold()
-    >>> with fewer_collections():
+    >>> with raised_gc_threshold():
     ...     gc.get_threshold()[0] >= before[0] > 0
     True
     >>> gc.get_threshold() == before

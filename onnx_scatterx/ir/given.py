@@ -41,7 +41,7 @@ AnyModel: TypeAlias = "MessageLike | IrLike"
 
 
 @dataclass(frozen=True)
-class Given:
+class ModelSource:
     """A model that a caller gave: its path, or the model itself, and the file it came from.
 
     The external data of a message lie in ``directory``; None if it is not known.
@@ -51,12 +51,12 @@ class Given:
     source: Path | None = None
 
     @classmethod
-    def of(cls, model: AnyModel) -> Given:
+    def of(cls, model: AnyModel) -> ModelSource:
         """Return the given model; if it is not a model, raise a TypeError with the accepted types.
 
-        >>> str(Given.of("model.onnx").model)
+        >>> str(ModelSource.of("model.onnx").model)
         'model.onnx'
-        >>> Given.of(b"model")  # doctest: +ELLIPSIS
+        >>> ModelSource.of(b"model")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         TypeError: a model is a path, an onnx.ModelProto, ...; this is a bytes
         """

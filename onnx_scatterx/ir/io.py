@@ -21,7 +21,7 @@ from onnx_scatterx.ir.data import (
     locations,
     to_proto,
 )
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.outside import set_base_dir
 from onnx_scatterx.ir.parse import MOST_BYTES, form_of, parsed
 from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
@@ -40,7 +40,7 @@ class Opened:
 
     model: ir.Model
     message: onnx.ModelProto | None
-    given: Given
+    given: ModelSource
     ours: bool = False
 
 
@@ -60,7 +60,7 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type
     'Neg'
     """
-    given = Given.of(model)
+    given = ModelSource.of(model)
     content = given.model
     if isinstance(content, ir.Model):
         note_data_files(content)

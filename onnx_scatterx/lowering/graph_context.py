@@ -14,7 +14,7 @@ from onnx_scatterx.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,6 @@ class GraphContext:
         """What is known of its values."""
         return Known(self.scope, self.constants)
 
-    def obstacle(self, node: ir.Node) -> OnFloats | None:
+    def obstacle(self, node: ir.Node) -> FloatReason | None:
         """Return why a node must be kept if ONNX Runtime runs the model, or None."""
         return obstacle(node, self.known) if self.target.onnxruntime else None

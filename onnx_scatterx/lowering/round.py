@@ -28,7 +28,7 @@ from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Symbol, Term
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class RewriteRound:
         values = AvailableValues(context.graph, context.scope, removed)
         self.numbers = TermEmitter(self.writer, context.scope, values)
         self.existing_views = provenance.existing_views()
-        self.changed_by_runtime: dict[ir.Value, OnFloats] = {}
+        self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
         """Why ONNX Runtime would change the value of the last plan."""
         self._is_strict = False
         self._quantized = has_quantizers(context.graph)

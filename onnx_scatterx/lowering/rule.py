@@ -54,7 +54,7 @@ class Rule(ABC):
     """A way to write the result of a scatter, without the scatter."""
 
     name: str
-    is_dense: ClassVar[bool] = False
+    reads_all_data: ClassVar[bool] = False
     """Reads all of the data: if the target has the scatter, used only if the user names it."""
     writes_scatterx: ClassVar[bool] = False
     """The scatter becomes ScatterX: the report does not call it removed."""

@@ -30,7 +30,7 @@ from onnx_scatterx.lowering.quantizer_paths import (
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 
 MEASURED = "1.32"
 """The version of ONNX Runtime that showed each pattern; others are taken to do the same."""
@@ -76,24 +76,24 @@ _BETWEEN = """<ir_version: 8, opset_import: ["" : 13]>
         c = {5}
         y = QuantizeLinear {1} (c, t) }}"""
 _SCALES = "0.5, 0.25, 0.75, 1", "1, 1, 0.25, 0.5", "0.25, 1, 0.5, 0.75"
-PATTERNS: dict[OnFloats, tuple[Pattern, ...]] = {
-    OnFloats.RETYPED: (
+PATTERNS: dict[FloatReason, tuple[Pattern, ...]] = {
+    FloatReason.RETYPED: (
         Pattern(_MOVED_DOWN.format(13, "int8", "", "x, s")),
         Pattern(_MOVED_DOWN.format(19, "int32", "", "x, s")),
     ),
-    OnFloats.REJECTED: (
+    FloatReason.REJECTED: (
         Pattern(_MOVED_DOWN.format(21, "int8", "int8 z = {3}, ", "x, s, z"), loads=False),
         Pattern(_MOVED_DOWN.format(21, "int32", "", "x, s"), loads=False),
         Pattern(_MOVED_DOWN.format(13, "int32", "int32 z = {0}, ", "x, s, z"), loads=False),
     ),
-    OnFloats.INTEGER_KERNEL: (
+    FloatReason.INTEGER_KERNEL: (
         Pattern(_BETWEEN.format("", "", "0.05", "0.05", "0.1", "Add (a, b)")),
         Pattern(_BETWEEN.format("", "", "0.05", "0.3", "0.9", "Mul (a, b)")),
     ),
-    OnFloats.ONE_SCALE: (
+    FloatReason.ONE_SCALE: (
         Pattern(_BETWEEN.format("[4]", "<axis = 0>", *_SCALES, "Where (m, a, b)"), loads=False),
     ),
-    OnFloats.INEXACT: (
+    FloatReason.INEXACT: (
         Pattern("""<ir_version: 8, opset_import: ["" : 13]>
             g (uint8[4] x) => (uint8[2] y)
             <float s = {0}, uint8 z = {3}, int64[1] b = {0}, int64[1] e = {2}> {
@@ -101,7 +101,7 @@ PATTERNS: dict[OnFloats, tuple[Pattern, ...]] = {
                 c = Slice (a, b, e)
                 y = QuantizeLinear (c, s, z) }"""),
     ),
-    OnFloats.MOVED: (
+    FloatReason.MOVED: (
         Pattern("""<ir_version: 8, opset_import: ["" : 13]>
             g (float[2, 3] x) => (float[2, 3] y, float[3, 2] w) <float s = {0.5}, uint8 z = {3}> {
                 y = Neg (x)
@@ -138,7 +138,7 @@ def packed(node: ir.Node) -> tuple[int, ...]:
     return _PACKED.get(node.op_type, ()) if node.domain == "" else ()
 
 
-def obstacle(node: ir.Node, known: Known) -> OnFloats | None:
+def obstacle(node: ir.Node, known: Known) -> FloatReason | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
@@ -146,23 +146,23 @@ def obstacle(node: ir.Node, known: Known) -> OnFloats | None:
         with budget().of_part(LIMITS.scatter_steps):
             return _obstacle(node, known)
     except LimitError:
-        return OnFloats.LIMIT
+        return FloatReason.LIMIT
 
 
-def _obstacle(node: ir.Node, known: Known) -> OnFloats | None:
+def _obstacle(node: ir.Node, known: Known) -> FloatReason | None:
     above, below = reached(node, up=True), reached(node, up=False)
     if not all(map(is_exact(known), (*above, *below))):
-        return OnFloats.INEXACT
+        return FloatReason.INEXACT
     for quantizer in above:
         fault = _moved_down(quantizer, known)
         if fault is not None:
             return fault
     if below and _is_given_out_between(node):
-        return OnFloats.MOVED
+        return FloatReason.MOVED
     return None
 
 
-def _moved_down(node: ir.Node, known: Known) -> OnFloats | None:
+def _moved_down(node: ir.Node, known: Known) -> FloatReason | None:
     """Return what is wrong with the quantizers that a DequantizeLinear becomes behind a Slice.
 
     They get its zero point. Without one, QuantizeLinear makes uint8, unless it says another type,
@@ -173,23 +173,23 @@ def _moved_down(node: ir.Node, known: Known) -> OnFloats | None:
     has_zero = bool(zero) and zero[0] is not None
     says_type = known.scope.opsets.get("", 0) >= _TYPED and node.domain == ""
     if dtype == ir.DataType.INT32:
-        return OnFloats.REJECTED if has_zero or says_type else OnFloats.RETYPED
+        return FloatReason.REJECTED if has_zero or says_type else FloatReason.RETYPED
     scales = None if scale is None else known.array(scale)
     if scales is not None and scales.size > 1:
         return None  # it is not moved
     if not has_zero and not says_type and dtype != ir.DataType.UINT8:
-        return OnFloats.RETYPED
+        return FloatReason.RETYPED
     if has_zero and says_type and dtype in (None, ir.DataType.INT8):
-        return OnFloats.REJECTED
-    return OnFloats.REJECTED if dtype is None else None
+        return FloatReason.REJECTED
+    return FloatReason.REJECTED if dtype is None else None
 
 
 def is_rejected(node: ir.Node, known: Known) -> bool:
     """Return whether a DequantizeLinear of one scale is not loaded before nodes that move."""
-    return _has_one_scale(node, known) and _moved_down(node, known) is OnFloats.REJECTED
+    return _has_one_scale(node, known) and _moved_down(node, known) is FloatReason.REJECTED
 
 
-def objection(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None:
+def objection(value: ir.Value, trial: DryRun, known: Known) -> FloatReason | None:
     """Return why nodes that were written on trial must not replace a value.
 
     ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
@@ -203,16 +203,16 @@ def objection(value: ir.Value, trial: DryRun, known: Known) -> OnFloats | None:
         for quantizer in above:
             fault = _moved_down(quantizer, known)
             if fault is not None or not is_exact(known)(quantizer):
-                return fault or OnFloats.INEXACT
+                return fault or FloatReason.INEXACT
     op, inputs = before_moves(trial.result, trial.steps)
     if op == "DequantizeLinear":
         readers = reached(producer, up=False, of=_computes)
         found = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
-        return OnFloats.INTEGER_KERNEL if found else None
+        return FloatReason.INTEGER_KERNEL if found else None
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
 
 
-def exposed(node: ir.Node, known: Known) -> OnFloats | None:
+def exposed(node: ir.Node, known: Known) -> FloatReason | None:
     """Return what ONNX Runtime changes of a node if it moves quantizers up to it.
 
     It does so only past nodes with one reader. So a node is exposed if its other readers go.
@@ -229,20 +229,20 @@ def exposed(node: ir.Node, known: Known) -> OnFloats | None:
     op, inputs = before_moves(node.outputs[0], {})
     if op == "DequantizeLinear":
         exact = all(map(is_exact(known), (here, *reached(node, up=True))))
-        return None if exact else OnFloats.INEXACT
+        return None if exact else FloatReason.INEXACT
     return _computed_in_integers(op, inputs, node, {}, known)
 
 
 def _computed_in_integers(
     op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: Known
-) -> OnFloats | None:
+) -> FloatReason | None:
     """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
     if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
         return None
     if op != "Where":
-        return OnFloats.INTEGER_KERNEL
+        return FloatReason.INTEGER_KERNEL
     scales = [*dequantizers(inputs[1:], steps), *reached(last, up=False)]
-    return None if all(_has_one_scale(n, known) for n in scales) else OnFloats.ONE_SCALE
+    return None if all(_has_one_scale(n, known) for n in scales) else FloatReason.ONE_SCALE
 
 
 def _computes(node: ir.Node) -> bool:

@@ -32,24 +32,24 @@ class ExistingView:
         if view.is_reshaped or self.view.is_reshaped:
             return None
         key = "seen", self.view.axis_maps, self.shape, view.axis_maps, low, high
-        walks = facts.memoised(key, lambda: self._walks(view, low, high, facts))
-        return None if walks is None else View(self.value, self.shape, walks)
+        axis_maps = facts.memoised(key, lambda: self._axis_maps(view, low, high, facts))
+        return None if axis_maps is None else View(self.value, self.shape, axis_maps)
 
-    def _walks(
+    def _axis_maps(
         self, view: View, low: Shape, high: Shape, facts: Facts
     ) -> tuple[AxisMap, ...] | None:
-        walks = [AxisMap(None, 0, ZERO) for _ in self.shape]
+        axis_maps = [AxisMap(None, 0, ZERO) for _ in self.shape]
         for own, wanted in zip(self.view.axis_maps, view.axis_maps, strict=True):
             if own.dim is None:
                 if wanted.dim is not None or not facts.equal(own.start, wanted.start):
                     return None
                 continue
-            walk = _through(own, wanted)
-            if walk is None or not _is_within(walk, self.shape[own.dim], low, high, facts):
+            axis_map = _through(own, wanted)
+            if axis_map is None or not _is_within(axis_map, self.shape[own.dim], low, high, facts):
                 return None
-            walks[own.dim] = walk
+            axis_maps[own.dim] = axis_map
         tied = {w.dim for w in self.view.axis_maps}
-        own_dims = tied | {w.dim for w in walks}
+        own_dims = tied | {w.dim for w in axis_maps}
         for axis, extent in enumerate(self.shape):
             # All positions of a broadcast axis are alike: those of the region itself, or the first.
             across = AxisMap(axis, 1, ZERO)
@@ -58,28 +58,32 @@ class ExistingView:
                 and axis not in own_dims
                 and _is_within(across, extent, low, high, facts)
             ):
-                walks[axis] = across
-            elif axis not in tied and not _is_within(walks[axis], extent, low, high, facts):
+                axis_maps[axis] = across
+            elif axis not in tied and not _is_within(axis_maps[axis], extent, low, high, facts):
                 return None  # the axis may be empty, and then it has no first position
-        return tuple(walks)
+        return tuple(axis_maps)
 
 
 def _through(own: AxisMap, wanted: AxisMap) -> AxisMap | None:
-    """Return the walk on which ``own.start + own.step * i`` visits what ``wanted`` visits."""
+    """Return the axis map on which ``own.start + own.step * i`` visits what ``wanted`` visits."""
     distance = wanted.start - own.start
     if wanted.step % own.step or modulo(distance, own.step).constant != 0:
         return None
     return AxisMap(wanted.dim, wanted.step // own.step, floor_div(distance, own.step))
 
 
-def _is_within(walk: AxisMap, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
-    if walk.dim is None:
-        return facts.is_nonnegative(walk.start) and facts.is_nonnegative(extent - 1 - walk.start)
-    first = walk.start + walk.step * low[walk.dim]
-    end = walk.start + walk.step * high[walk.dim]
-    if walk.step < 0:
-        first, end = end - walk.step, first - walk.step
-    return facts.is_nonnegative(first) and facts.is_nonnegative(extent - end + abs(walk.step) - 1)
+def _is_within(axis_map: AxisMap, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
+    if axis_map.dim is None:
+        return facts.is_nonnegative(axis_map.start) and facts.is_nonnegative(
+            extent - 1 - axis_map.start
+        )
+    first = axis_map.start + axis_map.step * low[axis_map.dim]
+    end = axis_map.start + axis_map.step * high[axis_map.dim]
+    if axis_map.step < 0:
+        first, end = end - axis_map.step, first - axis_map.step
+    return facts.is_nonnegative(first) and facts.is_nonnegative(
+        extent - end + abs(axis_map.step) - 1
+    )
 
 
 ExistingViews = Mapping[ir.Value, list[ExistingView]]

@@ -36,8 +36,8 @@ class Mosaic:
     @classmethod
     def of(cls, value: ir.Value, shape: Shape) -> Mosaic:
         """Return a tensor that is its own source."""
-        walks = tuple(AxisMap(d, 1, ZERO) for d in range(len(shape)))
-        return cls(shape, (Cell(full_box(shape), View(value, shape, walks)),))
+        axis_maps = tuple(AxisMap(d, 1, ZERO) for d in range(len(shape)))
+        return cls(shape, (Cell(full_box(shape), View(value, shape, axis_maps)),))
 
     @property
     def weight(self) -> int:
@@ -103,12 +103,12 @@ class Mosaic:
             if any(c.box[d] != StridedInterval.interval(ZERO, ONE) for d in gone):
                 return None
 
-            def walk(w: AxisMap) -> AxisMap:
+            def changed(w: AxisMap) -> AxisMap:
                 if w.dim in gone:
                     return AxisMap(None, 0, w.start)
                 return _renamed(place)(w)
 
-            return Cell(tuple(c.box[d] for d in kept), c.source.mapped(walk))
+            return Cell(tuple(c.box[d] for d in kept), c.source.mapped(changed))
 
         return self._each(tuple(self.shape[d] for d in kept), change)
 
@@ -124,14 +124,14 @@ class Mosaic:
             if any(c.box[d] != StridedInterval.interval(ZERO, ONE) for d in wide):
                 return None
 
-            def walk(w: AxisMap) -> AxisMap:
+            def changed(w: AxisMap) -> AxisMap:
                 return AxisMap(None, 0, w.start) if w.dim in wide else w
 
             box = tuple(
                 StridedInterval.interval(ZERO, shape[d]) if d in wide else s
                 for d, s in enumerate(c.box)
             )
-            return Cell(box, c.source.mapped(walk))
+            return Cell(box, c.source.mapped(changed))
 
         return spread._each(shape, change)
 

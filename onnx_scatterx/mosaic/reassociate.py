@@ -55,28 +55,28 @@ class _Reassociation:
         return self.view(source)
 
     def view(self, view: View) -> View | None:
-        walks: list[AxisMap] = []
+        axis_maps: list[AxisMap] = []
         extents: list[Term] = []
         place = {b[0]: a[0] for b, a in self.groups if len(b) == len(a) == 1}
         group_of = {d: g for g in self.groups for d in g[0] if d not in place}
         axis, is_reshaped = 0, view.is_reshaped
         while axis < len(view.axis_maps):
-            walk = view.axis_maps[axis]
-            if walk.dim is None or walk.dim in place:
-                dim = None if walk.dim is None else place[walk.dim]
-                walks.append(AxisMap(dim, walk.step, walk.start))
+            axis_map = view.axis_maps[axis]
+            if axis_map.dim is None or axis_map.dim in place:
+                dim = None if axis_map.dim is None else place[axis_map.dim]
+                axis_maps.append(AxisMap(dim, axis_map.step, axis_map.start))
                 extents.append(view.shape[axis])
                 axis += 1
                 continue
-            before, after = group_of[walk.dim]
+            before, after = group_of[axis_map.dim]
             run = view.axis_maps[axis : axis + len(before)]
             if [w.dim for w in run] != list(before):
                 return None
             for d, w, extent in zip(before, run, view.shape[axis:], strict=False):
                 if (w.step, w.start.constant) != (1, 0) or extent is not self.old[d]:
                     return None
-            walks += [AxisMap(d, 1, ZERO) for d in after]
+            axis_maps += [AxisMap(d, 1, ZERO) for d in after]
             extents += [self.new[d] for d in after]
             is_reshaped = True
             axis += len(before)
-        return View(view.value, tuple(extents), tuple(walks), is_reshaped)
+        return View(view.value, tuple(extents), tuple(axis_maps), is_reshaped)

@@ -23,7 +23,7 @@ class AxisMap(NamedTuple):
 
 
 class View(NamedTuple):
-    """A region of a tensor, one walk for each axis of ``shape``.
+    """A region of a tensor, one axis map for each axis of ``shape``.
 
     That is the tensor's own shape, or (``is_reshaped``) the shape in which it is viewed.
     """
@@ -34,9 +34,9 @@ class View(NamedTuple):
     is_reshaped: bool = False
 
     def mapped(self, change: Callable[[AxisMap], AxisMap]) -> View:
-        """Return the view with every walk changed."""
-        walks = tuple([change(w) for w in self.axis_maps])
-        return View(self.value, self.shape, walks, self.is_reshaped)
+        """Return the view with every axis map changed."""
+        axis_maps = tuple([change(w) for w in self.axis_maps])
+        return View(self.value, self.shape, axis_maps, self.is_reshaped)
 
     def values(self) -> Iterable[ir.Value]:
         """Yield the tensors that are read."""
@@ -63,7 +63,7 @@ class Reduced(NamedTuple):
     updates: Source
 
     def mapped(self, change: Callable[[AxisMap], AxisMap]) -> Reduced:
-        """Return the sources with every walk changed."""
+        """Return the sources with every axis map changed."""
         return Reduced(self.reduction, self.data.mapped(change), self.updates.mapped(change))
 
     def values(self) -> Iterable[ir.Value]:

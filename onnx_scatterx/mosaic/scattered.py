@@ -111,7 +111,7 @@ def _placed(cell: Cell, piece: Piece, axes: list[AffineAxis]) -> Cell:
         for affine in axes
     )
 
-    def walk(w: AxisMap) -> AxisMap:
+    def changed(w: AxisMap) -> AxisMap:
         if w.dim is None:
             return w
         if w.dim in axis_of:
@@ -119,7 +119,7 @@ def _placed(cell: Cell, piece: Piece, axes: list[AffineAxis]) -> Cell:
         # A dim of extent 1 without an axis: its only position.
         return AxisMap(None, 0, w.start + w.step * cell.box[w.dim].low)
 
-    return Cell(box, cell.source.mapped(walk))
+    return Cell(box, cell.source.mapped(changed))
 
 
 def _combined(reduction: str, data: Mosaic, new: Cell, facts: Facts) -> Iterable[Cell]:

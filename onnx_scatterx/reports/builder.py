@@ -28,7 +28,7 @@ from onnx_scatterx.reports.report import Report
 from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.terms import Symbol
 from onnx_scatterx.text.last_bit import LAST_BIT
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
 
@@ -169,14 +169,14 @@ def _entry(
 def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:
     """Return why ONNX Runtime may compute other values of what replaces a node."""
     why = node.meta.get(QUANTIZED)
-    changed = [why] if isinstance(why, OnFloats) and why.keeps_scatter else []
+    changed = [why] if isinstance(why, FloatReason) and why.keeps_scatter else []
     return tuple(map(str, dict.fromkeys((*changed, *node.meta.get(LAST_BIT, ())))))
 
 
 def _quantized(node: ir.Node) -> str:
     """Return whether a write between quantizers is done on the integers, or why not."""
     found = node.meta.get(QUANTIZED)
-    if isinstance(found, OnFloats):
+    if isinstance(found, FloatReason):
         return f"on floats: {found.value}"
     return "" if found is None else f"on {found.name.lower()}"
 

@@ -52,10 +52,10 @@ class Report(ReportContent):
         environment's SOURCE_DATE_EPOCH.
         """
         from onnx_scatterx.reports.page import page
-        from onnx_scatterx.reports.page.comparison import Comparison
+        from onnx_scatterx.reports.page.comparison import ComparedNote
 
         report = replace(self, advice=tuple(advice)) if advice else self
-        return page(report, Comparison.of(verification), date)
+        return page(report, ComparedNote.of(verification), date)
 
     def _repr_html_(self) -> str:
         """Return the report as a notebook shows it."""

@@ -8,7 +8,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.ir.data import ir_tensors, to_proto
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.io import check_file, load, note_model, save
 from onnx_scatterx.ir.outside import moved
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
@@ -36,7 +36,7 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
     tensors = list(ir_tensors(model))
     outside = [t for t in tensors if isinstance(t, ir.ExternalTensor)]
     inside = sum(t.nbytes for t in tensors if not isinstance(t, ir.ExternalTensor))
-    path = Given.of(source).path
+    path = ModelSource.of(source).path
     if (
         path is not None
         and path.suffix not in _TEXT
@@ -53,7 +53,7 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
         except ValueError:  # they are on several drives
             return ModelFile(save(model, place).path)
         model = _under(model, root, real)
-    given = Given.of(source).model
+    given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
     place.write_bytes(message.SerializeToString())
     return ModelFile(place, root)
@@ -64,7 +64,7 @@ def runnable(source: AnyModel, place: Path) -> ModelFile:
 
     A file that ONNX Runtime can read directly is not checked otherwise.
     """
-    path = Given.of(source).path
+    path = ModelSource.of(source).path
     if path is not None:
         check_file(path)
         files = note_model(path)

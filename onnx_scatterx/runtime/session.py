@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.outside import set_base_dir
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.system.scratch import scratch
@@ -101,7 +101,7 @@ def _opened(
 
     from onnx_scatterx.ir import io as model_io
 
-    given = Given.of(model)
+    given = ModelSource.of(model)
     content = given.model
     if isinstance(content, onnx.ModelProto) and given.directory and locations(content):
         content = from_proto(content)

@@ -23,7 +23,7 @@ _SCATTERX = Target(
     "scatterx",
     "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
     extra=frozenset({SCATTERX}),
-    avoids_dense=True,  # ScatterX moves the written elements, in place if it can
+    prefers_scatter=True,  # ScatterX moves the written elements, in place if it can
 )
 _ORT_CPU = replace(
     _SCATTERX,

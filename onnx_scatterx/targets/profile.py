@@ -105,7 +105,7 @@ def target_from(
     avoid = (target.avoid - more) | fewer
     if "base" in content and "extends" in content:
         base = _base(content["base"], bases)
-        target = dataclasses.replace(target, extra=base.extra, avoids_dense=base.avoids_dense)
+        target = dataclasses.replace(target, extra=base.extra, prefers_scatter=base.prefers_scatter)
     extra = target.extra
     if "tensor_scatter" in content:
         extra = extra - {"TensorScatter"} | (

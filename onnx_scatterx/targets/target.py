@@ -44,7 +44,7 @@ class Target:
     """
     onnxruntime: bool = True
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
-    avoids_dense: bool = False  # rules that read all of the data apply only if named
+    prefers_scatter: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
 
     def has(self, op_type: str) -> bool:

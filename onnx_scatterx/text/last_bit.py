@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 
 LAST_BIT = "onnx_scatterx.last_bit"
 """The key of the reasons in the ``meta`` of a scatter or gather that was replaced."""
@@ -27,13 +27,13 @@ IN_ONNXRUNTIME = "onnx_scatterx.in_onnxruntime"
 
 
 def as_metadata(reasons: Iterable[str]) -> str:
-    """Return sentences of LastBit and OnFloats as the text under ``IN_ONNXRUNTIME``.
+    """Return sentences of LastBit and FloatReason as the text under ``IN_ONNXRUNTIME``.
 
     >>> as_metadata(["ONNX Runtime moves QuantizeLinear past an output of the graph"])
     'MOVED'
     """
     told = set(reasons)
-    return ", ".join(why.name for why in (*LastBit, *OnFloats) if why.value in told)
+    return ", ".join(why.name for why in (*LastBit, *FloatReason) if why.value in told)
 
 
 def from_metadata(metadata: Mapping[str, str]) -> tuple[str, ...]:
@@ -43,4 +43,4 @@ def from_metadata(metadata: Mapping[str, str]) -> tuple[str, ...]:
     ('ONNX Runtime moves QuantizeLinear past an output of the graph',)
     """
     told = set(metadata.get(IN_ONNXRUNTIME, "").split(", "))
-    return tuple(why.value for why in (*LastBit, *OnFloats) if why.name in told)
+    return tuple(why.value for why in (*LastBit, *FloatReason) if why.name in told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 
-class OnFloats(enum.Enum):
+class FloatReason(enum.Enum):
     """A reason for writing floats between integer inputs and outputs. The value is for users."""
 
     SCALES = "the scales or zero points differ"
@@ -34,7 +34,7 @@ class OnFloats(enum.Enum):
 
 _KEPT = frozenset(
     {
-        *(OnFloats.INEXACT, OnFloats.RETYPED, OnFloats.REJECTED, OnFloats.MOVED),
-        *(OnFloats.INTEGER_KERNEL, OnFloats.ONE_SCALE, OnFloats.LIMIT),
+        *(FloatReason.INEXACT, FloatReason.RETYPED, FloatReason.REJECTED, FloatReason.MOVED),
+        *(FloatReason.INTEGER_KERNEL, FloatReason.ONE_SCALE, FloatReason.LIMIT),
     }
 )

@@ -20,7 +20,7 @@ from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.selection import ScatterSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.budget import LimitError, SpentError, budget, own_budget
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import KEPT, Job
@@ -81,7 +81,7 @@ def _planned(context: GraphContext) -> _Planned:
         for node in context.graph
         if context.target.onnxruntime
         and is_scatter(node)
-        and isinstance(why := node.meta.get(QUANTIZED), OnFloats)
+        and isinstance(why := node.meta.get(QUANTIZED), FloatReason)
         and why.keeps_scatter
     }
     for node in context.graph:
@@ -146,7 +146,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
         if (scatter.refusal is not None or node in opaque) and node not in selection.rewritings
     }
     for node, why in refused.items():
-        if why is not None and isinstance(why.detail, OnFloats):
+        if why is not None and isinstance(why.detail, FloatReason):
             node.meta[QUANTIZED] = why.detail
     refusals = {
         node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))

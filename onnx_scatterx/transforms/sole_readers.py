@@ -16,7 +16,7 @@ from onnx_scatterx.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.lowering.runtime_patterns import exposed
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.job import NUMBER, Job
 
@@ -51,9 +51,9 @@ class SoleReaders:
         return found
 
 
-def _exposed(node: ir.Node, context: GraphContext) -> OnFloats | None:
+def _exposed(node: ir.Node, context: GraphContext) -> FloatReason | None:
     try:
         with budget().of_part(LIMITS.scatter_steps):
             return exposed(node, context.known)
     except LimitError:
-        return OnFloats.LIMIT
+        return FloatReason.LIMIT

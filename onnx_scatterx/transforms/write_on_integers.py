@@ -17,7 +17,7 @@ from onnx_scatterx.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.runtime_patterns import obstacle
 from onnx_scatterx.symbolic.budget import LimitError, budget
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.transforms.job import Job
@@ -74,7 +74,7 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
     done = False
     for write in writes:
         for node in write.scatters:
-            on_floats = node.meta.get(QUANTIZED, OnFloats.PLAN)
+            on_floats = node.meta.get(QUANTIZED, FloatReason.PLAN)
             node.meta[QUANTIZED] = on_floats if write in better else write.dtype
         if write not in better:
             made = IntegerNodes(context, write)

@@ -12,13 +12,13 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.clauses import Clause, by_name
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.verification.result import SOLVER, Difference, Draw
-from onnx_scatterx.verification.session_pair import Comparison
+from onnx_scatterx.verification.session_pair import SessionPair
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.core.reading import Source
-    from onnx_scatterx.equivalence.declarations import Given as Fact
+    from onnx_scatterx.equivalence.declarations import InputClause
     from onnx_scatterx.equivalence.proof import Proof
 
 _NUMBER = -(1 << 30)  # of the draws that a solver made
@@ -37,7 +37,7 @@ def needed() -> None:
 def proven(
     before: AnyModel,
     after: AnyModel,
-    comparison: Comparison,
+    comparison: SessionPair,
     assumed: Iterable[Clause],
     distrust_dims: bool,
     effort: float,
@@ -58,7 +58,7 @@ def proven(
         comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
         return str(comparison.found[seen]) if len(comparison.found) > seen else None
 
-    one, other = Given.of(before), Given.of(after)
+    one, other = ModelSource.of(before), ModelSource.of(after)
     return prove(
         _source(one),
         _source(other),
@@ -86,24 +86,24 @@ def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
     )
 
 
-def _source(given: Given) -> Source:
+def _source(given: ModelSource) -> Source:
     """Return a model as the prover reads it: the file itself, if there is one."""
     return to_proto(given.model) if isinstance(given.model, ir.Model) else given.model
 
 
-def givens(assumed: Iterable[Clause]) -> Sequence[Fact]:
+def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     """Return clauses in the judge's form.
 
     That no two elements are equal, or that they are sorted, is omitted.
     """
-    from onnx_scatterx.equivalence.declarations import Given as Fact
+    from onnx_scatterx.equivalence.declarations import InputClause
 
     found = []
     for name, assumption in by_name(assumed).items():
         for c in assumption.comparisons:
-            found.append(Fact(name, c.sign, c.bound, c.modulus))
+            found.append(InputClause(name, c.sign, c.bound, c.modulus))
         if "nonnegative" in assumption.properties:
-            found.append(Fact(name, ">=", 0))
+            found.append(InputClause(name, ">=", 0))
         if "contiguous" in assumption.properties:
-            found.append(Fact(name, "contiguous"))
+            found.append(InputClause(name, "contiguous"))
     return found

@@ -29,7 +29,7 @@ _REASONS = 3
 
 
 @dataclass
-class Comparison:
+class SessionPair:
     """Two running models, and the results so far."""
 
     before: Runner

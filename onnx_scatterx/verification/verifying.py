@@ -12,7 +12,7 @@ import numpy as np
 from onnx_scatterx.assumptions.clauses import Assume, clauses, from_metadata
 from onnx_scatterx.assumptions.sized_clauses import at_sizes
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.given import AnyModel, Given
+from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.model_files import as_file
@@ -32,7 +32,7 @@ from onnx_scatterx.verification.narrowing import narrowed, narrowing
 from onnx_scatterx.verification.proving import judged, needed, proven
 from onnx_scatterx.verification.result import Draw, Verification
 from onnx_scatterx.verification.sample_source import SampleSource
-from onnx_scatterx.verification.session_pair import Comparison
+from onnx_scatterx.verification.session_pair import SessionPair
 from onnx_scatterx.verification.zero_signs import outputs_of_new_where
 
 Feed = Mapping[str, np.ndarray]
@@ -113,7 +113,7 @@ def verify(
     tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
         needed()
-    beside = Given.of(before).directory or Given.of(after).directory
+    beside = ModelSource.of(before).directory or ModelSource.of(after).directory
     first, second = load(before, beside), load(after, beside)
     require_deterministic(first, "the first model")
     require_deterministic(second, "the second model")
@@ -142,7 +142,7 @@ def verify(
         stack.enter_context(other)
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
-        comparison = Comparison(one, other, timeout, start + timeout, forgiven, tolerance)
+        comparison = SessionPair(one, other, timeout, start + timeout, forgiven, tolerance)
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)

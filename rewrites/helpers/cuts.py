@@ -46,32 +46,36 @@ class Cut:
         return isinstance(self.start, int) and isinstance(self.end, int)
 
 
-def cut_of(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Planner) -> Cut | None:
-    """Return the Slice that selects the positions of a walk on an axis, or None if it is whole.
+def cut_of(
+    axis: int, axis_map: AxisMap, extent: Term, region: Region, planner: Planner
+) -> Cut | None:
+    """Return the Slice that selects the positions of an axis map, or None if the axis is whole.
 
     It does not depend on the place in which it is written, unless its bounds are computed at run
     time.
     """
     memo = planner.facts.memo
-    ends = () if walk.dim is None else (region.low[walk.dim], region.high[walk.dim])
-    key = "cut", axis, walk, extent, ends
+    ends = () if axis_map.dim is None else (region.low[axis_map.dim], region.high[axis_map.dim])
+    key = "cut", axis, axis_map, extent, ends
     if key in memo:
         known: Cut | None = memo[key]
         return known
-    found = _found(axis, walk, extent, region, planner)
+    found = _found(axis, axis_map, extent, region, planner)
     if found is None or found.is_literal:
         memo[key] = found
     return found
 
 
-def _found(axis: int, walk: AxisMap, extent: Term, region: Region, planner: Planner) -> Cut | None:
-    if walk.dim is None:
-        first, count, step = walk.start, term(1), 1
+def _found(
+    axis: int, axis_map: AxisMap, extent: Term, region: Region, planner: Planner
+) -> Cut | None:
+    if axis_map.dim is None:
+        first, count, step = axis_map.start, term(1), 1
     else:
-        first = planner.simplified(walk.start + walk.step * region.low[walk.dim])
+        first = planner.simplified(axis_map.start + axis_map.step * region.low[axis_map.dim])
         # Steps are multiplied; one beyond int64 visits one position, as the largest one does.
-        count = planner.simplified(region.extent(walk.dim))
-        step = _int64(walk.step)
+        count = planner.simplified(region.extent(axis_map.dim))
+        step = _int64(axis_map.step)
     if step > 0:
         return _forward(axis, first, count, step, extent, planner)
     facts = planner.facts

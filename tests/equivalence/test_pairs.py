@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.equivalence.declarations import Given
+from onnx_scatterx.equivalence.declarations import InputClause
 from onnx_scatterx.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of, replayed
 from tests.helpers.support import parse
@@ -45,7 +45,7 @@ def test_a_box_written_by_hand_is_refuted_where_the_rows_overlap() -> None:
 
 def test_a_box_written_by_hand_is_proven_where_they_do_not() -> None:
     one, other = parse(BOX), parse(BOX_BY_HAND)
-    given = [Given("T", ">=", 2)]
+    given = [InputClause("T", ">=", 2)]
     found = prove(one, other, replay=replayed(one, other), given=given)
     assert found.proven, found
     assert "T >= 2" in found.promised

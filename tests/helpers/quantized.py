@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from onnx import helper
 
 import onnx_scatterx
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from tests.helpers.pair import SESSIONS, agree
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
@@ -63,7 +63,7 @@ def on_integers(text: str, *, left: int = 0, quantizers: int = 0) -> onnx.ModelP
     return made
 
 
-def on_floats(text: str, why: OnFloats) -> None:
+def on_floats(text: str, why: FloatReason) -> None:
     """Check that a model is sound, and keeps its quantizers as they are, for a reason."""
     model = parse(text)
     made = optimize(model)

@@ -8,7 +8,7 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.pair import SESSIONS, agree, rejections
 
@@ -28,14 +28,14 @@ g (uint8[N,64] x, uint8[N,64] w, float[N,2] d, float[N,2] e) => (uint8[?,?] y, f
 ADDED = {"COMPUTED": "t = Add (a, b)", "SCALE": "0.05", "OUT": "r", "START": "0", "END": "1"}
 TURNED = {**ADDED, "START": "1", "END": "2"}
 CASES = {
-    "a sum": (ADDED, OnFloats.INTEGER_KERNEL),
+    "a sum": (ADDED, FloatReason.INTEGER_KERNEL),
     "a sum that is moved": (
         TURNED | {"COMPUTED": "c = Add (a, b) t = Transpose (c)"},
-        OnFloats.INTEGER_KERNEL,
+        FloatReason.INTEGER_KERNEL,
     ),
     "a scale of 0": (
         TURNED | {"COMPUTED": "t = Transpose (a)", "SCALE": "0", "OUT": "s"},
-        OnFloats.INEXACT,
+        FloatReason.INEXACT,
     ),
     "exact": (TURNED | {"COMPUTED": "t = Transpose (a)", "OUT": "s"}, None),
     "two other readers": (ADDED | {"COMPUTED": "t = Add (a, b) also = Relu (t)"}, None),

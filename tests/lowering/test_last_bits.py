@@ -7,7 +7,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME, LastBit
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 
 HEAD = """<ir_version: 10, opset_import: ["" : 18]> g (TYPE[8,8] x, TYPE[8,8] b, TYPE[1,8] u)
     => (TYPE[8,8] y) <int64[1,1] i = {2}, int64[8,1] all = {0, 1, 2, 3, 4, 5, 6, 7}, """
@@ -70,10 +70,10 @@ def test_verify_names_what_default_options_do_to_a_model_for_another_compiler() 
             c = ScatterND (a, i, u)
             y = Neg (c) }""")
     result = onnx_scatterx.optimize(model, target="standard, onnxruntime = false")
-    assert result.report.scatters[0].in_onnxruntime == (OnFloats.RETYPED.value,)
+    assert result.report.scatters[0].in_onnxruntime == (FloatReason.RETYPED.value,)
     found = onnx_scatterx.verify(model, result, samples=5, feeds=[_negative()])
     assert all(difference.fused for difference in found.differences)
-    assert OnFloats.RETYPED.value in str(found)
+    assert FloatReason.RETYPED.value in str(found)
 
 
 def test_the_reasons_of_an_earlier_run_stay() -> None:

@@ -14,7 +14,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.lowering.runtime_patterns import MEASURED, PATTERNS, Known, Pattern, obstacle
 from onnx_scatterx.mosaic.constants import Constants
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from tests.helpers.pair import SESSIONS, agree, rejections
 from tests.helpers.quantized import whole_range
 from tests.helpers.support import assert_sound, nodes, optimize, parse
@@ -39,7 +39,7 @@ def shows(model: onnx.ModelProto) -> str:
 
 
 @pytest.mark.parametrize(("why", "pattern"), _ALL)
-def test_the_installed_version_shows_a_pattern(why: OnFloats, pattern: Pattern) -> None:
+def test_the_installed_version_shows_a_pattern(why: FloatReason, pattern: Pattern) -> None:
     found = shows(onnx.parser.parse_model(pattern.model))
     if not onnxruntime.__version__.startswith(f"{MEASURED}."):
         pytest.skip(f"ONNX Runtime {onnxruntime.__version__} shows {found or 'it no longer'}")
@@ -47,8 +47,8 @@ def test_the_installed_version_shows_a_pattern(why: OnFloats, pattern: Pattern) 
 
 
 def test_every_reason_to_keep_a_scatter_has_a_pattern() -> None:
-    kept = {why for why in OnFloats if why.keeps_scatter}
-    assert kept - {OnFloats.LIMIT} == set(PATTERNS)
+    kept = {why for why in FloatReason if why.keeps_scatter}
+    assert kept - {FloatReason.LIMIT} == set(PATTERNS)
 
 
 _LONG = bool(os.environ.get("EXAMPLES"))
@@ -184,13 +184,13 @@ _BARRIER = _BARRIER.replace("        w = NonZero (z)\n", "").replace(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (_SUM, OnFloats.INTEGER_KERNEL),
-        (_SUM.replace("add", "mul"), OnFloats.INTEGER_KERNEL),
-        (_BARRIER, OnFloats.INTEGER_KERNEL),
-        (_BARRIER.replace("Mul (d, b)", "Sigmoid (d)"), OnFloats.INTEGER_KERNEL),
+        (_SUM, FloatReason.INTEGER_KERNEL),
+        (_SUM.replace("add", "mul"), FloatReason.INTEGER_KERNEL),
+        (_BARRIER, FloatReason.INTEGER_KERNEL),
+        (_BARRIER.replace("Mul (d, b)", "Sigmoid (d)"), FloatReason.INTEGER_KERNEL),
     ],
 )
-def test_a_node_that_would_be_computed_in_integers(text: str, why: OnFloats) -> None:
+def test_a_node_that_would_be_computed_in_integers(text: str, why: FloatReason) -> None:
     model = parse(text)
     for target in ("standard", "scatterx"):
         assert_sound(model, *whole_range(model, *range(4)), target=target)
@@ -208,7 +208,7 @@ def test_a_where_of_several_scales_is_written_otherwise_if_possible() -> None:
     assert_sound(model, *given, left=0)
     (entry,) = onnx_scatterx.inspect(model, target="tract").scatters
     assert entry.written == ("Where",)
-    assert entry.quantized == f"on floats: {OnFloats.ONE_SCALE.value}"
+    assert entry.quantized == f"on floats: {FloatReason.ONE_SCALE.value}"
 
 
 def test_a_tensor_beside_the_written_one_is_not_moved_either() -> None:

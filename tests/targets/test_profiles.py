@@ -38,7 +38,7 @@ def test_a_profile(tmp_path: Path) -> None:
         *(False, True, True, True),
     ]
     assert (target.max_rank, target.static_only, target.dense_limit) == (4, True, 1 << 24)
-    assert target.avoids_dense == target_of("scatterx").avoids_dense
+    assert target.prefers_scatter == target_of("scatterx").prefers_scatter
 
 
 def test_dense_forms_without_a_limit(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from onnx import numpy_helper
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.text.quantized import OnFloats
+from onnx_scatterx.text.quantized import FloatReason
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_floats
 from tests.helpers.support import assert_sound, optimize, parse, sample
 
@@ -27,11 +27,11 @@ def test_scales_of_blocks_are_left_alone() -> None:
         array = np.zeros((rows, 2), np.uint8)
         model.graph.initializer.append(numpy_helper.from_array(array, name))
     (entry,) = onnx_scatterx.inspect(model, target="standard").scatters
-    assert entry.quantized == f"on floats: {OnFloats.UNKNOWN_SCALE.value}"
+    assert entry.quantized == f"on floats: {FloatReason.UNKNOWN_SCALE.value}"
     assert count(optimize(model)) == 3
 
 
-def kept(text: str, why: OnFloats, opset: int = 18) -> None:
+def kept(text: str, why: FloatReason, opset: int = 18) -> None:
     """A scatter stays, as ONNX Runtime would not compute the same without it."""
     model = parse(text, opset, 10)
     assert_sound(model, *feeds(model, 0, 1), left=1)
@@ -47,7 +47,7 @@ def test_int8_before_a_slice_that_is_not_quantized() -> None:
             a = DequantizeLinear (x, s, z)
             c = ScatterND (a, i, u)
             y = Sigmoid (c) }"""
-    kept(text, OnFloats.REJECTED, 21)
+    kept(text, FloatReason.REJECTED, 21)
     for changed, opset in ((text, 19), (text.replace("int8", "uint8"), 21)):
         model = parse(changed, opset, 10)
         assert_sound(model, *feeds(model, 0, 1), left=0)
@@ -61,12 +61,12 @@ def test_an_output_between_the_write_and_its_quantizer() -> None:
             c = ScatterND (a, i, u)
             t = Transpose (c)
             y = QuantizeLinear (t, s, z) }"""
-    kept(text, OnFloats.MOVED)
+    kept(text, FloatReason.MOVED)
 
 
 def test_two_scales() -> None:
     text = WRITE.replace("SCALES", ONE.replace("t = {0.25}", "t = {0.5}"))
-    on_floats(text, OnFloats.SCALES)
+    on_floats(text, FloatReason.SCALES)
     told = onnx_scatterx.explain(parse(text), target="standard")
     assert "  quantized written on floats: the scales or zero points differ" in told
 
@@ -92,7 +92,7 @@ def test_a_scale_of_which_the_second_does_not_undo_the_first(scale: str) -> None
     assert_sound(model, *feeds(model, 0, 1), left=1)
     (entry,) = onnx_scatterx.inspect(model, target="standard").scatters
     assert entry.reason is Reason.QUANTIZER
-    assert entry.quantized == f"on floats: {OnFloats.INEXACT.value}"
+    assert entry.quantized == f"on floats: {FloatReason.INEXACT.value}"
     assert_sound(model, *feeds(model, 0, 1), target="scatterx")
 
 
@@ -108,18 +108,18 @@ def test_a_reduction(reduction: str) -> None:
     text = WRITE.replace("SCALES", ONE).replace(
         "ScatterND", f'ScatterND <reduction = "{reduction}">'
     )
-    on_floats(text, OnFloats.REDUCTION)
+    on_floats(text, FloatReason.REDUCTION)
 
 
 def test_nodes_that_compute_with_the_floats() -> None:
     text = WRITE.replace("SCALES", ONE).replace("(uint8[4,3] y)", "(uint8[4,3] y, float[4,3] d)")
-    on_floats(text.replace("y = Q", "d = Sigmoid (c) y = Q"), OnFloats.READ)
+    on_floats(text.replace("y = Q", "d = Sigmoid (c) y = Q"), FloatReason.READ)
 
 
 def test_two_that_quantize_otherwise() -> None:
     text = WRITE.replace("SCALES", ONE).replace("=> (", "=> (uint8[4,3] v, ")
     text = text.replace("float t", "float r = {0.5}, float t")
-    on_floats(text.replace("y = Q", "v = QuantizeLinear (c, r, z) y = Q"), OnFloats.SCALES)
+    on_floats(text.replace("y = Q", "v = QuantizeLinear (c, r, z) y = Q"), FloatReason.SCALES)
 
 
 MASK = """g (uint16[4,3] x, uint16[4,3] u, bool[4,3] m) => (uint16[4,3] y)
@@ -148,10 +148,10 @@ def test_scales_of_an_axis_that_is_written() -> None:
             b = DequantizeLinear <axis = 0> (u, s, z)
             c = ScatterElements (a, i, b)
             y = QuantizeLinear <axis = 0> (c, s, z) }""",
-        OnFloats.AXIS,
+        FloatReason.AXIS,
     )
 
 
 def test_the_last_axis_of_scales_is_another_one() -> None:
     text = PER_CHANNEL.replace("int8[4,3]", "int8[3,3]").replace("<axis = 1> (c", "<axis = 0> (c")
-    on_floats(text, OnFloats.AXIS)
+    on_floats(text, FloatReason.AXIS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from onnx_scatterx.reports.entries import Action, Entry, ScatterReport
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.words import link
 from onnx_scatterx.reports.report import NEEDS, Report
 from onnx_scatterx.text.visible import as_html
@@ -17,7 +17,7 @@ _VIOLATIONS = 50
 def attention(
     report: Report,
     entries: Sequence[tuple[str, Entry]],
-    comparison: Comparison | None,
+    comparison: ComparedNote | None,
     words: str,
     level: int,
 ) -> str:
@@ -35,7 +35,7 @@ def attention(
 def _blocks(
     report: Report,
     entries: Sequence[tuple[str, Entry]],
-    comparison: Comparison | None,
+    comparison: ComparedNote | None,
     words: str,
     level: int,
 ) -> Iterator[str]:

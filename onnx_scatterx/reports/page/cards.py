@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from onnx_scatterx.reports.entries import Action, Detail, Entry, ScatterReport
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.figures import LEFT_OUT, Figure, Figures
 from onnx_scatterx.reports.page.graph_figure import graph_figure
 from onnx_scatterx.reports.page.map_figure import map_figure
@@ -36,7 +36,7 @@ class Cards:
     report: Report
     figures: Figures
     prefix: str
-    comparison: Comparison | None = None
+    comparison: ComparedNote | None = None
     words: str = ""
     level: int = 3
 

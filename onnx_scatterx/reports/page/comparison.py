@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedNote:
     """On how many inputs two models were compared, whether they are the same, and all the lines.
 
     ``solved`` says that a solver has proven it, too.
@@ -22,7 +22,7 @@ class Comparison:
     lines: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, verification: Verification | None) -> Comparison | None:
+    def of(cls, verification: Verification | None) -> ComparedNote | None:
         """Return the text of a page about an answer of ``verify``, or None without an answer."""
         if verification is None:
             return None
@@ -35,7 +35,7 @@ class Comparison:
     def outcome(self) -> str:
         """The result, to follow the word "compared".
 
-        >>> Comparison(1, True).outcome, Comparison(40, False).outcome
+        >>> ComparedNote(1, True).outcome, ComparedNote(40, False).outcome
         ('on 1 input and are the same', 'on 40 inputs and DIFFER')
         """
         if not self.inputs:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from onnx_scatterx.reports.about import bytes_text
 from onnx_scatterx.reports.entries import Action
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.document import document, filters, now, version
 from onnx_scatterx.reports.page.figures import Figures
 from onnx_scatterx.reports.page.head import operators
@@ -25,7 +25,7 @@ class OneModel:
     name: str
     report: Report | None
     done: str
-    comparison: Comparison | None = None
+    comparison: ComparedNote | None = None
     error: str | None = None
 
     @property

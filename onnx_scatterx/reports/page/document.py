@@ -8,7 +8,7 @@ import os
 from datetime import UTC, datetime
 from importlib import metadata, resources
 
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.figures import Figures
 from onnx_scatterx.reports.page.head import title
 from onnx_scatterx.reports.page.model_section import kinds_of, model_section
@@ -17,7 +17,9 @@ from onnx_scatterx.reports.report import Report
 from onnx_scatterx.text.visible import as_html
 
 
-def page(report: Report, comparison: Comparison | None = None, date: datetime | None = None) -> str:
+def page(
+    report: Report, comparison: ComparedNote | None = None, date: datetime | None = None
+) -> str:
     """Return the page of one report."""
     figures = Figures("")
     date = date or now()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.document import now, style, version
 from onnx_scatterx.reports.page.figures import Figures
 from onnx_scatterx.reports.page.model_section import model_section
@@ -14,7 +14,7 @@ from onnx_scatterx.reports.report import Report
 from onnx_scatterx.text.visible import as_html
 
 
-def fragment(report: Report, comparison: Comparison | None = None) -> str:
+def fragment(report: Report, comparison: ComparedNote | None = None) -> str:
     """Return a report as a part of a page; its ids differ from those of other reports."""
     prefix = f"x{hashlib.sha256(report.to_json().encode()).hexdigest()[:10]}-"
     figures = Figures(prefix)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from onnx_scatterx.reports.about import About, bytes_text
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.words import link
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.text.visible import as_html
@@ -21,7 +21,7 @@ def title(report: Report) -> str:
 
 
 def head(
-    report: Report, comparison: Comparison | None, date: datetime, version: str, words: str
+    report: Report, comparison: ComparedNote | None, date: datetime, version: str, words: str
 ) -> str:
     """Return a sentence about the result, and a list of the model's properties."""
     rows = "\n".join(
@@ -32,7 +32,7 @@ def head(
 
 
 def _rows(
-    report: Report, comparison: Comparison | None, date: datetime, version: str, words: str
+    report: Report, comparison: ComparedNote | None, date: datetime, version: str, words: str
 ) -> Iterator[tuple[str, str]]:
     about = report.about
     if about is not None:
@@ -55,7 +55,7 @@ def _rows(
     yield "Version", f"onnx-scatterx {as_html(version)}"
 
 
-def _compared(comparison: Comparison | None) -> str:
+def _compared(comparison: ComparedNote | None) -> str:
     if comparison is None:
         return "not compared: <code>--verify</code> does"
     lines = "\n".join(map(as_html, comparison.lines))

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from onnx_scatterx.reports.page.attention import attention
 from onnx_scatterx.reports.page.cards import KINDS, Cards
-from onnx_scatterx.reports.page.comparison import Comparison
+from onnx_scatterx.reports.page.comparison import ComparedNote
 from onnx_scatterx.reports.page.figures import Figures
 from onnx_scatterx.reports.page.head import head, operators
 from onnx_scatterx.reports.report import Report
@@ -16,7 +16,7 @@ _FEW = 3  # cards that are open from the start
 
 def model_section(
     report: Report,
-    comparison: Comparison | None,
+    comparison: ComparedNote | None,
     date: datetime,
     version: str,
     figures: Figures,
