@@ -280,6 +280,6 @@ class RewriteRound:
         part = self.provenance.abstract(output).vector()
         if node.op_type == "Size" or output.is_graph_output() or part is None:
             return None
-        with self.writer.at(node) as w:
-            trial = w.dry_run(lambda: self.numbers.shape(part))
+        write = partial(self.numbers.shape, part)
+        trial = self._within(node, lambda: self.writer.dry_run(write))
         return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None

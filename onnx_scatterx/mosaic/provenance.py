@@ -121,6 +121,11 @@ class Provenance:
         detail = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
         return Refusal(Reason.QUESTION_LIMIT, detail)
 
+    def beyond_budget(self) -> dict[ir.Node, Refusal]:
+        """Return the scatters that were not analysed since the budget of the model was spent."""
+        found = {n: lifted.refusal for n, lifted in self.scatters.items() if lifted.refusal}
+        return {n: why for n, why in found.items() if why.reason is Reason.MODEL_LIMIT}
+
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is handled together with earlier writes to what it reads."""
         split = self.split_before.get(node, 0)

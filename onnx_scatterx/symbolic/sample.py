@@ -32,6 +32,9 @@ class Values(NamedTuple):
 
 ConstraintSet = dict[Atom, Values]
 
+# Elements are less than these. They are small at three of four points, so that many of them can be
+# positions on one axis.
+_MOST = np.where(np.arange(LIMITS.points) % 4, 1 + np.arange(LIMITS.points) // 4 % 16, 8192)
 EVERYWHERE = np.ones(LIMITS.points, bool)
 _NOWHERE = np.zeros(LIMITS.points, bool)
 _UNKNOWN = Values(np.zeros(LIMITS.points, np.int64), _NOWHERE)
@@ -124,7 +127,7 @@ def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
             for part in index:
                 mixed = (mixed ^ part.astype(np.uint64)) * np.uint64(_SPREAD)
             mixed = mixed >> np.uint64(40)
-        numbers = (numbers + mixed.astype(np.int64)) % 8192 % (numbers + 2)
+        numbers = (numbers + mixed.astype(np.int64)) % 8192 % (numbers + 2) % _MOST
     low, high = leaf.low, leaf.high
     if math.isinf(low):
         # A number of either sign; if only the greatest is known, the ones next to it.

@@ -27,6 +27,8 @@ from onnx_scatterx.transforms.job import KEPT, Job
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 from onnx_scatterx.transforms.shorten_shapes import index_nodes
 
+_OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
+
 
 class LowerScatters(Pass):
     """Writes the results of a model's scatters, by the rules of the settings."""
@@ -73,8 +75,10 @@ def _planned(context: GraphContext) -> _Planned:
 
     A scatter whose result cannot be written is opaque: its result becomes a source, and planning
     starts again. Planning also starts again if a chain of scatters must be split. If the budget is
-    spent, it ends with what was found: a plan stays right if other scatters are kept.
+    spent, it ends with what was found: a plan stays right if other scatters are kept. So that there
+    are plans for the mosaics that were found, a part of the budget is left for them.
     """
+    spending = budget()
     last: _Planned | None = None
     opaque = {
         node: Refusal(Reason.QUANTIZER)
@@ -89,22 +93,32 @@ def _planned(context: GraphContext) -> _Planned:
             opaque[node] = node.meta[KEPT]
     split_before: dict[ir.Node, int] = {}
     while True:
-        found = Provenance(
-            context.graph,
-            context.scope,
-            opaque,
-            split_before=split_before,
-            constants=context.constants,
-        )
-        round_ = RewriteRound(context, found)
-        preferred = round_.preferred()
-        if preferred:
-            opaque.update(dict.fromkeys(preferred, Refusal(Reason.NO_RULE)))
+        try:
+            with spending.share(_OF_MOSAICS):
+                found = Provenance(
+                    context.graph,
+                    context.scope,
+                    opaque,
+                    split_before=split_before,
+                    constants=context.constants,
+                )
+                is_partial = spending.is_spent
+            if is_partial and last is not None:
+                return last
+            round_ = RewriteRound(context, found)
+            preferred = round_.preferred()
+            selection = None if preferred else ScatterSelection(round_)
+        except (LimitError, RecursionError):
+            if last is None:
+                raise
+            return last
+        opaque.update(dict.fromkeys(preferred, Refusal(Reason.NO_RULE)))
+        opaque.update({} if selection is None else selection.refused)
+        opaque.update(found.beyond_budget())
+        if selection is None:
             continue
-        selection = ScatterSelection(round_)
-        opaque.update(selection.refused)
-        if budget().is_spent:
-            limit = budget().refusal(SpentError())
+        if spending.is_spent:
+            limit = spending.refusal(SpentError())
             kept = opaque | dict.fromkeys(selection.split_before, limit)
             return last or _Planned(round_, selection, kept)
         last = _Planned(round_, selection, dict(opaque))

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnx_scatterx
+from onnx_scatterx.text.reasons import Reason
+from tests.analysis.test_limits import limited
 from tests.helpers.examples import scaled
 from tests.helpers.long_chains import STYLES, H, W, long_chain
 from tests.helpers.pair import Feed, Pair
-from tests.helpers.support import assert_sound, optimize, parse, sample
+from tests.helpers.support import assert_sound, optimize, parse, sample, scatters
 
 SIZES = ((H, W), (W, H), (12, 12), (9, 11), (8, 30), (1, 1), (0, 8))
 EXAMPLES = scaled(40)
@@ -55,6 +57,32 @@ def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic:
         return len(result.model.graph.node) / count
 
     assert nodes_of_a_write(60) <= 1.2 * nodes_of_a_write(10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_steps_of_a_model_suffice_for_a_thousand_writes(style: str, seed: int) -> None:
+    result = optimize(parse(long_chain(1000, seed, style, dynamic=True)))
+    assert scatters(result) == 0
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str) -> None:
+    original = parse(long_chain(30, 5, style, dynamic=True))
+    left = []
+    for steps in range(12_000, 72_000, 6_000):
+        with limited(model_steps=steps, node_steps=0):
+            result = onnx_scatterx.optimize(original, target="standard")
+        kept = [s for s in result.report.scatters if s.refusal is not None]
+        assert all(s.reason is Reason.MODEL_LIMIT for s in kept)
+        assert len(kept) == scatters(result.model)
+        left.append(len(kept))
+        pair = Pair(original, result.model)
+        assert all(pair.accepts(feed_of(*size, 7)) for size in SIZES[:2])
+    assert left[0] == 30
+    assert left[-1] == 0
+    assert len(set(left)) > 3, left
 
 
 # A column of the computed row that is written is read again: the reader knows no order of its

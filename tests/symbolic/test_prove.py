@@ -88,6 +88,20 @@ def test_one_size_is_decided_completely_with_what_is_known_of_it(rng: random.Ran
     assert answer is None or answer == truth, f"{t} with {known}"
 
 
+@examples(300)
+@given(RNG)
+def test_one_size_is_refuted_only_by_a_point_that_other_facts_allow(rng: random.Random) -> None:
+    known = [draw(rng, [T, U, A], 2) for _ in range(rng.randint(1, 4))]
+    known += [A, T - 1 - A] if rng.random() < 0.3 else []
+    t = draw(rng, [T], 3)
+    if Facts(known=known).by_one_size(t) is not False:
+        return
+    points = itertools.product(range(80), range(16), range(-16, 17))
+    numbers = (dict(zip((T, U, A), point, strict=True)) for point in points)
+    allowed = (n for n in numbers if value(t, n) < 0 and all(value(f, n) >= 0 for f in known))
+    assert next(allowed, None) is not None, f"{t} with {known}"
+
+
 def test_one_size_is_decided_with_numbers_beyond_64_bits() -> None:
     (leaf,) = T.leaves()
     big = 2**62
@@ -228,6 +242,8 @@ def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     facts.add([floor_div(T, 2) - pos(T - 4) - 1])  # T is 2 to 6
     assert facts.is_nonnegative(6 - T)
     assert not facts.is_nonnegative(5 - T)
+    facts = Facts(known=[A, T - 1 - A, T - U - 2])  # others than T are 0
+    assert not facts.is_nonnegative(pos(T - 4) - pos(T - 3))
 
 
 def pieces(k: int) -> list[tuple[Facts, Term]]:
