@@ -18,7 +18,7 @@ from hypothesis import settings
 
 import tests.helpers.examples  # noqa: F401 - registers the profiles
 from onnx_scatterx.system import child
-from tests.helpers.forked_worker import ForkedWorker
+from tests.helpers import forked_worker
 
 _REAL_STARTS = ("batch", "devices", "runtime", "system")  # folders of tests
 
@@ -57,4 +57,4 @@ def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """Let ONNX Runtime work in copies of this process, but for the tests of its processes."""
     folder = request.path.parent.name
     if hasattr(os, "fork") and folder not in _REAL_STARTS:
-        monkeypatch.setattr(child, "started", ForkedWorker)
+        monkeypatch.setattr(child, "started", forked_worker.started)

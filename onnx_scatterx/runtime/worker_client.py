@@ -20,7 +20,8 @@ from onnx_scatterx.system.scratch import scratch
 
 __all__ = ["Failure", "ModelFile", "OrtProcess", "Runner", "from_raw", "to_raw"]
 
-_PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
+PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
+"""What a worker process runs."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class OrtProcess(Child):
         """Start the process."""
         paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
         # -P: nothing in the current directory is imported
-        super().__init__([sys.executable, "-P", "-c", _PROGRAM], environment={"PYTHONPATH": paths})
+        super().__init__([sys.executable, "-P", "-c", PROGRAM], environment={"PYTHONPATH": paths})
 
 
 class Runner(Closing):

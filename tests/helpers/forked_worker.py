@@ -10,15 +10,26 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import IO, Any
 
-from onnx_scatterx.runtime import worker
+from onnx_scatterx.runtime import worker, worker_client
+from onnx_scatterx.system import child
+
+_started = child.started
+
+
+def started(command: Sequence[str], log: IO[bytes], *place: Any) -> subprocess.Popen[bytes]:
+    """Start a child process; that of ONNX Runtime is a fork."""
+    if worker_client.PROGRAM in command:
+        return ForkedWorker(log)
+    return _started(command, log, *place)
 
 
 class ForkedWorker(subprocess.Popen[bytes]):
     """A process as `subprocess` starts it, which calls `worker.main` instead of a program."""
 
-    def __init__(self, _: object, log: IO[bytes], *__: object) -> None:
+    def __init__(self, log: IO[bytes]) -> None:
         super().__init__(
             "worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.fileno()
         )

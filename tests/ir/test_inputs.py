@@ -2,6 +2,7 @@
 
 import time
 
+import onnx
 import onnx_ir as ir
 import pytest
 
@@ -58,7 +59,12 @@ def test_what_nothing_reads_is_removed(count: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["_read_often", "_summed_often", "_unread"])
 def test_the_time_is_linear_in_the_inputs(name: str) -> None:
-    model = getattr(repeated, name)(16_000)
+    """On any machine: 16 times the inputs take less than 64 times as long; if squared, 256 times."""
+    few, many = (_seconds(getattr(repeated, name)(count)) for count in (1_000, 16_000))
+    assert many < 64 * max(few, 0.05)
+
+
+def _seconds(model: onnx.ModelProto) -> float:
     start = time.process_time()
     optimize(model, target="standard")
-    assert time.process_time() - start < 8
+    return time.process_time() - start
