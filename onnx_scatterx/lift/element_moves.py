@@ -29,6 +29,14 @@ def operands_of(node: ir.Node) -> list[int]:
     return [i for i in _OPERANDS.get(node.op_type, ()) if i < len(node.inputs)]
 
 
+def is_moved(use: ir.Usage) -> bool:
+    """Return whether a node moves the elements of this input."""
+    node = use.node
+    if node.op_type == "Concat" and node.domain == "":
+        return True  # it may have many inputs
+    return use.idx in operands_of(node)
+
+
 def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
     """Return, for each axis of the output, the axis of an input whose coordinate it keeps.
 

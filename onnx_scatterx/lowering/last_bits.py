@@ -89,7 +89,7 @@ def _readers(value: ir.Value) -> list[ir.Node]:
 
 def _computes(nodes: Iterable[ir.Node], *, up: bool) -> bool:
     """Return whether elements come from a node that computes them, or go to one."""
-    stack = list(nodes)
+    stack = list(dict.fromkeys(nodes))  # one node may read a value often
     seen = set(stack)
     while stack:
         node = stack.pop()

@@ -41,7 +41,7 @@ def reached(
             near = [v.producer() for v in given if v is not None]
         else:
             near = [u.node for v in here.outputs for u in v.uses()]
-        for other in near:
+        for other in dict.fromkeys(near):  # one node may read a value often
             if other is None:
                 continue
             if of(other):

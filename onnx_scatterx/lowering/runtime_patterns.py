@@ -18,7 +18,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.dry_run import DryRun
-from onnx_scatterx.lift.element_moves import operands_of
+from onnx_scatterx.lift.element_moves import is_moved, operands_of
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
 from onnx_scatterx.lowering.quantizer_paths import (
     MOVED_PAST,
@@ -272,7 +272,8 @@ def _is_given_out_between(node: ir.Node) -> bool:
     while stack:
         here = stack.pop()
         budget().work(1)
-        readers = [u.node for v in here.outputs for u in v.uses() if u.idx in operands_of(u.node)]
+        uses = (use for value in here.outputs for use in value.uses())
+        readers = list(dict.fromkeys(use.node for use in uses if is_moved(use)))
         given_out = any(value.is_graph_output() for value in here.outputs)
         if given_out and any(reached(reader, up=False) for reader in readers):
             return True
