@@ -29,12 +29,11 @@ def operands_of(node: ir.Node) -> list[int]:
     return [i for i in _OPERANDS.get(node.op_type, ()) if i < len(node.inputs)]
 
 
-def is_moved(use: ir.Usage) -> bool:
-    """Return whether a node moves the elements of this input."""
-    node = use.node
+def moves(node: ir.Node, place: int) -> bool:
+    """Return whether a node moves the elements of an input."""
     if node.op_type == "Concat" and node.domain == "":
         return True  # it may have many inputs
-    return use.idx in operands_of(node)
+    return place in operands_of(node)
 
 
 def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:

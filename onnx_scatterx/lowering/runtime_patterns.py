@@ -18,7 +18,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.emit.dry_run import DryRun
-from onnx_scatterx.lift.element_moves import is_moved, operands_of
+from onnx_scatterx.lift.element_moves import moves, operands_of
 from onnx_scatterx.lift.quantization import Quantization, is_quantizer, quantization_of
 from onnx_scatterx.lowering.quantizer_paths import (
     MOVED_PAST,
@@ -273,7 +273,7 @@ def _is_given_out_between(node: ir.Node) -> bool:
         here = stack.pop()
         budget().work(1)
         uses = (use for value in here.outputs for use in value.uses())
-        readers = list(dict.fromkeys(use.node for use in uses if is_moved(use)))
+        readers = list(dict.fromkeys(use.node for use in uses if moves(use.node, use.idx)))
         given_out = any(value.is_graph_output() for value in here.outputs)
         if given_out and any(reached(reader, up=False) for reader in readers):
             return True
