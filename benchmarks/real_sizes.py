@@ -192,11 +192,11 @@ class Measured:
                 if "failed" in again:
                     return
             if form != "model":
-                if not Path(source).exists() and self.has(f"{form} made"):
-                    apart("fork", simplify, form, self.file("model.onnx"), source)
                 made = self.find(f"{form} made", simplify, form, self.file("model.onnx"), source)
                 if "failed" in made:
                     continue
+                if not Path(source).exists():  # it was made on another machine
+                    apart("fork", simplify, form, self.file("model.onnx"), source)
             done = self.find(form, optimize, source, target)
             if runs and "failed" not in done:
                 if not Path(target).exists():
