@@ -13,6 +13,7 @@ from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, che
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.assumptions.size_template import template
 from onnx_scatterx.assumptions.sized_clauses import at_sizes, equalities
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_graphs, nodes_within
@@ -29,6 +30,7 @@ from onnx_scatterx.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
+from onnx_scatterx.targets.cost_model.sizes import check_sizes
 from onnx_scatterx.targets.violations import Violation, violations
 from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME
 from onnx_scatterx.text.last_bit import as_metadata as as_runtime
@@ -100,6 +102,10 @@ def _optimized(
     model: ir.Model, settings: Settings, planned: bool, details: bool, observer: Observer
 ) -> tuple[Report, tuple[NodeRecord, ...]]:
     follow_links(model)
+    check_sizes(model, settings.size_hint)
+    for name in settings.size_hint:
+        if name in (settings.fix or {}):
+            raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
     newest = settings.target.max_opset
     kept_opset = newer_opset(model, newest)
     lowered = None

@@ -23,7 +23,6 @@ from onnx_scatterx.reports.report import TargetError
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import Observer, Progress, Watch
 from onnx_scatterx.system.record import recorded
-from onnx_scatterx.targets.cost_model.sizes import check_sizes
 
 if TYPE_CHECKING:
     from onnx_scatterx.verification import Verification
@@ -131,10 +130,6 @@ def optimize(
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
         original = None if proto is None else Original(proto, loaded, ours=opened.ours)
-        for name in settings.size_hint:
-            if name in (settings.fix or {}):
-                raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
-        settings = settings.but(size_hint=check_sizes(loaded, settings.size_hint))
         newest = settings.target.max_opset
         if opset is not None and newest is not None and opset > newest:
             name = settings.target.name

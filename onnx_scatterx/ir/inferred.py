@@ -8,6 +8,7 @@ from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import with_subgraphs
 
 _SMALL = 1 << 10  # bytes of a constant from which a shape may follow
@@ -32,27 +33,20 @@ def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
         return ShapeInferencePass(check_type=False, strict_mode=False, data_prop=fold)(copy).model
 
 
-def constant(value: ir.Value) -> ir.TensorProtocol | None:
-    """Return the tensor that a value is in every run, if it is stored as such."""
-    try:
-        return None if value.is_graph_input() else ir.convenience.get_const_tensor(value)
-    except ValueError:  # a Constant that is not valid
-        return None
-
-
 def _repeat_constants(model: ir.Model) -> None:
     """Give each subgraph the small constants that it reads from outside.
 
     ONNX Runtime infers shapes from them, and ONNX only from those of the graph itself.
     """
+    open_to_callers = overridable(model)
     for number, graph in enumerate(with_subgraphs(model.graph)[1:]):
         own: dict[ir.Value, ir.Value] = {}
         for node in graph:
             for place, value in enumerate(node.inputs):
-                tensor = None if value is None or value.graph is graph else constant(value)
-                if value is None or tensor is None or tensor.nbytes > _SMALL:
+                if value is None or value.graph is graph:
                     continue
-                if tensor.dtype == ir.DataType.STRING:
+                tensor = constant(value, open_to_callers)
+                if tensor is None or tensor.nbytes > _SMALL or tensor.dtype == ir.DataType.STRING:
                     continue
                 if value not in own:
                     name = f"{value.name}/in/{number}"

@@ -9,12 +9,13 @@ output are kept.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import (
     called_function,
     callers_first,
@@ -22,7 +23,7 @@ from onnx_scatterx.ir.graphs import (
     graphs_of,
     nodes_within,
 )
-from onnx_scatterx.ir.inferred import constant, inferred
+from onnx_scatterx.ir.inferred import inferred
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
@@ -41,7 +42,9 @@ class EmptyLoops:
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model
-        loops = [n for graph in each_graph(model) for n in graph if _may_be_empty(n)]
+        open_to_callers = overridable(model)
+        nodes = (node for graph in each_graph(model) for node in graph)
+        loops = [node for node in nodes if _may_be_empty(node, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
 
@@ -80,19 +83,19 @@ def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
     return [n for n in nodes if n.meta.get(NUMBER) in numbers]
 
 
-def _may_be_empty(node: ir.Node) -> bool:
+def _may_be_empty(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
     """Return whether a node is a Loop with scan outputs that may run no iteration."""
     if node.op_type != "Loop" or node.domain != "" or len(node.outputs) < len(node.inputs) - 1:
         return False
     count, condition = (*node.inputs[:2], None, None)[:2]
-    return not (_is_set(count) and _is_set(condition))
+    return not (_is_set(count, overridable) and _is_set(condition, overridable))
 
 
-def _is_set(value: ir.Value | None) -> bool:
+def _is_set(value: ir.Value | None, overridable: Collection[ir.Value]) -> bool:
     """Return whether a count or condition is left out, or is a constant that is positive."""
     if value is None:
         return True
-    fixed = constant(value)
+    fixed = constant(value, overridable)
     kinds = ir.DataType.INT64, ir.DataType.BOOL
     return fixed is not None and fixed.dtype in kinds and bool((fixed.numpy() > 0).all())
 

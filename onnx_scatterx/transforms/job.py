@@ -29,6 +29,7 @@ from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.cost_model.costs import Costs
+from onnx_scatterx.targets.cost_model.sizes import in_terms
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome, is_read
 
@@ -123,7 +124,8 @@ class Job:
     @cached_property
     def costs(self) -> Costs:
         """How plans are compared."""
-        return costs_of(self.settings.target, self.settings.size_hint)
+        hints = in_terms(self.model, self.settings.size_hint)
+        return costs_of(self.settings.target, hints)
 
     @property
     def has_scatters(self) -> bool:

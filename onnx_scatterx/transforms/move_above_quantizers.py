@@ -47,12 +47,13 @@ class MoveAboveQuantizers(Pass):
             return False
         if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
             return False
-        moved = [_in_graph(c) for c in job.contexts() if has_quantizers(c.graph)]
-        return any(moved)
+        made = [n for c in job.contexts() if has_quantizers(c.graph) for n in _in_graph(c)]
+        job.note_new(made)
+        return bool(made)
 
 
-def _in_graph(context: GraphContext) -> bool:
-    modified = False
+def _in_graph(context: GraphContext) -> list[ir.Node]:
+    made: list[ir.Node] = []
     for node in list(context.graph):
         value = node.inputs[0] if node.op_type in MOVED_PAST and node.inputs else None
         above = None if value is None else value.producer()
@@ -62,12 +63,12 @@ def _in_graph(context: GraphContext) -> bool:
         if len(output.uses()) + output.is_graph_output() > 1:
             continue  # ONNX Runtime moves no quantizer past it
         if above.graph is context.graph and is_rejected(above, context.known):
-            _move(context, node, above)
-            modified = True
-    return modified
+            made += _move(context, node, above)
+    return made
 
 
-def _move(context: GraphContext, node: ir.Node, quantizer: ir.Node) -> None:
+def _move(context: GraphContext, node: ir.Node, quantizer: ir.Node) -> list[ir.Node]:
+    """Write a node before a quantizer; return the new nodes."""
     (output,), integers = node.outputs, quantizer.inputs[0]
     assert integers is not None
     dtype = context.known.dtype(integers)
@@ -90,3 +91,4 @@ def _move(context: GraphContext, node: ir.Node, quantizer: ir.Node) -> None:
     result.name, output.name = output.name, context.names.new(f"{output.name}/replaced")
     output.replace_all_uses_with(result, replace_graph_outputs=True)
     remove_dead([node])
+    return [first, second]

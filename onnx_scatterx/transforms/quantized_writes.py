@@ -53,7 +53,7 @@ def quantized_writes(
                 ):
                     continue
                 write = _Search(context, node).run()
-        except KeptOnFloatsError as error:
+        except _KeptOnFloatsError as error:
             why[node] = error.why
             continue
         except LimitError:
@@ -64,7 +64,7 @@ def quantized_writes(
     return found, why
 
 
-class KeptOnFloatsError(Exception):
+class _KeptOnFloatsError(Exception):
     def __init__(self, why: FloatReason) -> None:
         super().__init__(why.value)
         self.why = why
@@ -100,9 +100,9 @@ class _Search:
         found.nodes = [*self.fills, *self.nodes]
         found.axes = self.axes
         if not found.ends:
-            raise KeptOnFloatsError(FloatReason.READ)
+            raise _KeptOnFloatsError(FloatReason.READ)
         if found.outputs and not self._gives_floats_back():
-            raise KeptOnFloatsError(FloatReason.COMPUTED)
+            raise _KeptOnFloatsError(FloatReason.COMPUTED)
         return found
 
     def _begin(self) -> tuple[Quantization, int | None]:
@@ -129,7 +129,7 @@ class _Search:
             for mover, place in reversed(moves):
                 axis = self._passed(mover, place, axis)
             return found, axis
-        raise KeptOnFloatsError(FloatReason.UNKNOWN_SCALE if unknown else FloatReason.COMPUTED)
+        raise _KeptOnFloatsError(FloatReason.UNKNOWN_SCALE if unknown else FloatReason.COMPUTED)
 
     def _quantization(self, node: ir.Node) -> tuple[Quantization, int | None] | None:
         """Return the parameters of a quantizer, with its axis counted from the start."""
@@ -147,15 +147,15 @@ class _Search:
         (output,) = node.outputs
         if node in self.nodes:
             if self.axes[output] != axis:
-                raise KeptOnFloatsError(FloatReason.AXIS)
+                raise _KeptOnFloatsError(FloatReason.AXIS)
             return
         dtype, version = self.quantization.integers, self.context.scope.opsets.get("", 0)
         runs = is_scatter(node) or has_kernel(node.op_type, version, dtype)
         plain = not any(a.is_ref() for a in node.attributes.values())
         if not runs or not plain or node.graph is not self.context.graph:
-            raise KeptOnFloatsError(FloatReason.COMPUTED)
+            raise _KeptOnFloatsError(FloatReason.COMPUTED)
         if _reduces(node):
-            raise KeptOnFloatsError(FloatReason.REDUCTION)
+            raise _KeptOnFloatsError(FloatReason.REDUCTION)
         self.nodes[node] = None
         self.axes[output] = axis
         self.stack.append(node)
@@ -165,7 +165,7 @@ class _Search:
         for i in operands_of(node):
             value = node.inputs[i]
             if value is None:
-                raise KeptOnFloatsError(FloatReason.COMPUTED)
+                raise _KeptOnFloatsError(FloatReason.COMPUTED)
             self._source(value, self._before(node, i, self.axes[node.outputs[0]]))
 
     def _source(self, value: ir.Value, axis: int | None) -> None:
@@ -183,7 +183,7 @@ class _Search:
                 self.axes[value] = axis
             return
         if producer is None or not operands_of(producer):
-            raise KeptOnFloatsError(FloatReason.COMPUTED)
+            raise _KeptOnFloatsError(FloatReason.COMPUTED)
         self._take(producer, axis)
 
     def _constant(self, value: ir.Value) -> np.ndarray | None:
@@ -205,7 +205,7 @@ class _Search:
         for reader, place in output.uses():
             if is_quantizer(reader, "QuantizeLinear") and place == 0:
                 if reader.graph is not node.graph:
-                    raise KeptOnFloatsError(FloatReason.READ)
+                    raise _KeptOnFloatsError(FloatReason.READ)
                 self._same(reader, axis)
                 self.found.ends.append(reader)
             elif reader.op_type in _SIZES and reader.domain == "":
@@ -215,16 +215,16 @@ class _Search:
                     self.stack.append(reader)  # it was reached from below
                 self._take(reader, self._passed(reader, place, axis))
             else:
-                raise KeptOnFloatsError(FloatReason.READ)
+                raise _KeptOnFloatsError(FloatReason.READ)
 
     def _same(self, node: ir.Node, axis: int | None) -> None:
         found = self._quantization(node)
         if found is None:
-            raise KeptOnFloatsError(FloatReason.UNKNOWN_SCALE)
+            raise _KeptOnFloatsError(FloatReason.UNKNOWN_SCALE)
         if found[0] != self.quantization:
-            raise KeptOnFloatsError(FloatReason.SCALES)
+            raise _KeptOnFloatsError(FloatReason.SCALES)
         if found[1] != axis:
-            raise KeptOnFloatsError(FloatReason.AXIS)
+            raise _KeptOnFloatsError(FloatReason.AXIS)
 
     def _passed(self, node: ir.Node, place: int, axis: int | None) -> int | None:
         """Return the axis of a node's output that an axis of its input is moved to."""
@@ -232,7 +232,7 @@ class _Search:
             return None
         found = whole_axes(node, place, self.context.scope)
         if axis not in found:
-            raise KeptOnFloatsError(FloatReason.AXIS)
+            raise _KeptOnFloatsError(FloatReason.AXIS)
         return found.index(axis)
 
     def _before(self, node: ir.Node, place: int, axis: int | None) -> int | None:
@@ -241,7 +241,7 @@ class _Search:
             return None
         found = whole_axes(node, place, self.context.scope)
         if axis >= len(found) or found[axis] < 0:
-            raise KeptOnFloatsError(FloatReason.AXIS)
+            raise _KeptOnFloatsError(FloatReason.AXIS)
         return found[axis]
 
     def _gives_floats_back(self) -> bool:

@@ -42,7 +42,7 @@ def valid_draws(
     [(3, 2)]
     """
     loaded = load(model)
-    check_sizes(loaded, sizes)
+    check_sizes(loaded, sizes or {})
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
     policy = SamplingPolicy(("plain",), _SIZES, elements, overrides=False, equal_first=True)
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})

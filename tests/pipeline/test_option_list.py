@@ -7,8 +7,10 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.cli.arguments import add_options, settings
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options import DEFAULTS, OPTIONS, Options, words
 from onnx_scatterx.settings import Settings
+from tests.helpers.support import parse
 
 GIVEN: dict[str, Any] = {
     "target": "qnn",
@@ -51,3 +53,18 @@ def test_a_slip_is_an_error() -> None:
         Settings.of(assumes="n <= 8")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="there is no option 'reads'"):
         onnx_scatterx.inspect("model.onnx", reads=True)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "call", [onnx_scatterx.inspect, onnx_scatterx.explain, onnx_scatterx.optimize]
+)
+def test_a_hint_on_a_size_that_is_not_there(call: Any) -> None:
+    """Each function that takes the option checks it."""
+    model = parse("""g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
+        <int64[1, 1] i = {1}> { z = ScatterND (x, i, y) }""")
+    for hints in {"N": 8}, {}:
+        call(model, target="ort-cpu", size_hint=hints)
+    with pytest.raises(ScatterXError, match="the model has no size 'M'; it has N"):
+        call(model, target="ort-cpu", size_hint={"M": 8})
+    with pytest.raises(ScatterXError, match="the size 'N' is fixed: a hint on it has no effect"):
+        call(model, target="ort-cpu", size_hint={"N": 8}, fix={"N": 8})

@@ -74,32 +74,30 @@ def test_shapes_are_shortened_alone() -> None:
     assert len(model.graph) < len(read(LONG).graph)
 
 
-@pytest.mark.parametrize("deterministic", [False, True])
-def test_a_model_is_interpreted_once(deterministic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[Interpreter] = []
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Interpreter]:
+    """Return the interpretations, which are noted as they run."""
+    noted: list[Interpreter] = []
     run = Interpreter.run
 
     def counted(self: Interpreter) -> object:
-        runs.append(self)
+        noted.append(self)
         return run(self)
 
     monkeypatch.setattr(Interpreter, "run", counted)
+    return noted
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_model_is_interpreted_once(deterministic: bool, runs: list[Interpreter]) -> None:
     result = onnx_scatterx.optimize(parse(TWICE), target="standard", deterministic=deterministic)
     assert result.report.removed == deterministic
     assert len(runs) == 1
 
 
 @pytest.mark.parametrize("dim", ["4", "N"])
-def test_a_device_needs_one_more(dim: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_needs_one_more(dim: str, runs: list[Interpreter]) -> None:
     """The nodes that replace a scatter say more than it did; nothing else is read again."""
-    runs: list[Interpreter] = []
-    run = Interpreter.run
-
-    def counted(self: Interpreter) -> object:
-        runs.append(self)
-        return run(self)
-
-    monkeypatch.setattr(Interpreter, "run", counted)
     model = parse(ROW.replace("[N", f"[{dim}"))
     result = onnx_scatterx.optimize(model, target="qnn")
     assert result.report.removed == 1

@@ -40,14 +40,19 @@ def known_sizes(model: ir.Model) -> dict[str, str]:
     return found
 
 
-def check_sizes(model: ir.Model, sizes: Mapping[str, int] | None) -> dict[str, int]:
-    """Return hints by their names in terms; ScatterXError if the model lacks a size."""
+def check_sizes(model: ir.Model, sizes: Mapping[str, int]) -> None:
+    """Raise ScatterXError if the model lacks a size that has a hint."""
     known = known_sizes(model)
-    for name in sizes or ():
+    for name in sizes:
         if name not in known:
             there = f"it has {', '.join(known)}" if known else "all that it has are numbers"
             raise ScatterXError(f"the model has no size {name!r}; {there}")
-    return {known[name]: size for name, size in (sizes or {}).items()}
+
+
+def in_terms(model: ir.Model, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return hints by their names in terms, without those on sizes that are numbers now."""
+    known = known_sizes(model)
+    return {known[name]: size for name, size in sizes.items() if name in known}
 
 
 class Sizes:
