@@ -27,8 +27,8 @@ from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
-from onnx_scatterx.rewrites.mask import is_head
 from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 

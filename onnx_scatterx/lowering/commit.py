@@ -101,7 +101,7 @@ class Commit:
             # If the data come from a node that cannot run, only what is written has a known type.
             dtype = known.dtype or value.dtype or result.dtype
             assert dtype is not None
-            bits = last_bits(value, result, gone, dtype, found.is_constant)
+            bits = last_bits(value, result, gone, new, dtype, found.is_constant)
             for node in gone:
                 node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
             result = w.take_name(value, result, dtype, is_new=result.producer() in new)

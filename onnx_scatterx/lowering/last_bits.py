@@ -11,6 +11,11 @@ without rounding between them: a scatter, but not the several nodes that replace
 
 Under its default options ONNX Runtime makes one node of two that follow each other. It packs an
 operand of a product that is a constant, and then computes the product by another kernel.
+
+    before   y = ScatterND(x, i, Mul(GatherND(x, i), c))     x = MatMul(a, b)
+    after    y = Where(m, Mul(x, c), x)
+
+A function of what a mask reads is a neighbour of other nodes than before.
 """
 
 from __future__ import annotations
@@ -22,12 +27,16 @@ import onnx_ir as ir
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.lift_scatter import is_scatter
+from onnx_scatterx.lowering.elementwise import listed
 from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST
 from onnx_scatterx.lowering.runtime_patterns import packed
 from onnx_scatterx.text.last_bit import LastBit
 
 _SUMS = {"Add", "Div", "Max", "Min", "Mul", "Sub", "Sum"}
 """Of the operators that are written, those that compute with floats."""
+
+_FUNCTIONS = listed(ir.DataType.FLOAT) - {"Identity", "Where"}
+"""Of functions of what a mask reads, those that compute."""
 
 _NEAR = 64
 """How many nodes are looked at; those behind them are taken to compute."""
@@ -37,28 +46,35 @@ def last_bits(
     value: ir.Value,
     result: ir.Value,
     gone: Collection[ir.Node],
+    new: Collection[ir.Node],
     dtype: ir.DataType | None,
     is_constant: bool,
 ) -> tuple[LastBit, ...]:
     """Return why the last bit of a value, or of what follows, may differ after its replacement.
 
     ``gone`` are the nodes that computed the value, and ``result`` replaces it, perhaps as a
-    constant; both still stand.
+    constant; both still stand. ``new`` are the nodes that were written for it.
     """
     if dtype is None or not dtype.is_floating_point():
         return ()
     below = _computes((n for v in _outputs(gone, value) for n in _readers(v)), up=False)
     found = []
+    reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
+    functions = [n for n in new if n.op_type in _FUNCTIONS and not (reduces and _sums(n))]
     if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
         above = _computes((n for node in gone for n in _producers(node)), up=True)
-        reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
-        if above + below + reduces > 1:
+        if functions or above + below + reduces > 1:
             found.append(LastBit.FLOAT16)
-    if below and _is_neighbour(result):
+    operands = {v for n in functions for v in n.inputs if v is not None and v.producer() not in new}
+    if (below and _is_neighbour(result)) or any(map(_is_neighbour, operands)):
         found.append(LastBit.FUSED)
     if is_constant and _is_multiplied(value):
         found.append(LastBit.PACKED)
     return tuple(found)
+
+
+def _sums(node: ir.Node) -> bool:
+    return node.op_type in _SUMS
 
 
 def _is_multiplied(value: ir.Value) -> bool:
@@ -114,6 +130,6 @@ def _is_neighbour(result: ir.Value) -> bool:
             return False
         if node.op_type not in MOVED_PAST:
             moves = operands_of(node) or node.op_type in ("Constant", "ConstantOfShape", "Pad")
-            return node.op_type in _SUMS or not moves
+            return _sums(node) or not moves
         value = node.inputs[0]
     return True

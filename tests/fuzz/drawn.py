@@ -147,7 +147,7 @@ class Drawn:
         return onnx.shape_inference.infer_shapes(model)
 
 
-def _runs(model: onnx.ModelProto, option: int, feeds: Sequence[dict[str, Any]]) -> list[Any] | None:
+def runs(model: onnx.ModelProto, option: int, feeds: Sequence[dict[str, Any]]) -> list[Any] | None:
     """Return the outputs of a model for each input; None if it does not load or run."""
     try:
         session = SESSIONS[option](model)
@@ -169,7 +169,7 @@ def judged(
     for feed in feeds:
         rows = {n: 1 for n, a in feed.items() if a.dtype == np.int64}
         feed.update({n: np.zeros((1, 1), np.int64) for n in rows})
-    if _runs(model, 0, feeds) is None:
+    if runs(model, 0, feeds) is None:
         return "not valid", None
     target, gathers, fixed = rng.choice(_TARGETS), rng.random() < 0.5, rng.random() < 0.3
     fix = None
@@ -184,10 +184,10 @@ def judged(
         return f"refused: {str(error)[:40]}", None
     found = f"{target}, {sum(s.reason is None for s in result.report.scatters)} removed"
     for option, what in enumerate(("off", "default")):
-        before = _runs(model, option, feeds)
+        before = runs(model, option, feeds)
         if before is None:
             continue
-        after = _runs(result.model, option, feeds)
+        after = runs(result.model, option, feeds)
         if after is None:
             return f"DIFFERENT: {what} {target} gathers={gathers} fix={fix}: it does not run", model
         for one, two in zip(before, after, strict=True):

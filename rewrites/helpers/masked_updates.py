@@ -1,0 +1,320 @@
+"""The updates of a masked write, as tensors over the data: no element is read by its position.
+
+    x[m] = v                 v, which every true element gets
+    x[m] = v[n]              v, if the mask does not depend on the trailing axes of v
+    x[m] = y[m]              y
+    x[m] = f(y[m], v, ...)   f(y, v, ...), if f computes the same bits at any place
+
+The n-th update must belong to the n-th true element. Operators that keep the order of elements are
+passed. If f is a division of integers, its divisor is 1 where the mask is false: there it may be 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.analysis.domain.tensor import Shape
+from onnx_scatterx.emit.select import select
+from onnx_scatterx.lift.lift_scatter import Scatter
+from onnx_scatterx.lowering.elementwise import computes_alike
+from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.rewrites.helpers.masks import Mask, mask_under, row_of
+from onnx_scatterx.symbolic.budget import budget
+
+_IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
+_NODES = 64  # of one function
+_DIVIDES = ("Div", "Mod")
+_ZERO = {"Min", "Max"}  # of 0.0 and -0.0 they return either
+
+
+class _Has(Enum):
+    """How many elements a value has."""
+
+    ALL = "as many as there are updates"
+    FEWER = "as many, or fewer"
+    MORE = "as many, or more"
+
+
+Make = Callable[[list[ir.Value | None], ir.Value], ir.Value]
+"""Writes a value, given its operands and the mask, which are tensors over the data."""
+
+
+@dataclass(eq=False)
+class Updates:
+    """A tensor that broadcasts to the data, and has the updates where the mask is true.
+
+    If ``is_read``, each is read by the mask, at the position of its element. ``rank`` is at least
+    that of the tensor.
+    """
+
+    make: Make
+    rank: int
+    is_read: bool = False
+    parts: tuple[Updates | None, ...] = ()
+
+    def write(self, mask: ir.Value) -> ir.Value:
+        """Write the tensor; ``mask`` broadcasts to the data."""
+        done: dict[Updates, ir.Value] = {}
+
+        def written(updates: Updates) -> ir.Value:
+            if updates not in done:
+                parts = [None if part is None else written(part) for part in updates.parts]
+                done[updates] = updates.make(parts, mask)
+            return done[updates]
+
+        return written(self)
+
+
+def updates_in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> Updates | None:
+    """Return the updates over the data, or None if they are not known to be in the mask's order.
+
+    The mask covers the first ``depth`` axes of the data.
+    """
+    return _Search(scatter, mask, depth, context, scatter.data_shape).of(scatter.updates)
+
+
+@dataclass
+class _Search:
+    """Follows the updates to tensors over axes of the data, which have the sizes ``shape``."""
+
+    scatter: Scatter
+    mask: Mask
+    depth: int
+    context: Context
+    shape: Shape
+    seen: dict[tuple[ir.Value, int, _Has], Updates | None] = field(default_factory=dict)
+    functions: int = 0
+
+    def of(self, value: ir.Value, has: _Has = _Has.ALL) -> Updates | None:
+        """Return what a value is over the data."""
+        key = value, len(self.shape), has
+        if key not in self.seen:
+            budget().work(1)
+            self.seen[key] = self._of(value, has)
+        return self.seen[key]
+
+    def _of(self, value: ir.Value, has: _Has) -> Updates | None:
+        if self.context.constants.splat(value) is not None and self._is_one(value):
+            return self._broadcast(value)
+        node = value.producer()
+        if node is None or node.domain != "" or not node.inputs:
+            return None
+        first = node.inputs[0]
+        if node.graph is not self.context.provenance.graph or first is None:
+            return None
+        found: Updates | None = None
+        if node.op_type in _IN_ORDER:
+            found = self.of(first, has)
+        elif node.op_type == "Expand" and has is not _Has.MORE:
+            if self._is_one(first) or self._is_vector(first, value):
+                return self._broadcast(first)
+            found = _if_read(self.of(first, _Has.FEWER))
+        elif node.op_type == "Slice" and has is not _Has.FEWER and is_head(node, self.context):
+            found = _if_read(self.of(first, _Has.MORE))
+        elif node.op_type == "GatherND":
+            found = self._broadcast(first) if self._reads(node) else None
+            if found is not None:
+                found.is_read = True
+        else:
+            found = self._function(node, has)
+        return found
+
+    def _broadcast(self, value: ir.Value) -> Updates | None:
+        """Return a value of the graph, if it has no more axes than the data."""
+        rank = self.context.provenance.abstract(value).rank
+        fits = rank is not None and rank <= len(self.shape)
+        return Updates(lambda _, __: value, rank) if fits and rank is not None else None
+
+    def _is_one(self, value: ir.Value) -> bool:
+        shape = self.context.provenance.abstract(value).static_shape
+        return shape is not None and math.prod(shape) == 1
+
+    def _trailing(self, value: ir.Value) -> int | None:
+        """Return on how many trailing axes each element of a value lies, or None.
+
+        The first dim of the value counts elements of the mask.
+        """
+        whole, data = self.context.provenance.abstract(value).shape, self.scatter.data_shape
+        if not whole or len(whole) - 1 > len(data) or len(self.shape) < len(data):
+            return None
+        tail = len(whole) - 1
+        equal = self.scatter.facts.equal
+        if not all(map(equal, whole[1:], data[len(data) - tail :])):
+            return None
+        repeated, index_map = range(len(data) - tail, self.depth), self.mask.abstract.index_map
+        if not repeated:
+            return tail
+        if index_map is None or not index_map.coords.isdisjoint(repeated):
+            return None
+        return tail if all(equal(self.mask.shape[d], data[d]) for d in repeated) else None
+
+    def _is_vector(self, value: ir.Value, whole: ir.Value) -> bool:
+        """Return whether a tensor is repeated along all dims but the trailing ones of another."""
+        shape, tail = self.context.provenance.abstract(value).shape, self._trailing(whole)
+        while shape and shape[0].constant == 1:
+            shape = shape[1:]
+        return shape is not None and tail is not None and len(shape) <= tail
+
+    def _reads(self, node: ir.Node) -> bool:
+        """Return whether a GatherND reads a tensor of this shape where the same mask is true."""
+        source, indices = node.inputs[0], node.inputs[1]
+        batched = node.attributes.get("batch_dims")
+        if source is None or indices is None:
+            return False
+        if batched is not None and (batched.is_ref() or batched.as_int()):
+            return False
+        known, equal = self.context.provenance.abstract, self.scatter.facts.equal
+        read, rows = known(source), known(indices)
+        if read.shape is None or rows.shape is None or rows.index_map is None:
+            return False
+        if len(read.shape) != len(self.shape) or len(rows.shape) != 2:
+            return False
+        if not all(map(equal, read.shape, self.shape)):
+            return False
+        columns = rows.shape[1].constant
+        if columns is None or not 0 < columns <= len(self.mask.shape):
+            return False
+        origins = set()
+        for c in range(columns):
+            row = row_of(rows.index_map.at({1: c}))
+            if row is None or row[1:] != (c, 0):
+                return False
+            origins.add(row[0].origin)
+        other = mask_under(origins.pop(), self.context) if len(origins) == 1 else None
+        if other is None or len(other.shape) != columns:
+            return False
+        return equal(rows.shape[0], other.count) and self._is_repeated(other)
+
+    def _is_repeated(self, other: Mask) -> bool:
+        """Return whether the mask is another one, repeated over the other axes of the data.
+
+        Then its true elements are those of the other one, each repeated for all the data behind it.
+        """
+        mask = self.mask
+        if other.value is mask.value:
+            return True
+        depth, equal = len(other.shape), self.scatter.facts.equal
+        index_map, data = mask.abstract.index_map, self.scatter.data_shape
+        if index_map is None or other.abstract.index_map is not index_map:
+            return False
+        if not all(map(equal, other.shape, mask.shape)):
+            return False
+        repeated = range(depth, len(mask.shape))
+        whole = all(equal(mask.shape[d], data[d]) for d in repeated)
+        return whole and index_map.coords.isdisjoint(repeated)
+
+    def _function(self, node: ir.Node, has: _Has) -> Updates | None:
+        """Return an element-wise function of tensors over the data."""
+        known = self.context.provenance.abstract
+        dtypes = [None if v is None else known(v).dtype for v in node.inputs]
+        (*_, output) = node.outputs
+        dtype = known(output).dtype or output.dtype
+        self.functions += 1
+        if self.functions > _NODES or dtype is None or not computes_alike(node, dtypes):
+            return None
+        parts: list[Updates | None] = []
+        for value in node.inputs:
+            part = None if value is None else self._operand(value, output, has)
+            if value is not None and part is None:
+                return None
+            parts.append(part)
+        if not self._is_alike_alone(node):
+            return None
+
+        def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
+            if node.op_type in _DIVIDES and dtype.is_integer():
+                inputs[1] = self._divisor(node.inputs[1], inputs[1], dtype, mask)
+            attributes = {name: a.value for name, a in node.attributes.items()}
+            return self.context.writer.node(node.op_type, inputs, dtype, **attributes)
+
+        found = [p for p in parts if p is not None]
+        rank = max((p.rank for p in found), default=0)
+        return Updates(make, rank, any(p.is_read for p in found), tuple(parts))
+
+    def _operand(self, value: ir.Value, output: ir.Value, has: _Has) -> Updates | None:
+        """Return an operand of a node over the data."""
+        if self._is_one(value) or self._is_vector(value, output):
+            return self._broadcast(value)
+        known, equal = self.context.provenance.abstract, self.scatter.facts.equal
+        shape, whole = known(value).shape, known(output).shape
+        if shape is None or whole is None or len(shape) != len(whole):
+            return None
+        same = self.of(value, has) if all(map(equal, shape, whole)) else None
+        if same is not None:
+            return same
+        tail = self._trailing(output)
+        if tail in (None, len(self.shape)) or any(n.constant != 1 for n in shape[1:]):
+            return None
+        # One number for each element of the mask.
+        lead = len(self.shape) - tail
+        inner = _Search(
+            self.scatter, self.mask, self.depth, self.context, self.shape[:lead], self.seen
+        )
+        found, dtype = _if_read(inner.of(value, has)), known(value).dtype
+        if found is None or dtype is None:
+            return None
+
+        def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
+            (x,) = inputs
+            assert x is not None
+            axes = list(range(lead, len(self.shape)))
+            return self.context.writer.axes("Unsqueeze", x, dtype, axes)
+
+        return Updates(make, len(self.shape), True, (found,))
+
+    def _is_alike_alone(self, node: ir.Node) -> bool:
+        """Return whether a node computes the same bits if the mask has one true element.
+
+        ONNX Runtime takes an operand of one element for a scalar. Pow then squares, and Min and
+        Max take the zero of the other operand.
+        """
+        if node.op_type == "Pow":
+            return node.inputs[1] is not None and self._is_one(node.inputs[1])
+        if node.op_type in _ZERO:
+            first = node.inputs[0]
+            if len(node.inputs) != 2 or first is None:
+                return False
+            number = self.context.constants.splat(first)
+            return not self._is_one(first) or (number is not None and bool(abs(number) > 0))
+        return True
+
+    def _divisor(
+        self,
+        value: ir.Value | None,
+        written: ir.Value | None,
+        dtype: ir.DataType,
+        mask: ir.Value,
+    ) -> ir.Value:
+        """Write 1 for a divisor where the mask is false: there 0, or -1, could end the run."""
+        assert value is not None
+        assert written is not None
+        number = self.context.constants.splat(value)
+        if number is not None and number not in (0, -1):
+            return written
+        one = self.context.writer.constant(np.ones((), dtype.numpy()), dtype)
+        return select(self.context.writer, mask, written, one, dtype)
+
+
+def _if_read(found: Updates | None) -> Updates | None:
+    return found if found is not None and found.is_read else None
+
+
+def is_head(node: ir.Node, context: Context) -> bool:
+    """Return whether a Slice takes the first elements of a vector."""
+    starts = node.inputs[1] if len(node.inputs) > 1 else None
+    known = None if starts is None else context.provenance.abstract(starts).constant
+    steps = node.inputs[4] if len(node.inputs) > 4 else None
+    unit = steps is None or _all_equal(context.provenance.abstract(steps).constant, 1)
+    first = node.inputs[0]
+    rank = None if first is None else context.provenance.abstract(first).rank
+    return rank == 1 and unit and _all_equal(known, 0)
+
+
+def _all_equal(known: np.ndarray | None, number: int) -> bool:
+    return known is not None and bool((known == number).all())
