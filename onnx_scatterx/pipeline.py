@@ -47,6 +47,7 @@ from onnx_scatterx.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.transforms.job import Job
 from onnx_scatterx.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.transforms.move_above_quantizers import MoveAboveQuantizers
+from onnx_scatterx.transforms.share_masks import ShareMasks
 from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.transforms.simplify_gathers import SimplifyGathers
 from onnx_scatterx.transforms.write_on_integers import WriteOnIntegers
@@ -56,6 +57,7 @@ from onnx_scatterx.transforms.write_sizes import WriteSizes
 LOWERING: tuple[Pass, ...] = (
     WriteSizes(),
     InlineKnownIfs(),
+    ShareMasks(),
     DropOverwrittenUpdates(),
     WriteOnIntegers(),
     LowerScatters(),

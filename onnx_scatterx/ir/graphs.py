@@ -9,6 +9,15 @@ import onnx_ir as ir
 _HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
+RANDOM = frozenset(
+    {
+        *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"),
+        "RandomUniformLike",
+    }
+)
+"""Operators that draw random numbers."""
+
+
 def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
     """Return the graphs in an attribute."""
     if attribute.type not in _HELD or attribute.is_ref():

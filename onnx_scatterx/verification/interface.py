@@ -8,17 +8,10 @@ import onnx_ir as ir
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.ir.graphs import RANDOM
 
 Dim = int | str | None
 
-_RANDOM = {
-    "Bernoulli",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-}
 _OVERRIDABLE_SINCE = 4  # the IR version from which initializers that are inputs can be overridden
 
 
@@ -129,7 +122,7 @@ def require_same_names(before: Interface, after: Interface) -> None:
 def require_deterministic(model: ir.Model, what: str) -> None:
     """Raise `VerifyError` if a node of the model draws random numbers."""
     for node in _nodes(model):
-        if node.domain == "" and (node.op_type in _RANDOM or _trains(node, overridable(model))):
+        if node.domain == "" and (node.op_type in RANDOM or _trains(node, overridable(model))):
             raise VerifyError(
                 f"{what} cannot be compared: node {node.name or node.outputs[0].name!r} "
                 f"({node.op_type}) draws random numbers"
