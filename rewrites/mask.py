@@ -3,11 +3,15 @@
     before   y = ScatterND(x, Transpose(NonZero(m)), v for every true element)
     after    y = Where(m, v, x)
 
+    before   y = ScatterND(x, Transpose(NonZero(m)), Mul(GatherND(x, Transpose(NonZero(m))), c))
+    after    y = Where(m, Mul(x, c), x)
+
 Holds if the indices are the coordinates of all true elements of a mask, in order, and the mask has
 the shape of the data's leading axes. The updates must be in that order too: one value, a vector
 over trailing axes that the mask does not depend on, or the elements of another tensor under the
 same mask, or under one that this mask repeats. The n-th true element of such a mask has the
-trailing position ``n mod (size of the trailing axes)``.
+trailing position ``n mod (size of the trailing axes)``. Or they are an element-wise function of
+such updates, which computes the same bits at any place (``lowering.elementwise``).
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from onnx_scatterx.emit.select import select
 from onnx_scatterx.lift.lift_scatter import Scatter
 from onnx_scatterx.lowering.elementwise import computes_alike
 from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.rewrites.helpers.masks import Mask, mask_under, row_of
+from onnx_scatterx.rewrites.helpers.masked_reads import read_by_mask
+from onnx_scatterx.rewrites.helpers.masks import Mask
 from onnx_scatterx.symbolic.budget import budget
 
 _IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
@@ -117,8 +118,9 @@ class _Search:
             found = _if_read(self.of(first, _Has.FEWER))
         elif node.op_type == "Slice" and has is not _Has.FEWER and is_head(node, self.context):
             found = _if_read(self.of(first, _Has.MORE))
-        elif node.op_type == "GatherND":
-            found = self._broadcast(first) if self._reads(node) else None
+        elif node.op_type in ("Gather", "GatherND"):
+            source = read_by_mask(node, self.shape, self.scatter, self.mask, self.context)
+            found = None if source is None else self._broadcast(source)
             if found is not None:
                 found.is_read = True
         else:
@@ -160,54 +162,6 @@ class _Search:
         while shape and shape[0].constant == 1:
             shape = shape[1:]
         return shape is not None and tail is not None and len(shape) <= tail
-
-    def _reads(self, node: ir.Node) -> bool:
-        """Return whether a GatherND reads a tensor of this shape where the same mask is true."""
-        source, indices = node.inputs[0], node.inputs[1]
-        batched = node.attributes.get("batch_dims")
-        if source is None or indices is None:
-            return False
-        if batched is not None and (batched.is_ref() or batched.as_int()):
-            return False
-        known, equal = self.context.provenance.abstract, self.scatter.facts.equal
-        read, rows = known(source), known(indices)
-        if read.shape is None or rows.shape is None or rows.index_map is None:
-            return False
-        if len(read.shape) != len(self.shape) or len(rows.shape) != 2:
-            return False
-        if not all(map(equal, read.shape, self.shape)):
-            return False
-        columns = rows.shape[1].constant
-        if columns is None or not 0 < columns <= len(self.mask.shape):
-            return False
-        origins = set()
-        for c in range(columns):
-            row = row_of(rows.index_map.at({1: c}))
-            if row is None or row[1:] != (c, 0):
-                return False
-            origins.add(row[0].origin)
-        other = mask_under(origins.pop(), self.context) if len(origins) == 1 else None
-        if other is None or len(other.shape) != columns:
-            return False
-        return equal(rows.shape[0], other.count) and self._is_repeated(other)
-
-    def _is_repeated(self, other: Mask) -> bool:
-        """Return whether the mask is another one, repeated over the other axes of the data.
-
-        Then its true elements are those of the other one, each repeated for all the data behind it.
-        """
-        mask = self.mask
-        if other.value is mask.value:
-            return True
-        depth, equal = len(other.shape), self.scatter.facts.equal
-        index_map, data = mask.abstract.index_map, self.scatter.data_shape
-        if index_map is None or other.abstract.index_map is not index_map:
-            return False
-        if not all(map(equal, other.shape, mask.shape)):
-            return False
-        repeated = range(depth, len(mask.shape))
-        whole = all(equal(mask.shape[d], data[d]) for d in repeated)
-        return whole and index_map.coords.isdisjoint(repeated)
 
     def _function(self, node: ir.Node, has: _Has) -> Updates | None:
         """Return an element-wise function of tensors over the data."""

@@ -103,6 +103,75 @@ def test_elements_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
     golden(masked("u = GatherND <batch_dims = 0> (z, i)", given="float[A,4] z"), *masks(4))
 
 
+def test_a_function_of_what_the_mask_reads(golden: Golden) -> None:
+    golden(masked("a = GatherND (x, i) u = Mul (a, v)"), *masks(4))
+
+
+def test_a_function_of_two_tensors(golden: Golden) -> None:
+    updates = "a = GatherND (x, i) b = GatherND (z, i) s = Sub (b, a) u = Tanh (s)"
+    golden(masked(updates, given="float[A,4] z"), *masks(4))
+
+
+def test_a_function_of_a_number(golden: Golden) -> None:
+    golden(masked("e = Expand (v, k) u = Neg (e)"), *masks(4))
+
+
+def test_a_function_whose_first_elements_are_taken(golden: Golden) -> None:
+    updates = "a = GatherND (x, i) b = Exp (a) e = Reshape (b, minus) u = Slice (e, zero, k, zero)"
+    golden(masked(updates), *masks(4))
+
+
+def test_a_function_of_rows(golden: Golden) -> None:
+    """A vector for each row, and a number for each column."""
+    golden(
+        f"""g (float[A,4] x, bool[A] m, float[4] v, float[A] w) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            a = GatherND (x, i)
+            b = Mul (a, v)
+            c = GatherND (w, i)
+            d = Unsqueeze (c, one)
+            u = Add (b, d)
+            y = ScatterND (x, i, u) }}""",
+        *masks(),
+    )
+
+
+def test_a_division_of_integers(golden: Golden) -> None:
+    """Elsewhere the divisor may be 0."""
+    text = masked("a = GatherND (x, i) b = GatherND (z, i) u = Div (a, b)", given="float[A,4] z")
+    feeds = [{**f, "z": np.where(f["m"], 3, 0)} for f in masks(4)]
+    golden(text.replace("float", "int64"), *feeds)
+
+
+def test_a_read_by_flat_positions(golden: Golden) -> None:
+    """As TorchScript exports ``x[torch.where(m)]``."""
+    updates = """r = Slice (n, zero, one, zero) c = Slice (n, one, two, zero)
+        f = Mul (r, four) p = Add (f, c) q = Reshape (p, minus) l = Reshape (x, minus)
+        a = Gather (l, q) u = Neg (a)"""
+    golden(masked(updates), *masks(4))
+
+
+NOT_ALIKE = {
+    "a vector as long as the count": "a = GatherND (x, i) u = Mul (a, t)",
+    "another order": "a = GatherND (x, i) s = Neg (a) u = Slice (s, minus, ends, zero, minus)",
+    "a power of another tensor": "a = GatherND (x, i) b = GatherND (z, i) u = Pow (a, b)",
+    "the greater of a number that may be a zero": "a = GatherND (x, i) u = Max (v, a)",
+    "a last bit that depends on the place": "a = GatherND (x, i) u = Sin (a)",
+    "a float that becomes an integer": """a = GatherND (x, i) b = Cast <to = 6> (a)
+        u = Cast <to = 1> (b)""",
+    "a sum": "a = GatherND (x, i) u = CumSum (a, zero)",
+    "what another mask reads": """o = Not (m) p = NonZero (o) j = Transpose (p)
+        a = GatherND (x, j) u = Neg (a)""",
+}
+
+
+@pytest.mark.parametrize("how", NOT_ALIKE)
+def test_functions_that_are_not_computed_everywhere(how: str, refuses: Refuses) -> None:
+    given = "float[K] t, float[A,4] z, float[1] v, int64[1] ends"
+    refuses(masked(NOT_ALIKE[how], given=given), Reason.UNKNOWN_INDICES)
+
+
 def test_rows_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
     golden(
         f"""g (float[A,4] x, bool[A] m, float[A,4] z) => (float[A,4] y) {NUMBERS} {{

@@ -1,10 +1,10 @@
-"""Random quantized models, and random float16 models, are the same under both session options."""
+"""Random models are the same under both session options: quantized, float16, and masked writes."""
 
 import os
 
 import pytest
 
-from tests.fuzz import float16
+from tests.fuzz import float16, masked
 from tests.fuzz.quantized import trial
 
 _FIRST = 10**6
@@ -25,6 +25,14 @@ def test_random_float16_models(part: int) -> None:
     told = {seed: float16.trial(seed)[0] for seed in seeds}
     assert not {seed: what for seed, what in told.items() if what.startswith("DIFFERENT")}
     assert any(what.endswith(" removed") and " 0 " not in what for what in told.values())
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_functions_of_what_a_mask_reads(part: int) -> None:
+    seeds = range(_FIRST + part, _FIRST + _COUNT, 4)
+    told = {seed: masked.trial(seed)[0] for seed in seeds}
+    assert not {seed: what for seed, what in told.items() if what.startswith("DIFFERENT")}
+    assert "no reads" in told.values()
 
 
 def test_a_constant_that_is_packed() -> None:
