@@ -30,7 +30,7 @@ from onnx_scatterx.cli import main as run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 
-from export import anonymous, export
+from export import export, portable
 from followed_sources import TRUE, examples
 
 MOST = 5  # commands that are pasted
@@ -139,7 +139,7 @@ def main() -> None:
                 if args.only not in name:
                     continue
                 path = f"{name}_{how}.onnx"
-                onnx.save(anonymous(export(example, how)), path)
+                onnx.save(portable(export(example, how)), path)
                 cells = []
                 for target in TARGETS:
                     found = follow(name, path, target)

@@ -161,7 +161,7 @@ def _table(what: str, results: dict[str, Any], labels: list[str]) -> str:
 def exported(only: str, folder: Path | None) -> Any:
     """Yield the name, the model and the inputs of every example."""
     import model_sources
-    from export import anonymous, export
+    from export import export, portable
 
     examples = model_sources.examples()
     with contextlib.suppress(ImportError):
@@ -178,7 +178,7 @@ def exported(only: str, folder: Path | None) -> Any:
                 model = onnx.load(path)
             else:
                 with contextlib.redirect_stdout(io.StringIO()):
-                    model = anonymous(export(example, how))
+                    model = portable(export(example, how))
                 if path is not None:
                     onnx.save(model, path)
             yield full, model, {n: t.numpy() for n, t in example.inputs.items()}

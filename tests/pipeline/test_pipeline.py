@@ -51,7 +51,7 @@ def test_the_passes_are_called_in_order() -> None:
     )
     others = {"AttachFallbacks", "WriteOtherForms"}  # for ScatterX, and for targets with limits
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
-    assert [there for _, there in seen] == [True] * 4 + [False] * 7
+    assert [there for _, there in seen] == [True] * 5 + [False] * 7
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
@@ -133,7 +133,7 @@ def test_the_model_after_a_pass_is_printed(
     assert err.startswith("after LowerScatters:\n")
     assert "Concat" in err
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
-    assert capsys.readouterr().err.count("after ") == 7
+    assert capsys.readouterr().err.count("after ") == 8
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, WriteSizes" in capsys.readouterr().err
 
