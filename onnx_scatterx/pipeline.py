@@ -21,10 +21,10 @@ from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
-from onnx_scatterx.reports.details import with_details
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
+from onnx_scatterx.reports.sections import with_details
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.symbolic.limits import LIMITS

@@ -23,7 +23,7 @@ from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.lift.bounds import learn_bounds
 from onnx_scatterx.lift.first_failure import Failure, first_failure
 from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.reports.example_numbers import value_at
+from onnx_scatterx.reports.shown_boxes import value_at
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.terms import Symbol, Term

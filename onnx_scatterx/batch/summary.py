@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.reports.content import SCHEMA
 from onnx_scatterx.reports.rendering import table, text_of
-from onnx_scatterx.reports.report import NEEDS
+from onnx_scatterx.reports.report import NEEDS, SCHEMA
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -130,8 +129,7 @@ class Summary:
         ``name`` is its heading. ``date`` stands on it: now by default, or the time of the
         environment's SOURCE_DATE_EPOCH.
         """
-        from onnx_scatterx.reports.page import OneModel, directory_page
-        from onnx_scatterx.reports.page.comparison import ComparedNote
+        from onnx_scatterx.reports.page import ComparedNote, OneModel, directory_page
 
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
         top = os.path.commonpath(folders) if folders else ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from onnx_scatterx.cli.output import print_error, show
-from onnx_scatterx.text.nearest import did_you_mean
+from onnx_scatterx.errors import did_you_mean
 
 
 class Parser(argparse.ArgumentParser):

@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.api.inspection import inspect_records, loaded_ir
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.extraction.result import Part
 from onnx_scatterx.extraction.trials import parts_of
 from onnx_scatterx.extraction.weights import weight_of
@@ -26,7 +26,6 @@ from onnx_scatterx.reports.entries import Entry
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress
 from onnx_scatterx.targets.target import STANDARD
-from onnx_scatterx.text.nearest import did_you_mean
 
 
 @overload

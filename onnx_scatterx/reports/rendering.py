@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from onnx_scatterx.reports.widths import middle, widths
-from onnx_scatterx.text.visible import in_lines, visible
+from onnx_scatterx.reports.widths import widths
+from onnx_scatterx.text.visible import in_lines, middle, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

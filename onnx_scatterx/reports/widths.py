@@ -8,20 +8,6 @@ _NAME = 16  # letters of a name that are always shown
 _WORD = 18  # letters of a word that are never broken
 
 
-def middle(text: str, width: int) -> str:
-    """Return a text, without its middle if it is too long: the ends of a name matter most.
-
-    >>> middle("/model/encoder/layers.0/ScatterND", 20)
-    '/model/en…/ScatterND'
-    >>> middle("short", 20), middle("abc", 1), middle("abc", 2)
-    ('short', '…', '…c')
-    """
-    if len(text) <= width:
-        return text
-    kept = max(width - 1, 0)
-    return f"{text[: kept // 2]}…{text[len(text) - (kept - kept // 2) :] if kept else ''}"
-
-
 def widths(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from onnx_scatterx.text.shortened import shortened
+from onnx_scatterx.text.visible import shortened
 
 
 class Reason(enum.Enum):
