@@ -32,9 +32,9 @@ from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
 from onnx_scatterx.targets.violations import Violation, violations
-from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME
-from onnx_scatterx.text.last_bit import as_metadata as as_runtime
-from onnx_scatterx.text.last_bit import from_metadata as from_runtime
+from onnx_scatterx.text.reasons import IN_ONNXRUNTIME
+from onnx_scatterx.text.reasons import as_metadata as as_runtime
+from onnx_scatterx.text.reasons import from_metadata as from_runtime
 from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.attempt import attempts
