@@ -29,6 +29,24 @@ class Shown(Protocol):
         """Draw it within the width of a console."""
 
 
+class ShownInTables:
+    """A base of results that are shown as tables and lines: on a terminal, in a pipe, as text."""
+
+    def shown(self) -> Table | Group:
+        """Return all that a user reads."""
+        raise NotImplementedError
+
+    def plain(self) -> str:
+        """Return it as lines, with tabs between the cells of its tables."""
+        return self.shown().plain()
+
+    def __rich__(self) -> Table | Group:
+        return self.shown()
+
+    def __str__(self) -> str:
+        return text_of(self.shown())
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of texts. In ``names`` columns a long text loses its middle; others wrap.

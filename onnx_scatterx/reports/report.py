@@ -17,11 +17,11 @@ from onnx_scatterx.reports.entries import (
     ScatterReport,
     legend,
 )
-from onnx_scatterx.reports.rendering import group, table, text_of
+from onnx_scatterx.reports.rendering import ShownInTables, group, table
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from onnx_scatterx.reports.rendering import Group, Table
@@ -36,7 +36,7 @@ NEEDS = "which needs functions or the library: `--target standard` for other run
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(ShownInTables):
     """All scatters of a model, and the node counts before and after.
 
     ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
@@ -179,9 +179,6 @@ class Report:
         """Return the summary and, if the model has ScatterX nodes, what they need."""
         return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
 
-    def __rich__(self) -> Group:
-        return self.shown()
-
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""
         head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
@@ -189,10 +186,6 @@ class Report:
         return group(
             *advice_lines(self.advice), *head, *changed, *self.lines(), legend=legend(self.entries)
         )
-
-    def plain(self) -> str:
-        """Return the report as lines, with tabs between the cells of its tables."""
-        return self.shown().plain()
 
     def table(self) -> Table:
         """Return the scatters and gathers as a table."""
@@ -256,30 +249,20 @@ class Report:
         """Return the colliding updates in lines, and which one wins if that is settled."""
         found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
         lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
-        open_: dict[str, list[str]] = {}
-        for node, duplicates in found:
-            if not duplicates.certain:
-                open_.setdefault(str(duplicates), []).append(node)
-        return [*lines, *(f"{', '.join(nodes)}: {text}" for text, nodes in open_.items())]
+        return lines + _by_text((n, str(d)) for n, d in found if not d.certain)
 
     def zero_lines(self) -> list[str]:
         """Return in a line which nodes became a Where of floats, in which a zero may change sign.
 
         ONNX Runtime's Where does not keep the sign of a zero that it selects.
         """
-        nodes = [entry.node for entry in self.entries if entry.selects_floats]
-        if not nodes:
-            return []
         verb = "would become" if self.planned else "became"
-        return [f"{', '.join(nodes)}: {verb} a Where, in which the sign of a zero may change"]
+        text = f"{verb} a Where, in which the sign of a zero may change"
+        return _by_text((entry.node, text) for entry in self.entries if entry.selects_floats)
 
     def runtime_lines(self) -> list[str]:
         """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
-        found: dict[str, list[str]] = {}
-        for entry in self.entries:
-            for why in entry.in_onnxruntime:
-                found.setdefault(why, []).append(entry.node)
-        return [f"{', '.join(nodes)}: {why}" for why, nodes in found.items()]
+        return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     def violation_lines(self) -> list[str]:
         """Return the nodes that the target does not take, in lines; empty without a profile."""
@@ -295,8 +278,13 @@ class Report:
             *((host, *(f"  {v.node} ({v.op})" for v in hosted)) if hosted else ()),
         ]
 
-    def __str__(self) -> str:
-        return text_of(self.shown())
+
+def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Return what is said of nodes, in a line for each text."""
+    found: dict[str, list[str]] = {}
+    for node, text in said:
+        found.setdefault(text, []).append(node)
+    return [f"{', '.join(nodes)}: {text}" for text, nodes in found.items()]
 
 
 class TargetError(ScatterXError):

@@ -28,6 +28,7 @@ def filled(template: str, **values: object) -> Markup:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("onnx_scatterx.reports.page"),
+        auto_reload=False,
         autoescape=True,
         finalize=_seen,
         undefined=StrictUndefined,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from onnx_scatterx.reports.page.environment import filled
@@ -16,6 +17,7 @@ _LETTERS = 20  # of a name
 _NODE, _VALUE = 38, 22  # heights
 _OP_LETTER, _NAME_LETTER, _PADDING, _LEAST = 8.2, 6.3, 16, 56
 _TIP = 6
+_layout = lru_cache(maxsize=256)(layout)  # pieces of one form are often of one size
 
 
 def graph_figure(excerpt: Excerpt, word: str) -> Figure:
@@ -30,7 +32,7 @@ def graph_figure(excerpt: Excerpt, word: str) -> Figure:
         label = f"{word}: no nodes, as nothing reads the result"
         return Figure(filled("graph.svg", boxes=()), 120, 36, label)
     sizes = [_size(box) for box in excerpt.boxes]
-    found = layout(sizes, excerpt.arrows)
+    found = _layout(tuple(sizes), excerpt.arrows)
     lines, tips = [], []
     for path in found.paths:
         (x, y), (end_x, end_y) = path[0], path[-1]
