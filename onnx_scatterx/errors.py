@@ -6,7 +6,10 @@ Those that carry something are beside it: `DifferenceError` in `verification`, `
 
 from __future__ import annotations
 
-from onnx_scatterx.text.visible import visible
+import difflib
+from collections.abc import Iterable
+
+from onnx_scatterx.text.visible import middle, visible
 
 
 class ScatterXError(Exception):
@@ -43,8 +46,15 @@ def one_line(error: object, limit: int = 300) -> str:
     >>> one_line("in file.cc, line 7, of a long call: no such axis", limit=27)
     'in file.cc, ...no such axis'
     """
-    text = visible(" ".join(str(error).split()))
-    if len(text) <= limit:
-        return text
-    kept = limit - len("...")
-    return f"{text[: kept // 2]}...{text[kept // 2 - kept :]}"
+    return middle(visible(" ".join(str(error).split())), limit, "...")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error message that names the nearest known word, or nothing.
+
+    >>> did_you_mean("operater", ["operators", "avoid"]), did_you_mean("x", ["avoid"])
+    ('; did you mean operators?', '')
+    """
+    by_lower = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[found[0]]}?" if found else ""

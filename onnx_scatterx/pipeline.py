@@ -21,10 +21,10 @@ from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.reports.builder import NodeRecord, records_of, report_of
-from onnx_scatterx.reports.details import with_details
 from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.reports.necessity import Effect, needed
 from onnx_scatterx.reports.report import Report
+from onnx_scatterx.reports.sections import with_details
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.symbolic.limits import LIMITS
@@ -32,9 +32,9 @@ from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.targets.cost_model.sizes import check_sizes
 from onnx_scatterx.targets.violations import Violation, violations
-from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME
-from onnx_scatterx.text.last_bit import as_metadata as as_runtime
-from onnx_scatterx.text.last_bit import from_metadata as from_runtime
+from onnx_scatterx.text.reasons import IN_ONNXRUNTIME
+from onnx_scatterx.text.reasons import as_metadata as as_runtime
+from onnx_scatterx.text.reasons import from_metadata as from_runtime
 from onnx_scatterx.text.visible import visible
 from onnx_scatterx.transforms.attach_fallbacks import AttachFallbacks
 from onnx_scatterx.transforms.attempt import attempts

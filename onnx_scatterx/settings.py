@@ -10,7 +10,7 @@ from typing import TypeAlias, Unpack
 
 from onnx_scatterx.assumptions.clauses import Clause, clauses
 from onnx_scatterx.assumptions.fixed_sizes import Fix
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.options import DEFAULTS, Options, words
 from onnx_scatterx.rewrites import RULES
@@ -18,7 +18,6 @@ from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
 from onnx_scatterx.targets.catalogue import target_of
 from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.nearest import did_you_mean
 
 Rules: TypeAlias = "Sequence[str | Rule]"
 

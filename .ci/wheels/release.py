@@ -41,6 +41,7 @@ OLDEST = (
     "tests/lift/test_lift_scatter.py",
     "tests/project/test_models.py",
     "tests/cli/test_run.py",
+    "tests/reports/page/test_document.py",
     "tests/native/test_scatterx.py",
 )
 

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.advice.candidates import candidates
 from onnx_scatterx.advice.change import Change, Command
-from onnx_scatterx.advice.size_advice import SizeAdvice
+from onnx_scatterx.advice.sizes import SizeAdvice
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.graphs import all_graphs

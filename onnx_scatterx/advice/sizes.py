@@ -8,14 +8,17 @@ everything by chance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from onnx_scatterx.advice.change import Change, Command
 from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.analysis.domain.scope import Scope
 from onnx_scatterx.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.assumptions.expressions import evaluate, names
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor
+from onnx_scatterx.assumptions.size_template import template
 from onnx_scatterx.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.clone import cloned
@@ -23,11 +26,12 @@ from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.lift.bounds import learn_bounds
 from onnx_scatterx.lift.first_failure import Failure, first_failure
 from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.reports.example_numbers import value_at
+from onnx_scatterx.reports.advice import Advice, Way
+from onnx_scatterx.reports.shown_boxes import value_at
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.budget import LimitError
 from onnx_scatterx.symbolic.terms import Symbol, Term
-from onnx_scatterx.transforms.write_sizes import write_sizes
+from onnx_scatterx.transforms.write_sizes import WriteSizes, write_sizes
 
 _STEPS = (32, 16, 8, 4, 2, 1)
 _READINGS = 24  # of the model, at sizes that the facts allow
@@ -172,3 +176,46 @@ def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
             if high - low >= size.constant - 1:
                 return True
     return False
+
+
+@dataclass(frozen=True)
+class SizeAdvice:
+    """Numbers for the sizes of a model, or the node that fails at all that were tried.
+
+    All is empty if the target takes symbols, or if the model has none.
+    """
+
+    target: str = ""
+    options: str = ""  # that give every size a number
+    change: Change | None = None
+    failure: Failure | None = None
+
+    @classmethod
+    def of(cls, model: ir.Model, settings: Settings) -> SizeAdvice:
+        """Return what can be said of the sizes of a model under settings."""
+        if not settings.target.static_only:
+            return cls()
+        copy = cloned(model)
+        WriteSizes(settings)(copy)
+        options = template(copy)
+        if not options:
+            return cls()
+        found = fitting_sizes(model, settings)
+        name = settings.target.name
+        if isinstance(found, Failure):
+            return cls(name, options, None, found)
+        printable = bool(found) and all(n.isprintable() for n in found)
+        return cls(name, options, Change(fix=found) if printable else None)
+
+    def advice(self, given: Command) -> tuple[Advice, ...]:
+        """Return the command that gives the sizes numbers, or the missing options."""
+        if not self.options:
+            return ()
+        why = f"the target {self.target} wants all sizes as numbers"
+        if self.change is not None:
+            way = Way(self.change.command(given), self.change.condition())
+            return (Advice((), why, "", (way,)),)
+        missing = f"{self.options}, with numbers at which the model runs"
+        if self.failure is not None:
+            missing += f"; at the numbers that were tried, {self.failure}"
+        return (Advice((), why, missing),)

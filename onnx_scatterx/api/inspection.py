@@ -13,8 +13,8 @@ from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.options import Options
 from onnx_scatterx.pipeline import optimize_ir
-from onnx_scatterx.reports.about import About
 from onnx_scatterx.reports.builder import NodeRecord
+from onnx_scatterx.reports.entries import About
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.reports.content import SCHEMA
-from onnx_scatterx.reports.rendering import table, text_of
-from onnx_scatterx.reports.report import NEEDS
+from onnx_scatterx.reports.rendering import ShownInTables, table
+from onnx_scatterx.reports.report import NEEDS, SCHEMA
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(ShownInTables):
     """The outcomes of many models, in the order in which they were given."""
 
     outcomes: tuple[Outcome, ...]
@@ -130,8 +129,7 @@ class Summary:
         ``name`` is its heading. ``date`` stands on it: now by default, or the time of the
         environment's SOURCE_DATE_EPOCH.
         """
-        from onnx_scatterx.reports.page import OneModel, directory_page
-        from onnx_scatterx.reports.page.comparison import ComparedNote
+        from onnx_scatterx.reports.page import ComparedNote, OneModel, directory_page
 
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
         top = os.path.commonpath(folders) if folders else ""
@@ -147,9 +145,6 @@ class Summary:
         ]
         return directory_page(name, self.summary(), models, date)
 
-    def __rich__(self) -> Table:
-        return self.shown()
-
     def shown(self) -> Table:
         """Return the models as a table, for a terminal or a pipe."""
         rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
@@ -159,10 +154,3 @@ class Summary:
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]
         return table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)
-
-    def plain(self) -> str:
-        """Return the summary as lines, with tabs between the cells."""
-        return self.shown().plain()
-
-    def __str__(self) -> str:
-        return text_of(self.shown())

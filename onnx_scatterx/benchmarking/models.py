@@ -26,7 +26,7 @@ from onnx_scatterx.system.child import Failure
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.verification.array_diff import compare
-from onnx_scatterx.verification.narrowing import narrowing
+from onnx_scatterx.verification.interface import narrowing
 from onnx_scatterx.verification.valid_inputs import valid_draws
 
 Models: TypeAlias = "AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel]"

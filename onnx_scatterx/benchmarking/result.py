@@ -106,7 +106,7 @@ class Benchmark:
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
-        from onnx_scatterx.reports.page.fragments import tables
+        from onnx_scatterx.reports.page.document import tables
 
         times = self.summary(), ("model", *_NUMBERS, "outputs"), self._time_rows()
         if not any(t.node_times for t in self.timings):

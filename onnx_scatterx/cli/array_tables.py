@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnx_scatterx.reports.rendering import table, text_of
+from onnx_scatterx.reports.rendering import ShownInTables, table
 
 if TYPE_CHECKING:
     from onnx_scatterx.reports.rendering import Table
@@ -18,13 +18,14 @@ _TEXT_SHOWN = 20  # characters
 
 
 @dataclass(frozen=True)
-class ArrayTable:
+class ArrayTable(ShownInTables):
     """Arrays by name: their types, shapes, least and greatest elements, and first elements."""
 
     arrays: Mapping[str, np.ndarray]
     title: str = ""
 
-    def __rich__(self) -> Table:
+    def shown(self) -> Table:
+        """Return the arrays as a table, for a terminal or a pipe."""
         columns = ("output", "type", "shape", "least", "greatest", "first elements")
         rows = ((name, *describe(array)) for name, array in self.arrays.items())
         return table(self.title, columns, rows, names=["output"])
@@ -37,13 +38,6 @@ class ArrayTable:
             for name, array in self.arrays.items()
         }
         return {"title": self.title, "outputs": found}
-
-    def plain(self) -> str:
-        """Return the arrays as lines, with tabs between the cells."""
-        return self.__rich__().plain()
-
-    def __str__(self) -> str:
-        return text_of(self.__rich__())
 
 
 def describe(array: np.ndarray) -> tuple[str, str, str, str, str]:

@@ -30,11 +30,10 @@ from onnx_scatterx.cli.models import (
 )
 from onnx_scatterx.cli.output import report_place, show, show_text
 from onnx_scatterx.cli.progress import stages
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.symbolic.budget import one_command
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
-from onnx_scatterx.text.nearest import did_you_mean
 from onnx_scatterx.text.option_values import count
 
 if TYPE_CHECKING:

@@ -2,13 +2,17 @@
 
 An adapter is imported twice: here, for its name and packages, and in the process that runs the
 consumer, perhaps by another Python (3.10 or newer) that has only NumPy and the consumer. So its
-file imports the consumer inside its methods, and otherwise only the standard library, NumPy and the
-modules `adapter` and `captured` of this folder. It ends with ``adapter = MyConsumer()``.
+file imports the consumer inside its methods, and otherwise only the standard library, NumPy and
+this module. It ends with ``adapter = MyConsumer()``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -63,3 +67,38 @@ class Adapter(Protocol):
         `directory` is empty, and the current one; it is removed afterwards.
         """
         ...
+
+
+@contextlib.contextmanager
+def captured() -> Iterator[Callable[[], str]]:
+    """Collect the output to stdout and stderr, also of native code; yield a function to read it.
+
+    Afterwards the text is written to stdout and stderr.
+
+    >>> with captured() as text:
+    ...     _ = os.write(2, b"layer 3 on the CPU")
+    ...     print(text().endswith("CPU"), file=sys.__stdout__)
+    """
+    with tempfile.TemporaryFile() as file:
+
+        def text() -> str:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            end = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            output = file.read().decode(errors="replace")
+            file.seek(end)  # which the streams share
+            return output
+
+        saved = [os.dup(number) for number in (1, 2)]
+        text()
+        for number in (1, 2):
+            os.dup2(file.fileno(), number)
+        try:
+            yield text
+        finally:
+            output = text()
+            for number, old in zip((1, 2), saved, strict=True):
+                os.dup2(old, number)
+                os.close(old)
+            os.write(2, output.encode())

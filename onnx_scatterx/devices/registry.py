@@ -8,8 +8,7 @@ from pathlib import Path
 
 from onnx_scatterx.devices.adapter import Adapter
 from onnx_scatterx.devices.child import load
-from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.text.nearest import did_you_mean
+from onnx_scatterx.errors import ScatterXError, did_you_mean, one_line
 
 _CONSUMERS = Path(__file__).resolve().parent / "consumers"
 

@@ -6,27 +6,29 @@ scatter differs from that of the whole model, a larger part is tried, up to all 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from typing import Any, Unpack, overload
+from pathlib import Path
+from typing import Any, Generic, Unpack, overload
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.api.inspection import inspect_records, loaded_ir
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.extraction.result import Part
+from onnx_scatterx.api.result import M
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.extraction.private import weight_of
 from onnx_scatterx.extraction.trials import parts_of
-from onnx_scatterx.extraction.weights import weight_of
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.save import save
 from onnx_scatterx.options import Options
 from onnx_scatterx.reports.entries import Entry
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress
 from onnx_scatterx.targets.target import STANDARD
-from onnx_scatterx.text.nearest import did_you_mean
 
 
 @overload
@@ -147,3 +149,56 @@ def _weights(model: ir.Model) -> tuple[str, ...]:
     inside = [v for g in all_graphs(model) for v in g.initializers.values()]
     made = [v for g in all_graphs(model) for n in g for v in n.outputs]
     return tuple(v.name or "?" for v in (*inside, *made) if weight_of(v))
+
+
+@dataclass(frozen=True)
+class Part(Generic[M]):
+    """A part of a model, on which the report on one scatter is that on the whole model.
+
+    Attributes:
+        model: the part, of the kind that came in: a ModelProto (also from a path) or an
+            ``onnx_ir.Model``.
+        entry: the entry of the report on the scatter.
+        nodes: how many nodes the part has.
+        whole: how many nodes the model has.
+        weights: the names of large constants, and of attributes with tensors or texts, that are in
+            the part, because the report depends on one of them; usually empty.
+        source_path: the file that the model came from, if it came from one.
+        removed: the attributes with tensors or texts that nodes of the part have in the model.
+
+    """
+
+    model: M
+    entry: Entry
+    nodes: int
+    whole: int
+    weights: tuple[str, ...] = ()
+    source_path: Path | None = None
+    removed: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the model as plain data."""
+        return {
+            "node": self.entry.node,
+            "nodes": {"part": self.nodes, "whole": self.whole},
+            "weights": list(self.weights),
+            "removed": list(self.removed),
+            "scatter": self.entry.to_dict(),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the part to a file, whole or not at all.
+
+        Raises:
+            ScatterXError: the file cannot be written.
+
+        """
+        save(self.model, path, source_path=self.source_path)
+
+    def __str__(self) -> str:
+        """Say how large it is, and whether it has weights."""
+        count = f"{self.nodes} of {self.whole} nodes, and the same report on {self.entry.node}"
+        if not self.weights:
+            gone = f"; removed attributes: {', '.join(self.removed)}" if self.removed else ""
+            return f"{count}; no weights are in it{gone}"
+        return f"{count}; it depends on weights that are in it: {', '.join(self.weights)}"

@@ -8,12 +8,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.extraction.neighbourhood import Neighbourhood
-from onnx_scatterx.extraction.texts import remove_texts
-from onnx_scatterx.extraction.weights import (
+from onnx_scatterx.extraction.private import (
     constant_of,
     is_private,
     is_weight,
     private_attributes,
+    remove_texts,
     weight_of,
 )
 from onnx_scatterx.ir.cleanup import read_by

@@ -11,7 +11,7 @@ from onnx_scatterx.analysis.domain.scope import Knowledge
 from onnx_scatterx.analysis.domain.tensor import TensorValue
 from onnx_scatterx.extraction.neighbourhood import Neighbourhood, owners_in, region_of, top_level
 from onnx_scatterx.extraction.part import Declared, part_of
-from onnx_scatterx.extraction.weights import weight_of
+from onnx_scatterx.extraction.private import weight_of
 from onnx_scatterx.lift.node_names import names_of
 from onnx_scatterx.settings import Settings
 from onnx_scatterx.symbolic.symbol_ids import fresh_symbols

@@ -15,7 +15,7 @@ from onnx_scatterx.lowering.rule import Rule
 from onnx_scatterx.lowering.selection import Selection
 from onnx_scatterx.lowering.written import NOTHING, Written, element_path
 from onnx_scatterx.symbolic.terms import Term
-from onnx_scatterx.text.last_bit import LAST_BIT
+from onnx_scatterx.text.reasons import LAST_BIT
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters and gathers that it replaces."""

@@ -14,7 +14,7 @@ from onnx_scatterx.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.targets.cost_model.costs import Costs
 from onnx_scatterx.targets.target import Target
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from onnx_scatterx.lift.lift_scatter import is_scatter
 from onnx_scatterx.lowering.elementwise import listed
 from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST
 from onnx_scatterx.lowering.runtime_patterns import packed
-from onnx_scatterx.text.last_bit import LastBit
+from onnx_scatterx.text.reasons import LastBit
 
 _SUMS = {"Add", "Div", "Max", "Min", "Mul", "Sub", "Sum"}
 """Of the operators that are written, those that compute with floats."""

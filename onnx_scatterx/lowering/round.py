@@ -28,8 +28,7 @@ from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
 from onnx_scatterx.symbolic.prices import PRICES
 from onnx_scatterx.symbolic.terms import Symbol, Term
-from onnx_scatterx.text.quantized import FloatReason
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, RefusedError
 
 T = TypeVar("T")
 

@@ -30,7 +30,7 @@ from onnx_scatterx.lowering.quantizer_paths import (
 from onnx_scatterx.mosaic.constants import Constants
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 
 MEASURED = "1.32"
 """The version of ONNX Runtime that showed each pattern; others are taken to do the same."""

@@ -23,13 +23,11 @@ from onnx_scatterx.lowering.commit import work_text
 from onnx_scatterx.lowering.written import NOTHING
 from onnx_scatterx.native.unique import is_unique
 from onnx_scatterx.reports.entries import Action, Entry, GatherReport, ScatterReport
-from onnx_scatterx.reports.footprint_text import footprint_text
 from onnx_scatterx.reports.report import Report
+from onnx_scatterx.reports.term_text import footprint_text
 from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.symbolic.terms import Symbol
-from onnx_scatterx.text.last_bit import LAST_BIT
-from onnx_scatterx.text.quantized import FloatReason
-from onnx_scatterx.text.reasons import Missing, Reason, Refusal
+from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
 from onnx_scatterx.transforms.outcome import Outcome
 
 AXES = "axis-limit: no axis has 2^31 elements or more"

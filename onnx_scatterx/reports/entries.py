@@ -1,8 +1,9 @@
-"""The outcome of one scatter, or of one gather."""
+"""The parts of a report: its model, the outcome of each scatter and gather, and their words."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,58 @@ from onnx_scatterx.lift.uniqueness import Duplicates
 from onnx_scatterx.reports.index_map import IndexMap
 from onnx_scatterx.reports.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal
+
+_UNITS = ("kB", "MB", "GB", "TB")
+
+
+@dataclass(frozen=True)
+class About:
+    """A model: its name or that of its file, its sizes in bytes, and the options that were chosen.
+
+    ``size_before`` and ``size_after`` are those of the file, ``size_outside`` is that of external
+    data; None without a file. ``opset`` is the operator set afterwards.
+    """
+
+    model: str
+    size_before: int | None = None
+    size_after: int | None = None
+    size_outside: int = 0
+    opset: int | None = None
+    options: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> str:
+        """How large the file is before and after; empty without a file.
+
+        >>> About("m.onnx", size_before=2000, size_after=1500).sizes
+        '2.00 kB before, 1.50 kB after (25 % less)'
+        """
+        if self.size_before is None:
+            return ""
+        text = bytes_text(self.size_before)
+        if self.size_after is not None:
+            text = f"{text} before, {bytes_text(self.size_after)} after"
+            share = (self.size_after - self.size_before) / max(self.size_before, 1) * 100
+            if abs(share) >= 0.5:
+                text += f" ({abs(share):.0f} % {'more' if share > 0 else 'less'})"
+        if self.size_outside:
+            text += f", and {bytes_text(self.size_outside)} in other files"
+        return text
+
+
+def bytes_text(count: int) -> str:
+    """Return a number of bytes as a person reads it.
+
+    >>> bytes_text(1), bytes_text(999), bytes_text(12_345), bytes_text(3_210_000_000)
+    ('1 byte', '999 bytes', '12.3 kB', '3.21 GB')
+    """
+    if count < 1000:
+        return f"{count} byte{'s' * (count != 1)}"
+    amount, power = count / 1000, 0
+    while amount >= 999.5 and power < len(_UNITS) - 1:
+        amount, power = amount / 1000, power + 1
+    digits = 2 if amount < 9.995 else 1 if amount < 99.95 else 0
+    return f"{amount:.{digits}f} {_UNITS[power]}"
 
 
 class Action(enum.Enum):
@@ -19,6 +72,25 @@ class Action(enum.Enum):
     NATIVE = "becomes ScatterX"
     KEPT = "kept"
     DEAD = "removed: nothing reads it"
+
+
+STYLES = {
+    Action.REMOVED: "green",
+    Action.DEAD: "green",
+    Action.NATIVE: "bold yellow",
+    Action.KEPT: "bold red",
+}
+"""The color of each action, in the words of rich."""
+
+_VERDICTS = {
+    "sliceable": "the updates move as whole slices",
+    "weakly sliceable": "some dims of the updates move as whole slices",
+    "not sliceable": "each element has its own place, and another form than slices is needed",
+}
+_TOUCHES = {
+    "by the indices": "the elements are known only at run time",
+    "?": "the node is not understood",
+}
 
 
 @dataclass(frozen=True)
@@ -155,3 +227,20 @@ class ScatterReport(Entry):
 @dataclass(frozen=True, kw_only=True)
 class GatherReport(Entry):
     """One node that reads by indices: Gather, GatherElements or GatherND."""
+
+
+def legend(entries: Iterable[Entry]) -> list[str]:
+    r"""Return the meanings of the words of a table, in one line; empty if no word needs one.
+
+    >>> entry = GatherReport(node="n", op="Gather", graph="g", footprint="unknown",
+    ...     verdict="not sliceable", action=Action.KEPT)
+    >>> print(*legend([entry])[0].split("; "), sep="\n")
+    by the indices: the elements are known only at run time
+    not sliceable: each element has its own place, and another form than slices is needed
+    """
+    shown = list(entries)
+    used = {entry.touches for entry in shown} | {entry.verdict for entry in shown}
+    words = [f"{word}: {text}" for word, text in (_TOUCHES | _VERDICTS).items() if word in used]
+    if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
+        words.append("[ ]: axes as before the Transpose in front of the node")
+    return ["; ".join(words)] if words else []

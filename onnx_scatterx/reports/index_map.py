@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.reports.example_numbers import Numbers, example_numbers
-from onnx_scatterx.reports.shown_boxes import ShownBoxes, Spans, boxes_at
+from onnx_scatterx.reports.shown_boxes import Numbers, ShownBoxes, Spans, boxes_at, example_numbers
 from onnx_scatterx.symbolic.terms import Symbol
 
 

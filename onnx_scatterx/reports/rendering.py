@@ -7,12 +7,11 @@ between the cells.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from onnx_scatterx.reports.widths import middle, widths
-from onnx_scatterx.text.visible import in_lines, visible
+from onnx_scatterx.text.visible import in_lines, middle, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -28,6 +27,24 @@ class Shown(Protocol):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw it within the width of a console."""
+
+
+class ShownInTables:
+    """A base of results that are shown as tables and lines: on a terminal, in a pipe, as text."""
+
+    def shown(self) -> Table | Group:
+        """Return all that a user reads."""
+        raise NotImplementedError
+
+    def plain(self) -> str:
+        """Return it as lines, with tabs between the cells of its tables."""
+        return self.shown().plain()
+
+    def __rich__(self) -> Table | Group:
+        return self.shown()
+
+    def __str__(self) -> str:
+        return text_of(self.shown())
 
 
 @dataclass(frozen=True)
@@ -179,3 +196,42 @@ def laid_out(renderable: Shown, console: Console) -> str:
     with console.capture() as capture:
         console.print(renderable, crop=False)
     return capture.get()
+
+
+_NAME = 16  # letters of a name that are always shown
+_WORD = 18  # letters of a word that are never broken
+
+
+def widths(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    names: Collection[str],
+    room: int,
+) -> list[int] | None:
+    """Return a width for each column, at most ``room`` together; None if there is too little room.
+
+    A column of names gets at least 16 letters, and any other one its longest word. The columns that
+    need more share the rest. Each gets at most the width that it needs.
+
+    >>> widths(["node", "what is done"], [["n" * 40, "removed by Slice"]], ["node"], 40)
+    [25, 15]
+    >>> widths(["node", "what is done"], [["n" * 40, "removed by Slice"]], ["node"], 20) is None
+    True
+    """
+    wanted, least = [], []
+    for place, column in enumerate(columns):
+        cells = [column, *(row[place] for row in rows)]
+        longest = max(map(len, cells))
+        words = max(len(word) for cell in cells for word in (cell.split() or [""]))
+        wanted.append(longest)
+        least.append(min(longest, _NAME) if column in names else min(words, _WORD, longest))
+    spare = room - sum(least)
+    if spare < 0:
+        return None
+    found = list(least)
+    waiting = sorted(range(len(found)), key=lambda place: wanted[place] - least[place])
+    for served, place in enumerate(waiting):
+        share = min(wanted[place] - least[place], spare // (len(waiting) - served))
+        found[place] += share
+        spare -= share
+    return found

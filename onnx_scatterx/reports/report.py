@@ -2,32 +2,128 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.reports.advice import Advice, advice_lines
-from onnx_scatterx.reports.content import ReportContent
-from onnx_scatterx.reports.rendering import group, table, text_of
-from onnx_scatterx.reports.words import STYLES, legend
+from onnx_scatterx.reports.entries import (
+    STYLES,
+    About,
+    Action,
+    Entry,
+    GatherReport,
+    ScatterReport,
+    legend,
+)
+from onnx_scatterx.reports.rendering import ShownInTables, group, table
+from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from onnx_scatterx.reports.rendering import Group, Table
+    from onnx_scatterx.targets.violations import Violation
     from onnx_scatterx.verification import Verification
+
+SCHEMA = 1
+"""The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""
 
 
 @dataclass(frozen=True)
-class Report(ReportContent):
-    """What became of every scatter of a model, and of its gathers.
+class Report(ShownInTables):
+    """All scatters of a model, and the node counts before and after.
 
-    ``ReportContent`` says what its attributes are.
+    ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
+    model was not changed (``inspect``). The result is right under ``assumptions``; the other given
+    ones, ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that
+    the target does not take. If the target reads no newer operator set, ``opset_lowered`` is the
+    one to which a newer model was lowered, and ``opset_kept`` that of a model that could not be
+    lowered.
+    ``about`` has the model and the options, for its page.
     """
+
+    target: str
+    scatters: tuple[ScatterReport, ...]
+    nodes_before: int
+    nodes_after: int
+    assumptions: tuple[str, ...] = ()
+    ops_before: Counter[str] = field(default_factory=Counter)
+    ops_after: Counter[str] = field(default_factory=Counter)
+    planned: bool = False
+    gathers: tuple[GatherReport, ...] = ()
+    with_gathers: bool = False
+    not_needed: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    opset_lowered: int | None = None
+    opset_kept: int | None = None
+    fixed: tuple[tuple[str, int], ...] = ()
+    """Sizes that were fixed, by name."""
+    to_fix: str = ""
+    """The options that give numbers to the symbolic sizes, if the target wants numbers."""
+    advice: tuple[Advice, ...] = ()
+    """What to do about the kept ones, if ``advise`` was called."""
+    about: About | None = field(default=None, compare=False)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The rows of the table: scatters, then gathers."""
+        return (*self.scatters, *self.gathers)
+
+    @property
+    def removed(self) -> int:
+        """How many scatters are gone."""
+        return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+
+    @property
+    def gathers_removed(self) -> int:
+        """How many gathers are gone."""
+        return sum(g.action in (Action.REMOVED, Action.DEAD) for g in self.gathers)
+
+    @property
+    def native(self) -> int:
+        """How many scatters are ScatterX nodes now."""
+        return sum(s.action is Action.NATIVE for s in self.scatters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "target": self.target,
+            "planned": self.planned,
+            "scatters": [s.to_dict() for s in self.scatters],
+            "removed": self.removed,
+            "native": self.native,
+            **self._of_gathers(),
+            "nodes": {"before": self.nodes_before, "after": self.nodes_after},
+            "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
+            "assumptions": list(self.assumptions),
+            "not_needed": list(self.not_needed),
+            "violations": [asdict(v) for v in self.violations],
+            "opset_kept": self.opset_kept,
+            "opset_lowered": self.opset_lowered,
+            "fixed": dict(self.fixed),
+            "to_fix": self.to_fix,
+            "advice": [advice.to_dict() for advice in self.advice],
+        }
+
+    def _of_gathers(self) -> dict[str, Any]:
+        if not self.with_gathers:
+            return {}
+        entries = [g.to_dict() for g in self.gathers]
+        return {"gathers": entries, "gathers_removed": self.gathers_removed}
+
+    def to_json(self, verification: Verification | None = None) -> str:
+        """Return the report as JSON text, with the answer of ``verify`` if given."""
+        content = self.to_dict()
+        if verification is not None:
+            content["verification"] = verification.to_dict()
+        return as_json(content)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -51,8 +147,7 @@ class Report(ReportContent):
         report does not hold it. ``date`` stands on the page: now by default, or the time of the
         environment's SOURCE_DATE_EPOCH.
         """
-        from onnx_scatterx.reports.page import page
-        from onnx_scatterx.reports.page.comparison import ComparedNote
+        from onnx_scatterx.reports.page import ComparedNote, page
 
         report = replace(self, advice=tuple(advice)) if advice else self
         return page(report, ComparedNote.of(verification), date)
@@ -84,9 +179,6 @@ class Report(ReportContent):
         """Return the summary and, if the model has ScatterX nodes, what they need."""
         return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
 
-    def __rich__(self) -> Group:
-        return self.shown()
-
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""
         head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
@@ -94,10 +186,6 @@ class Report(ReportContent):
         return group(
             *advice_lines(self.advice), *head, *changed, *self.lines(), legend=legend(self.entries)
         )
-
-    def plain(self) -> str:
-        """Return the report as lines, with tabs between the cells of its tables."""
-        return self.shown().plain()
 
     def table(self) -> Table:
         """Return the scatters and gathers as a table."""
@@ -161,30 +249,20 @@ class Report(ReportContent):
         """Return the colliding updates in lines, and which one wins if that is settled."""
         found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
         lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
-        open_: dict[str, list[str]] = {}
-        for node, duplicates in found:
-            if not duplicates.certain:
-                open_.setdefault(str(duplicates), []).append(node)
-        return [*lines, *(f"{', '.join(nodes)}: {text}" for text, nodes in open_.items())]
+        return lines + _by_text((n, str(d)) for n, d in found if not d.certain)
 
     def zero_lines(self) -> list[str]:
         """Return in a line which nodes became a Where of floats, in which a zero may change sign.
 
         ONNX Runtime's Where does not keep the sign of a zero that it selects.
         """
-        nodes = [entry.node for entry in self.entries if entry.selects_floats]
-        if not nodes:
-            return []
         verb = "would become" if self.planned else "became"
-        return [f"{', '.join(nodes)}: {verb} a Where, in which the sign of a zero may change"]
+        text = f"{verb} a Where, in which the sign of a zero may change"
+        return _by_text((entry.node, text) for entry in self.entries if entry.selects_floats)
 
     def runtime_lines(self) -> list[str]:
         """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
-        found: dict[str, list[str]] = {}
-        for entry in self.entries:
-            for why in entry.in_onnxruntime:
-                found.setdefault(why, []).append(entry.node)
-        return [f"{', '.join(nodes)}: {why}" for why, nodes in found.items()]
+        return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     def violation_lines(self) -> list[str]:
         """Return the nodes that the target does not take, in lines; empty without a profile."""
@@ -200,8 +278,13 @@ class Report(ReportContent):
             *((host, *(f"  {v.node} ({v.op})" for v in hosted)) if hosted else ()),
         ]
 
-    def __str__(self) -> str:
-        return text_of(self.shown())
+
+def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Return what is said of nodes, in a line for each text."""
+    found: dict[str, list[str]] = {}
+    for node, text in said:
+        found.setdefault(text, []).append(node)
+    return [f"{', '.join(nodes)}: {text}" for text, nodes in found.items()]
 
 
 class TargetError(ScatterXError):

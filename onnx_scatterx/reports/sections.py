@@ -1,21 +1,26 @@
-"""The text about one scatter or gather, part by part: a label, and sentences."""
+"""The details of one scatter or gather: text by part, for `explain`, and pictures, for a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.lift.access import Access
 from onnx_scatterx.lift.canonical import Canonical
 from onnx_scatterx.reports.builder import NodeRecord
-from onnx_scatterx.reports.entries import Action, Entry, ScatterReport
-from onnx_scatterx.reports.footprint_text import box_text
-from onnx_scatterx.reports.term_text import TermFormatter, component_text, shape_text
+from onnx_scatterx.reports.entries import Action, Detail, Entry, ScatterReport
+from onnx_scatterx.reports.excerpts import Excerpts
+from onnx_scatterx.reports.index_map import IndexMap, index_map
+from onnx_scatterx.reports.term_text import TermFormatter, box_text, component_text, shape_text
+from onnx_scatterx.symbolic.budget import within_limits
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.theory.components import normal_picks
 from onnx_scatterx.theory.picks import Pick
 
+_SENTENCES, _LETTERS = 24, 400  # of each section of a page, and of each sentence
 _BOXES = 8  # that are listed
 _FACTS = 6
 
@@ -158,3 +163,48 @@ def _answer(account: NodeRecord) -> Iterator[str]:
         word = "becomes ScatterX" if entry.action is Action.NATIVE else "kept"
         yield f"{word}: {entry.refusal}"
         yield f"missing: {entry.refusal.reason.missing}"
+
+
+def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRecord, ...]:
+    """Return records whose entries have their details; ``wiring`` is how the model was before."""
+    excerpts = Excerpts(wiring)
+    maps: dict[object, IndexMap | None] = {}
+    found = []
+    for record in records:
+        before, after = excerpts.of(record.node)
+        detail = Detail(
+            _sections(record),
+            _map(record, maps),
+            before,
+            after,
+            excerpts.together(record.node),
+        )
+        found.append(replace(record, entry=replace(record.entry, detail=detail)))
+    return tuple(found)
+
+
+def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = within_limits(lambda: list(parts(record, theory=True))) or ()
+    return tuple(
+        (label, tuple(map(_short, sentences[:_SENTENCES])))
+        for label, sentences in found
+        if sentences and label != "assumed"  # which are the facts of the entry
+    )
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= _LETTERS else f"{sentence[:_LETTERS]} ..."
+
+
+def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap | None:
+    canonical = record.canonical
+    if canonical is None:
+        return None
+    access = canonical.access
+    order = record.entry.axes
+    if order is not None and len(order) != len(access.data_shape):
+        order = None
+    key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order)
+    if key not in known:
+        known[key] = within_limits(lambda: index_map(canonical, order))
+    return known[key]

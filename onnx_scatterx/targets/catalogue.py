@@ -8,14 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.system.reading import parse_toml
 from onnx_scatterx.targets.cost_model.costs import Costs, NodeCosts, TimeCosts
 from onnx_scatterx.targets.cost_model.machine import local_machine
 from onnx_scatterx.targets.cost_model.sizes import Sizes
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD, Target
-from onnx_scatterx.text.nearest import did_you_mean
 
 AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
 

@@ -11,10 +11,9 @@ from typing import Any
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.targets.limits import KEYS
 from onnx_scatterx.targets.target import NEW
-from onnx_scatterx.text.nearest import did_you_mean
 
 _WORDS: dict[type, str] = {
     str: "a text",

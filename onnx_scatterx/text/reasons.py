@@ -1,11 +1,16 @@
-"""Why a scatter or gather is kept: every reason that the tool can give, with its texts."""
+"""Every reason that the tool can give, with its text.
+
+Why a scatter or gather is kept, why a write between quantizers stays on floats, and why ONNX
+Runtime may compute other values after a write was replaced.
+"""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from onnx_scatterx.text.shortened import shortened
+from onnx_scatterx.text.visible import shortened
 
 
 class Reason(enum.Enum):
@@ -146,3 +151,77 @@ class Missing:
         *first, last = self.uses
         listed = f"{', '.join(first)} and {last}" if first else last
         return f"{listed} for {self.target}"
+
+
+class FloatReason(enum.Enum):
+    """A reason for writing floats between integer inputs and outputs. The value is for users."""
+
+    SCALES = "the scales or zero points differ"
+    UNKNOWN_SCALE = "a scale is known only when the model runs"
+    INEXACT = "QuantizeLinear may change an integer that DequantizeLinear gives"
+    REDUCTION = "a reduction of integers gives other results than one of floats"
+    COMPUTED = "a part of the written tensor is computed in floats"
+    READ = "other nodes read the floats"
+    AXIS = "elements move along the axis of the scales"
+    PLAN = "the scatter is removed only on floats"
+    REJECTED = "ONNX Runtime rejects a Slice or Transpose after this DequantizeLinear"
+    RETYPED = "ONNX Runtime makes uint8 of what DequantizeLinear without a zero point reads"
+    INTEGER_KERNEL = "ONNX Runtime would compute a node beside it in integers, and round otherwise"
+    ONE_SCALE = "ONNX Runtime takes a Where between quantizers for one of a single scale"
+    LIMIT = "the limit of steps was reached"
+    MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def keeps_scatter(self) -> bool:
+        """Whether ONNX Runtime would compute other values if the scatter were removed."""
+        return self in _KEPT
+
+
+_KEPT = frozenset(
+    {
+        *(FloatReason.INEXACT, FloatReason.RETYPED, FloatReason.REJECTED, FloatReason.MOVED),
+        *(FloatReason.INTEGER_KERNEL, FloatReason.ONE_SCALE, FloatReason.LIMIT),
+    }
+)
+
+
+LAST_BIT = "onnx_scatterx.last_bit"
+"""The key of the reasons in the ``meta`` of a scatter or gather that was replaced."""
+
+
+class LastBit(enum.Enum):
+    """A reason for another last bit. The value is for users."""
+
+    FLOAT16 = "ONNX Runtime may round float16 once more or once less between two nodes"
+    PACKED = "ONNX Runtime computes a product with a constant by another kernel"
+    FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+IN_ONNXRUNTIME = "onnx_scatterx.in_onnxruntime"
+"""The metadata key of an optimized model: why ONNX Runtime may compute other values of it."""
+
+
+def as_metadata(reasons: Iterable[str]) -> str:
+    """Return sentences of LastBit and FloatReason as the text under ``IN_ONNXRUNTIME``.
+
+    >>> as_metadata(["ONNX Runtime moves QuantizeLinear past an output of the graph"])
+    'MOVED'
+    """
+    told = set(reasons)
+    return ", ".join(why.name for why in (*LastBit, *FloatReason) if why.value in told)
+
+
+def from_metadata(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the sentences in a model's metadata; other words are ignored.
+
+    >>> from_metadata({IN_ONNXRUNTIME: "MOVED, ELSE"})
+    ('ONNX Runtime moves QuantizeLinear past an output of the graph',)
+    """
+    told = set(metadata.get(IN_ONNXRUNTIME, "").split(", "))
+    return tuple(why.value for why in (*LastBit, *FloatReason) if why.name in told)

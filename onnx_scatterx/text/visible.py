@@ -43,6 +43,29 @@ def in_lines(lines: Iterable[object]) -> str:
     return "\n".join(map(visible, lines))
 
 
+def middle(text: str, width: int, mark: str = "…") -> str:
+    """Return a text, without its middle if it is too long: the ends of a name matter most.
+
+    >>> middle("/model/encoder/layers.0/ScatterND", 20)
+    '/model/en…/ScatterND'
+    >>> middle("short", 20), middle("abc", 1), middle("abc", 2)
+    ('short', '…', '…c')
+    """
+    if len(text) <= width:
+        return text
+    kept = max(width - len(mark), 0)
+    return f"{text[: kept // 2]}{mark}{text[len(text) - (kept - kept // 2) :] if kept else ''}"
+
+
+def shortened(text: str) -> str:
+    """Return a text of bearable length: a size may be a formula of any length.
+
+    >>> len(shortened("n + " * 999)), shortened("n + 1")
+    (200, 'n + 1')
+    """
+    return middle(text, 200, " ... ")
+
+
 def as_html(text: object) -> str:
     r"""Return a line of text for a page of HTML or a drawing.
 

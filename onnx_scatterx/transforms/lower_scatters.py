@@ -20,8 +20,7 @@ from onnx_scatterx.lowering.round import RewriteRound
 from onnx_scatterx.lowering.selection import ScatterSelection
 from onnx_scatterx.mosaic.provenance import Provenance
 from onnx_scatterx.symbolic.budget import LimitError, SpentError, budget, own_budget
-from onnx_scatterx.text.quantized import FloatReason
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.job import KEPT, Job
 from onnx_scatterx.transforms.outcome import Outcome, is_read

@@ -23,7 +23,7 @@ from onnx_scatterx.lowering.quantizer_paths import reached
 from onnx_scatterx.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 from onnx_scatterx.transforms.quantized_write import QuantizedWrite
 
 _SIZES = ("Shape", "Size")

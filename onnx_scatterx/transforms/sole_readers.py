@@ -16,8 +16,7 @@ from onnx_scatterx.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.lowering.runtime_patterns import exposed
 from onnx_scatterx.symbolic.budget import LimitError, budget
 from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.text.quantized import FloatReason
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 from onnx_scatterx.transforms.job import NUMBER, Job
 
 

@@ -17,7 +17,7 @@ from onnx_scatterx.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
 from onnx_scatterx.lowering.graph_context import GraphContext
 from onnx_scatterx.lowering.runtime_patterns import obstacle
 from onnx_scatterx.symbolic.budget import LimitError, budget
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 from onnx_scatterx.transforms.base import Pass
 from onnx_scatterx.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.transforms.job import Job

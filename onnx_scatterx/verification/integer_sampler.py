@@ -11,7 +11,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.expressions import evaluate
-from onnx_scatterx.verification.arrays import integers
 from onnx_scatterx.verification.operand_constraints import Bound, Bounds, IndexConstraints
 from onnx_scatterx.verification.sizes import FREE, Combination
 
@@ -150,3 +149,26 @@ def _bounded(bound: Bound, sizes: Combination) -> tuple[int, int] | None:
         return None
     low = -size if bound.signed else 0
     return low - bound.offset, size + bound.slack - 1 - bound.offset
+
+
+def integers(
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    low: int,
+    high: int,
+    distinct: bool,
+) -> np.ndarray:
+    """Return integers from low to high, often different ones; ``distinct`` asks for those."""
+    count = int(np.prod(shape))
+    span = high - low + 1
+    choice = rng.random()
+    if count <= span and count > 1 and choice < 0.3:
+        return np.arange(count).reshape(shape) + rng.integers(low, high - count + 2)
+    if distinct and count <= span <= 1 << 20:
+        return rng.permutation(span)[:count].reshape(shape) + low
+    if distinct and shape and shape[-1] <= span <= 1 << 12:  # distinct in every row at least
+        rows = rng.random((*shape[:-1], span)).argsort(axis=-1)
+        return np.asarray(rows[..., : shape[-1]] + low)
+    if choice > 0.95:
+        low = high = int(rng.integers(low, high, endpoint=True))
+    return rng.integers(low, high, size=shape, endpoint=True)

@@ -184,10 +184,10 @@ class Verification:
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
-        from onnx_scatterx.reports.page.fragments import lines
+        from onnx_scatterx.reports.page.document import lines
 
         head, *rest = str(self).split("\n")
-        return lines(head, (line.strip() for line in rest), good=self.same)
+        return lines(head, [line.strip() for line in rest], good=self.same)
 
     def _counts(self) -> str:
         """Describe on how many inputs the first model ran, or out of how many if it ran on none."""

@@ -12,11 +12,16 @@ from onnx_scatterx.assumptions.clauses import Clause, check
 from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.inferred import inferred
-from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import compared_constants, input_constraints
 from onnx_scatterx.verification.interface import Input, Interface
 from onnx_scatterx.verification.result import Draw
-from onnx_scatterx.verification.sampler import MOST_ELEMENTS, InputSampler, limit_name, rank_name
+from onnx_scatterx.verification.sampler import (
+    FLAVOURS,
+    MOST_ELEMENTS,
+    InputSampler,
+    limit_name,
+    rank_name,
+)
 from onnx_scatterx.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
 
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden

@@ -14,7 +14,6 @@ import onnx_ir as ir
 from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.verification.arrays import floats, mask
 from onnx_scatterx.verification.integer_sampler import IntegerSampler
 from onnx_scatterx.verification.interface import Input
 from onnx_scatterx.verification.operand_constraints import IndexConstraints
@@ -25,6 +24,9 @@ MOST_ELEMENTS = 1 << 28
 
 MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 """How many dims an array of NumPy can have."""
+
+FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
+"""The kinds of floats that are drawn, in turn."""
 
 _MOST_SPAN = 1 << 58  # so that each position has an address, also with 16 bytes an element
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
@@ -152,3 +154,30 @@ class InputSampler:
             self.own(sizes),
             sizes.get(limit_name(self.input.name), FREE),
         )
+
+
+def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Return booleans: lengths along the last axis, or each drawn alone."""
+    kind = rng.random()
+    if kind < 0.2 and shape:  # lengths
+        return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
+    return np.asarray(rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9]))
+
+
+def floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:
+    """Return numbers of a flavour, one of ``FLAVOURS``."""
+    if flavour == "counting":  # every element differs from every other
+        values = 1.0 + np.arange(np.prod(shape)).reshape(shape)
+    elif flavour == "ties":
+        values = rng.integers(-2, 3, shape).astype(np.float64)
+    elif flavour == "unit":
+        values = rng.random(shape)
+    elif flavour == "tiny":
+        values = rng.standard_normal(shape) * 1e-40
+    else:
+        values = rng.standard_normal(shape)
+    if flavour in ("special", "tiny"):
+        special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1e-42, -1e-42, 1e30])
+        places = rng.random(shape) < rng.choice([0.05, 0.2, 0.5])
+        values = np.where(places, rng.choice(special, shape), values)
+    return values

@@ -313,4 +313,4 @@ def test_help_needs_no_heavy_library() -> None:
     status, *modules = last.split()
     assert status == "0"
     assert any("optimize" in line for line in help_text)
-    assert not {"numpy", "onnx", "onnx_ir", "onnxruntime", "rich", "torch"} & set(modules)
+    assert not {"numpy", "onnx", "onnx_ir", "onnxruntime", "rich", "torch", "jinja2"} & set(modules)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.cli import progress as shown
-from onnx_scatterx.cli.progress import Batch, remaining, stages
+from onnx_scatterx.cli.progress import Batch, stages
 from tests.cli.test_cli import KV
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -71,31 +71,37 @@ def test_without_a_terminal_no_progress_is_shown(monkeypatch: pytest.MonkeyPatch
 
 
 def test_many_models() -> None:
-    told: list[str] = []
-    batch = Batch(lambda stage, *_: told.append(stage), "optimizing")
+    told: list[tuple[str, int, int]] = []
+    batch = Batch(lambda *said: told.append(said), "optimizing")
     a, b, c, d, e = (Path(f"in/{name}.onnx") for name in "abcde")
     batch.running((a,))
     batch.running((a, b))
-    assert told[-1] == "optimizing: a.onnx, b.onnx"
+    assert told[-1] == ("optimizing: a.onnx, b.onnx", 0, 0)
     batch.running((b,))
     batch.done("optimizing", 1, 5)
-    assert told[-1] == "optimizing 1/5: b.onnx"
+    assert told[-1] == ("optimizing: b.onnx", 1, 5)
     batch.running((b, c, d, e))
-    assert told[-1] == "optimizing 1/5: b.onnx, c.onnx, d.onnx, ..."
+    assert told[-1] == ("optimizing: b.onnx, c.onnx, d.onnx, ...", 1, 5)
     batch.running(())
-    batch.done("optimizing", 4, 5)
-    assert re.fullmatch(r"optimizing 4/5, .* left", told[-1])
+    assert told[-1] == ("optimizing", 1, 5)
 
 
-def test_an_estimate_is_honest() -> None:
-    """It is given after some models, and it is as wide as the models differ."""
-    assert remaining([], 5, 1) == remaining([1.0, 1.0], 5, 1) == remaining([1.0] * 9, 0, 1) == ""
-    assert remaining([1.0] * 5, 10, 1) == ", about 10 s left"
-    assert remaining([1.0] * 5, 10, 5) == ", about 2 s left"
-    assert remaining([120.0, 130.0, 125.0], 60, 2) == ", about 62 min left"
-    low, high = re.findall(r"\d+", remaining([1.0, 2.0, 3.0, 2.0] * 5, 20, 1))
-    assert int(low) < 40 < int(high)
-    assert remaining([0.1, 0.1, 0.1, 50.0], 9, 1).startswith(", up to ")
+def test_the_remaining_time_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a number of steps there is none."""
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(shown, "PATIENCE", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with stages() as tell:
+        assert tell is not None
+        batch = Batch(tell, "optimizing")
+        wait_for(terminal, "optimizing")
+        assert "eta" not in text_of(terminal)
+        batch.running([Path("in/a.onnx"), Path("in/b.onnx")])
+        for done in range(1, 4):
+            batch.done("optimizing", done, 900)
+            time.sleep(0.2)
+        wait_for(terminal, "optimizing 3 of 900: a.onnx, b.onnx eta 0:0")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import os, sys, time
 from pathlib import Path
 import numpy as np
 from onnx_scatterx.devices.adapter import Adapter, Answer
-from onnx_scatterx.devices.captured import captured
+from onnx_scatterx.devices.adapter import captured
 
 class Fake(Adapter):
     name = "fake"

@@ -8,10 +8,9 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.devices.comparison_table import DeviceTable
 from onnx_scatterx.devices.registry import Consumer
 from onnx_scatterx.devices.subject import with_sizes
-from onnx_scatterx.devices.table import device_table
+from onnx_scatterx.devices.table import DeviceTable, device_table
 from tests.devices.fake import fake
 from tests.helpers.scripts import script
 from tests.helpers.support import parse

@@ -13,7 +13,7 @@ import onnx
 from onnx import helper
 
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.text.last_bit import LastBit
+from onnx_scatterx.text.reasons import LastBit
 from tests.fuzz.drawn import Drawn, Shape, campaign, judged
 from tests.helpers.pair import agree
 from tests.helpers.quantized import feeds

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from onnx import helper
 
 import onnx_scatterx
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.pair import SESSIONS, agree
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 

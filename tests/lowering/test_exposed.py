@@ -8,8 +8,7 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.text.quantized import FloatReason
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.text.reasons import FloatReason, Refusal
 from tests.helpers.pair import SESSIONS, agree, rejections
 
 MODEL = """<ir_version: 10, opset_import: ["" : 18]>

@@ -6,8 +6,7 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.text.last_bit import IN_ONNXRUNTIME, LastBit
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import IN_ONNXRUNTIME, FloatReason, LastBit
 
 HEAD = """<ir_version: 10, opset_import: ["" : 18]> g (TYPE[8,8] x, TYPE[8,8] b, TYPE[1,8] u)
     => (TYPE[8,8] y) <int64[1,1] i = {2}, int64[8,1] all = {0, 1, 2, 3, 4, 5, 6, 7}, """

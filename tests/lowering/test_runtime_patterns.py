@@ -14,7 +14,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.lowering.runtime_patterns import MEASURED, PATTERNS, Known, Pattern, obstacle
 from onnx_scatterx.mosaic.constants import Constants
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.pair import SESSIONS, agree, rejections
 from tests.helpers.quantized import whole_range
 from tests.helpers.support import assert_sound, nodes, optimize, parse

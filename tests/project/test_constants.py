@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).parents[2] / "onnx_scatterx"
 READS = re.compile(r"\.const_value\b(?!\s*=[^=])|get_const_tensor")
 OTHERS = {
     "extraction/part.py": "takes weights out",
-    "extraction/weights.py": "says which tensors are weights",
+    "extraction/private.py": "says which tensors are weights",
     "transforms/inline_if.py": "renames tensors",
     "assumptions/fixed_sizes.py": "compares the shape of a default",
     "verification/interface.py": "reads the defaults of inputs",

@@ -68,8 +68,18 @@ def test_import_is_light() -> None:
     )
     modules = set(done.stdout.split())
     assert "onnx_scatterx" in modules
-    heavy = {"torch", "onnx", "onnx_ir", "onnxruntime", "onnxscript", "numpy", "rich", "cupy"}
-    assert not modules & heavy
+    heavy = {
+        "torch",
+        "onnx",
+        "onnx_ir",
+        "onnxruntime",
+        "onnxscript",
+        "numpy",
+        "rich",
+        "cupy",
+        "jinja2",
+    }
+    assert not modules & (heavy | {"cupy", "jinja2"})
 
 
 @pytest.mark.parametrize("name", sorted(set(onnx_scatterx.__all__) - {"__version__"}))
@@ -129,6 +139,33 @@ def test_anyone_may_use_it() -> None:
 
 def test_types_are_for_users_too() -> None:
     assert importlib.resources.files("onnx_scatterx").joinpath("py.typed").is_file()
+
+
+def test_templates_of_the_page_are_a_part_of_the_package() -> None:
+    """As a wheel has them: a template is read from the package, not from the clone."""
+    page = importlib.resources.files("onnx_scatterx.reports.page")
+    folder = ROOT / "onnx_scatterx" / "reports" / "page"
+    names = {path.relative_to(folder).as_posix() for path in folder.glob("templates/*")}
+    assert len(names) >= 8
+    assert all(page.joinpath(name).is_file() for name in (*names, "report.css", "report.js"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    build = project["tool"]["scikit-build"]
+    assert build["wheel"]["packages"] == ["onnx_scatterx"]
+    assert "exclude" not in build["wheel"]
+    assert "sdist" not in build
+
+
+def test_templates_are_for_pages_only() -> None:
+    program = (
+        "import sys, onnx_scatterx as sx\n"
+        "report = sx.inspect('models/kv_cache_dynamo.onnx')\n"
+        "print(len(report.to_json()) > 0, len(str(report)) > 0, 'jinja2' in sys.modules)\n"
+        "print(len(report.to_html()) > 0, 'jinja2' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == ["True", "True", "False", "True", "True"]
 
 
 def test_a_function_is_not_hidden_by_its_module() -> None:

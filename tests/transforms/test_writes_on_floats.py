@@ -6,7 +6,7 @@ from onnx import numpy_helper
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.text.quantized import FloatReason
+from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_floats
 from tests.helpers.support import assert_sound, optimize, parse, sample
 

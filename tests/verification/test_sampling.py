@@ -10,10 +10,9 @@ import pytest
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.inferred import inferred
-from onnx_scatterx.verification.arrays import FLAVOURS
 from onnx_scatterx.verification.index_bounds import input_constraints
 from onnx_scatterx.verification.interface import Input, Interface
-from onnx_scatterx.verification.sampler import InputSampler
+from onnx_scatterx.verification.sampler import FLAVOURS, InputSampler
 from onnx_scatterx.verification.sizes import SizeSearch, Symbol
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.devices.adapter import Adapter, Answer
-from onnx_scatterx.devices.captured import captured
+from onnx_scatterx.devices.adapter import Adapter, Answer, captured
 
 
 class Mnn(Adapter):

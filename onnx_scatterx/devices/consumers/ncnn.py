@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.devices.adapter import Adapter, Answer
-from onnx_scatterx.devices.captured import captured
+from onnx_scatterx.devices.adapter import Adapter, Answer, captured
 
 _INTEGERS = frozenset({"i8", "u8", "i16", "i32", "i64", "bool"})  # as pnnx writes element types
 

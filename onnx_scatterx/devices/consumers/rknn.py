@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.devices.adapter import Adapter, Answer
-from onnx_scatterx.devices.captured import captured
+from onnx_scatterx.devices.adapter import Adapter, Answer, captured
 
 _ENDS = frozenset({"InputOperator", "OutputOperator"})
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -1,7 +1,6 @@
 """The report as a page of HTML: one file, which needs no other file and no network."""
 
-from onnx_scatterx.reports.page.directory import OneModel, directory_page
-from onnx_scatterx.reports.page.document import page
-from onnx_scatterx.reports.page.fragments import fragment
+from onnx_scatterx.reports.page.document import OneModel, directory_page, fragment, page
+from onnx_scatterx.reports.page.model_part import ComparedNote
 
-__all__ = ["OneModel", "directory_page", "fragment", "page"]
+__all__ = ["ComparedNote", "OneModel", "directory_page", "fragment", "page"]

@@ -1,107 +1,140 @@
-"""A page: the parts that stand by themselves put into one document, with its style and script."""
+"""Pages of one model and of many, and the parts of them that a notebook shows."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata, resources
 
-from onnx_scatterx.reports.page.comparison import ComparedNote
+from onnx_scatterx.reports.entries import Action, bytes_text
+from onnx_scatterx.reports.page.environment import filled
 from onnx_scatterx.reports.page.figures import Figures
-from onnx_scatterx.reports.page.head import title
-from onnx_scatterx.reports.page.model_section import kinds_of, model_section
-from onnx_scatterx.reports.page.words import glossary
+from onnx_scatterx.reports.page.model_part import ComparedNote, ModelPart, kinds_of, operator_rows
 from onnx_scatterx.reports.report import Report
-from onnx_scatterx.text.visible import as_html
 
 
 def page(
     report: Report, comparison: ComparedNote | None = None, date: datetime | None = None
 ) -> str:
     """Return the page of one report."""
+    name = "onnx-scatterx"
+    if report.about is not None:
+        name = report.about.model.replace("\\", "/").rstrip("/").rpartition("/")[2] or "model"
+    model = ModelPart(report, comparison, date or _now(), Figures(""))
+    return str(filled("page.html", name=name, model=model, kinds=kinds_of([report])))
+
+
+@dataclass(frozen=True)
+class OneModel:
+    """One of many models: its name, its report or the error, what was done, how it compared."""
+
+    name: str
+    report: Report | None
+    done: str
+    comparison: ComparedNote | None = None
+    error: str | None = None
+
+    @property
+    def rank(self) -> int:
+        """The order of models: first errors, then differences, kept nodes, ScatterX, the others."""
+        if self.report is None:
+            return 0
+        if not self.report.entries and not self.report.violations:
+            return 5
+        if self.comparison is not None and not self.comparison.same:
+            return 1
+        report = self.report
+        if report.violations or any(e.action is Action.KEPT for e in report.entries):
+            return 2
+        return 3 if report.native else 4
+
+    @property
+    def cells(self) -> list[str]:
+        """What the table of models says of it, after its name and outcome."""
+        report = self.report
+        if report is None:
+            return [""] * 4
+        about = report.about
+        sizes = [] if about is None else [about.size_before, about.size_after]
+        return [
+            f"{report.removed} of {len(report.scatters)}" if report.scatters else "",
+            str(report.native or ""),
+            f"{report.nodes_before} → {report.nodes_after}",
+            " → ".join(bytes_text(s) for s in sizes if s is not None),
+        ]
+
+
+_OUTCOMES = (
+    ("failed", "failed"),
+    ("failed", "DIFFERS"),
+    ("kept", "some kept"),
+    ("native", "ScatterX"),
+    ("removed", "all removed"),
+    ("none", "no scatter"),
+)
+"""Of each rank: the name for style and filter, and the word."""
+
+
+def directory_page(
+    name: str, summary: str, models: Sequence[OneModel], date: datetime | None = None
+) -> str:
+    """Return the page of many models; ``summary`` is a sentence about the results."""
     figures = Figures("")
-    date = date or now()
-    tools = filters([report])
-    section = model_section(report, comparison, date, version(), figures, tools=tools)
-    name = as_html(title(report))
-    heading = "What would become of" if report.planned else "What became of"
-    body = (
-        f'<header><p class="kicker">{heading}</p><h1>{name}</h1></header>\n<main>\n'
-        f"{section}</main>\n"
+    date = date or _now()
+    reports = [m.report for m in models if m.report is not None]
+    before, after = Counter[str](), Counter[str]()
+    for report in reports:
+        before += report.ops_before
+        after += report.ops_after
+    rows = []
+    for place, model in sorted(enumerate(models), key=lambda pair: (pair[1].rank, pair[0])):
+        part = None
+        if model.report is not None:
+            part = ModelPart(
+                model.report, model.comparison, date, figures, f"m{place}", level=3, opened=0
+            )
+        kind, word = _OUTCOMES[model.rank]
+        rows.append({"model": model, "part": part, "id": f"m{place}", "kind": kind, "word": word})
+    return str(
+        filled(
+            "directory.html",
+            name=name,
+            summary=summary,
+            date=date,
+            rows=rows,
+            kinds=kinds_of(reports),
+            operator_rows=operator_rows(before, after),
+        )
     )
-    return document(title(report), body)
 
 
-def document(name: str, body: str) -> str:
-    """Return a whole document around the content of a page.
+def fragment(report: Report, comparison: ComparedNote | None = None) -> str:
+    """Return a report as a part of a page; its ids differ from those of other reports."""
+    prefix = f"x{hashlib.sha256(report.to_json().encode()).hexdigest()[:10]}-"
+    model = ModelPart(report, comparison, _now(), Figures(prefix), prefix, prefix, level=3)
+    return str(filled("cell.html", model=model))
 
-    Its policy allows one style and one script, by their hashes, and to load nothing.
+
+def tables(*parts: tuple[str, Sequence[str], Iterable[Sequence[str]]]) -> str:
+    """Return tables, each with its caption and its columns; all but the first are numbers.
+
+    >>> "<td>1</td>" in tables(("times", ("model", "ms"), [("a", "1")]))
+    True
     """
-    styles, script = f"\n{style()}", f"\n{_file('report.js')}"
-    policy = (
-        f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{as_html(name)}: onnx-scatterx</title>\n<style>{styles}</style>\n</head>\n"
-        f'<body class="scatterx page">\n{body}'
-        f'<section class="glossary"><h2>Words</h2>\n{glossary("")}</section>\n'
-        f"<footer><p>Written by onnx-scatterx {as_html(version())}.</p></footer>\n"
-        f"<script>{script}</script>\n</body>\n</html>\n"
-    )
+    return str(filled("cell.html", tables=parts))
 
 
-def filters(reports: list[Report]) -> str:
-    """Return the form that searches and filters cards; the script shows it."""
-    kinds = kinds_of(reports)
-    if sum(count for *_, count in kinds) < 2:
-        return ""
-    boxes = "".join(
-        f'<label><input type="checkbox" value="{kind}" checked="checked"/> {word} ({count})</label>'
-        for kind, word, count in kinds
-    )
-    return (
-        '<form class="filters" role="search" hidden="hidden">'
-        '<label class="find">Search '
-        '<input type="search" placeholder="name, operator, rule"/></label>'
-        f"<fieldset><legend>Show</legend>{boxes}</fieldset>"
-        '<span class="buttons"><button type="button" data-open="true">Open all</button>'
-        '<button type="button" data-open="false">Close all</button></span>'
-        '<output aria-live="polite"></output></form>\n'
-    )
+def lines(heading: str, texts: Sequence[str], *, good: bool) -> str:
+    """Return a sentence that is good or bad news, with lines below it."""
+    return str(filled("cell.html", heading=heading, lines=texts, good=good))
 
 
-def style() -> str:
-    """Return the style of pages and of reports in a notebook."""
-    return _file("report.css")
-
-
-def now() -> datetime:
+def _now() -> datetime:
     """Return the time, or that of SOURCE_DATE_EPOCH, by which builds can be repeated."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if epoch.isdecimal():
         return datetime.fromtimestamp(int(epoch), UTC)
     return datetime.now(UTC)
-
-
-def version() -> str:
-    """Return the version of the package that is installed."""
-    try:
-        return metadata.version("onnx-scatterx")
-    except metadata.PackageNotFoundError:
-        return "that is not installed"
-
-
-def _hash(text: str) -> str:
-    """Return how a Content-Security-Policy names a text: by its hash-source."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _file(name: str) -> str:
-    return resources.files("onnx_scatterx.reports.page").joinpath(name).read_text("utf-8")

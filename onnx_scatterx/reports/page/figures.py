@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from onnx_scatterx.text.visible import as_html
+from markupsafe import Markup
+
+from onnx_scatterx.reports.page.environment import filled
 
 MOST_BYTES = 2_000_000  # of all drawings of a page
-LEFT_OUT = (
-    '<p class="note">Its drawings are left out, since the page would be too large. '
-    "A report on this model alone, or on fewer of its scatters, has them.</p>"
-)
 
 
 class Figure(NamedTuple):
     """A drawing: the content of its svg element, its size in pixels, and a description."""
 
-    content: str
+    content: Markup
     width: int
     height: int
     label: str
@@ -30,26 +28,20 @@ class Figures:
         self._ids: dict[str, str] = {}
         self._bytes = 0
 
-    def svg(self, figure: Figure) -> str | None:
+    def svg(self, figure: Figure) -> Markup | None:
         """Return the element that shows a drawing, or None if the page has too many.
 
         The first element contains the drawing, and the later ones refer to it. So a closed card
         costs a browser almost nothing.
         """
-        name = self._ids.get(figure.content)
-        inside = f'<use href="#{name}"/>'
-        label = as_html(figure.label)
-        self._bytes += len(label) + (len(figure.content) if name is None else 0)
+        is_first = figure.content not in self._ids
+        name = self._ids.get(figure.content, f"{self._prefix}g{len(self._ids)}")
+        svg = filled("drawing.svg", figure=figure, is_first=is_first, id=name)
+        self._bytes += len(svg)
         if self._bytes > MOST_BYTES:
             return None
-        if name is None:
-            name = self._ids[figure.content] = f"{self._prefix}g{len(self._ids)}"
-            inside = f'<g id="{name}">{figure.content}</g>'
-        return (
-            f'<svg viewBox="0 0 {figure.width} {figure.height}" width="{figure.width}" '
-            f'height="{figure.height}" role="img" aria-label="{label}">'
-            f"{inside}</svg>"
-        )
+        self._ids[figure.content] = name
+        return svg
 
 
 def rectangle(x: float, y: float, width: float, height: float) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from math import prod
 
 from onnx_scatterx.reports.index_map import IndexMap, Panel, Shade
+from onnx_scatterx.reports.page.environment import filled
 from onnx_scatterx.reports.page.figures import Figure, rectangle
 
 COLOURS = 8
@@ -23,21 +24,22 @@ def map_figure(index_map: IndexMap) -> Figure:
     data, other = index_map.data, index_map.other
     across = _scale(data.columns[1], other.columns[1])
     down = _scale(data.rows[1], other.rows[1])
-    panels = [data, other] if index_map.is_read else [other, data]
-    parts, x, heights = [], _EDGE, []
-    for place, panel in enumerate(panels):
+    panels, x = [], _EDGE
+    for panel in [data, other] if index_map.is_read else [other, data]:
         width, height = _length(panel.columns[1], across), _length(panel.rows[1], down)
-        heights.append(height)
-        if place:
-            y = _EDGE + _TITLE + min(heights) // 2
-            parts.append(
-                f'<path class="sx-w" d="M{x - _BETWEEN + 8} {y}h{_BETWEEN - 22}m-6 -5l6 5l-6 5"/>'
-            )
-        inside = "".join(_panel(panel, width, height))
-        parts.append(f'<g transform="translate({x} {_EDGE})">{inside}</g>')
+        panels.append({"x": x, "height": height, **_panel(panel, width, height)})
         x += max(width, _PANEL) + _BETWEEN
+    heights = [_length(panel.rows[1], down) for panel in (data, other)]
     high = _EDGE + _TITLE + max(heights) + 2 * _LINE + _EDGE
-    return Figure("".join(parts), x - _BETWEEN + _EDGE, high, _words(index_map))
+    content = filled(
+        "map.svg",
+        panels=panels,
+        middle=_EDGE + _TITLE + min(heights) // 2,
+        edge=_EDGE,
+        title=_TITLE,
+        line=_LINE,
+    )
+    return Figure(content, x - _BETWEEN + _EDGE, high, _words(index_map))
 
 
 def _scale(size: int, other: int) -> float:
@@ -48,31 +50,27 @@ def _length(size: int, scale: float) -> int:
     return max(round(size * scale), _THIN if size == 1 else _LEAST)
 
 
-def _panel(panel: Panel, width: int, height: int) -> Iterator[str]:
+def _panel(panel: Panel, width: int, height: int) -> dict[str, object]:
+    """Return the title of a tensor, its axes, and the paths of its outline, boxes and lines."""
     (row_name, rows), (column_name, columns) = panel.rows, panel.columns
-    yield f'<text class="sx-h sx-t" x="0" y="13">{panel.title}</text>'
-    yield f'<g transform="translate(0 {_TITLE})">'
-    yield f'<path class="sx-f" d="{rectangle(0, 0, width, height)}"/>'
-    paths: dict[int, list[str]] = {}
+    boxes: dict[int, dict[str, None]] = {}
+    most = _STRIPES // max(len(panel.shades), 1)
     for shade in panel.shades:
-        found = paths.setdefault(shade.colour % COLOURS, [])
-        most = _STRIPES // len(panel.shades)
-        found += _boxes(shade, width / max(columns, 1), height / max(rows, 1), most)
-    for colour, boxes in paths.items():
-        yield f'<path class="sx-{colour}" d="{"".join(dict.fromkeys(boxes))}"/>'
+        found = _boxes(shade, width / max(columns, 1), height / max(rows, 1), most)
+        boxes.setdefault(shade.colour % COLOURS, {}).update(dict.fromkeys(found))
     lines = ""
     if 1 < columns <= _GRID:
         lines += "".join(f"M{round(i * width / columns, 1)} 0v{height}" for i in range(1, columns))
     if 1 < rows <= _GRID:
         lines += "".join(f"M0 {round(i * height / rows, 1)}h{width}" for i in range(1, rows))
-    if lines:
-        yield f'<path class="sx-l" d="{lines}"/>'
-    yield "</g>"
-    y = _TITLE + height
-    for arrow, name, size in (("→", column_name, columns), ("↓", row_name, rows)):
-        if name:
-            y += _LINE
-            yield f'<text class="sx-u sx-h" x="0" y="{y - 3}">{arrow} {name}, size {size}</text>'
+    axes = (("→", column_name, columns), ("↓", row_name, rows))
+    return {
+        "title": panel.title,
+        "outline": rectangle(0, 0, width, height),
+        "boxes": boxes,
+        "lines": lines,
+        "axes": [f"{arrow} {name}, size {size}" for arrow, name, size in axes if name],
+    }
 
 
 def _boxes(shade: Shade, across: float, down: float, most: int) -> Iterator[str]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import onnx
 import pytest
+from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.reports.about import About, bytes_text
-from onnx_scatterx.reports.page import figures
+from onnx_scatterx.reports.entries import About, bytes_text
+from onnx_scatterx.reports.page import environment, figures
 from onnx_scatterx.reports.report import Report
 from onnx_scatterx.verification import Verification
 from tests.helpers.html import Page
@@ -107,6 +108,23 @@ def test_names_do_no_harm() -> None:
     assert r"a\x1b[2J" in page.said
 
 
+def test_templates_escape_and_take_no_text_as_safe() -> None:
+    folder = Path(environment.__file__).parent / "templates"
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|Markup", text), path.name
+    for template, values in (
+        ("cell.html", {"tables": [(EVIL, [EVIL], [[EVIL, EVIL]])]}),
+        ("cell.html", {"heading": EVIL, "lines": [EVIL], "good": True}),
+        ("graph.svg", {"boxes": [(EVIL, EVIL, 0, 0)], "lines": (), "tips": (), "outlines": {}}),
+    ):
+        text = environment.filled(template, **values)
+        assert text.count("&lt;script&gt;") == text.count(r"a\x1b[2J") >= 2
+        assert not re.search("[\x1b\u202e]|<script", text)
+    with pytest.raises(Exception, match="'figure' is undefined"):
+        environment.filled("drawing.svg")
+
+
 def test_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1709209800")
     pages = [onnx_scatterx.optimize(KV_CACHE).report.to_html() for _ in range(2)]
@@ -130,7 +148,7 @@ def test_too_many_drawings_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_names_of_drawings_count() -> None:
     drawn = figures.Figures("a")
-    shown = [drawn.svg(figures.Figure("<path/>", 1, 1, "n" * 60_000)) for _ in range(100)]
+    shown = [drawn.svg(figures.Figure(Markup("<path/>"), 1, 1, "n" * 60_000)) for _ in range(100)]
     assert sum(len(svg) for svg in shown if svg) < figures.MOST_BYTES + 60_000
     assert shown[0]
     assert shown[-1] is None
