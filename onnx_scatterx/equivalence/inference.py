@@ -20,7 +20,7 @@ from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Tensor
 from onnx_scatterx.equivalence.core.terms import Term
 from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.operators import broadcasting
+from onnx_scatterx.equivalence.operators.registry import common_shape
 
 BELIEVED = {
     *("ArgMax", "ArgMin", "BatchNormalization", "ConvTranspose", "CumSum", "DequantizeLinear"),
@@ -146,7 +146,7 @@ def _multiplied(inputs: Sequence[Tensor | None], world: World) -> tuple[Term, ..
     a, b = inputs
     if a is None or b is None or b.dims is None or a.rank < 2 or b.rank < 2:
         return None
-    outer = broadcasting.shape([a.shape[:-2], b.shape[:-2]], world, "MatMul: the shapes fit")
+    outer = common_shape([a.shape[:-2], b.shape[:-2]], world, "MatMul: the shapes fit")
     return (*outer, a.shape[-2], b.shape[-1])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import z3
 
-from onnx_scatterx.equivalence.building import SizeKey, shown
+from onnx_scatterx.equivalence.building import shown
 from onnx_scatterx.equivalence.comparing import Comparison
 from onnx_scatterx.equivalence.core.reading import Source
 from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table, reached, walk
@@ -166,36 +167,28 @@ def prove(
     proven the same, for all sizes and all inputs on which the first model runs
       assumed: every axis is shorter than 2^31
     """
+    judged = functools.partial(
+        judge,
+        before,
+        after,
+        given=given,
+        distrust_dims=distrust_dims,
+        effort=effort,
+        beside=beside,
+    )
     with deep(), new_table(effort):
-        return _prove(before, after, replay, given, distrust_dims, effort, progress, beside)
+        return _prove(judged, replay, effort, progress)
 
 
 def _prove(
-    before: Source,
-    after: Source,
+    judged: Callable[..., Judgement],
     replay: Replay | None,
-    given: Sequence[InputClause],
-    distrust_dims: bool,
     effort: float,
     progress: Progress | None,
-    beside: Path | None,
 ) -> Proof:
     start = time.monotonic()
-
-    def judged(sizes: Mapping[SizeKey, int] | None = None) -> Judgement:
-        return judge(
-            before,
-            after,
-            sizes=sizes,
-            given=given,
-            distrust_dims=distrust_dims,
-            effort=effort,
-            progress=progress if sizes is None else None,
-            beside=beside,
-        )
-
     try:
-        judgement = judged()
+        judgement = judged(progress=progress)
     except UnsupportedError as error:
         return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     outputs = verdicts(judgement)
@@ -206,16 +199,11 @@ def _prove(
         if replay is not None:
             refutation, inputs = _refuted(judgement, replay)
         if refutation is not None:
-            outputs = {
-                n: v if v.kind == "proven" else Verdict("refuted") for n, v in outputs.items()
-            }
+            outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
         elif judgement.sizes and judgement.facts.status != "proven":
             sizes = tuple(_proven_sizes(judgement, judged, effort))
             if sizes:
-                outputs = {
-                    n: v if v.kind == "proven" else Verdict("proven for sizes", v.why)
-                    for n, v in outputs.items()
-                }
+                outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
     return Proof(
         outputs,
         judgement.assumed,
@@ -231,27 +219,34 @@ def _prove(
     )
 
 
+def _unless_proven(
+    outputs: Mapping[str, Verdict], other: Callable[[Verdict], Verdict]
+) -> dict[str, Verdict]:
+    """Return other verdicts for the outputs that are not proven."""
+    return {n: v if v.kind == "proven" else other(v) for n, v in outputs.items()}
+
+
 def verdicts(judgement: Judgement) -> dict[str, Verdict]:
     """Return the verdict of a judgement for each output."""
-    found = {}
-    for name, comparison in judgement.outputs.items():
-        if judgement.facts.status == "proven":
-            found[name] = Verdict("unknown", "the first model runs on no input")
-        elif judgement.facts.status == "limit":
-            limit = reached(judgement.facts.limit)
-            found[name] = Verdict("unknown", f"the first model may run on no input: {limit}")
-        elif not comparison:
-            found[name] = Verdict("unknown", _doubt(judgement, comparison))
-        elif judgement.owed:
-            what, open_ = judgement.owed[0]
-            found[name] = Verdict("unknown", _reason(judgement, open_, what))
-        elif judgement.stated is not None:
-            found[name] = Verdict("unknown", judgement.stated)
-        elif judgement.fallback is not None:
-            found[name] = Verdict("proven for the kernel", judgement.fallback)
-        else:
-            found[name] = Verdict("proven")
-    return found
+    return {name: _verdict(judgement, found) for name, found in judgement.outputs.items()}
+
+
+def _verdict(judgement: Judgement, comparison: Comparison) -> Verdict:
+    if judgement.facts.status == "proven":
+        return Verdict("unknown", "the first model runs on no input")
+    if judgement.facts.status == "limit":
+        limit = reached(judgement.facts.limit)
+        return Verdict("unknown", f"the first model may run on no input: {limit}")
+    if not comparison:
+        return Verdict("unknown", _doubt(judgement, comparison))
+    if judgement.owed:
+        what, open_ = judgement.owed[0]
+        return Verdict("unknown", _reason(judgement, open_, what))
+    if judgement.stated is not None:
+        return Verdict("unknown", judgement.stated)
+    if judgement.fallback is not None:
+        return Verdict("proven for the kernel", judgement.fallback)
+    return Verdict("proven")
 
 
 def _doubt(judgement: Judgement, comparison: Comparison) -> str:
@@ -284,12 +279,12 @@ def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[
 
 
 def _proven_sizes(
-    judgement: Judgement, judged: Callable[[Mapping[SizeKey, int]], Judgement], effort: float
+    judgement: Judgement, judged: Callable[..., Judgement], effort: float
 ) -> Iterator[Mapping[str, int]]:
     """Yield the sizes of those tried for which everything is proven."""
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
         with new_table(effort):
-            one = judged(sizes)
+            one = judged(sizes=sizes)
             kinds = {v.kind for v in verdicts(one).values()}
         if one.facts.status != "proven" and kinds == {"proven"}:
             yield {shown(key): size for key, size in sizes.items()}

@@ -6,7 +6,7 @@ Division rounds down, and is done as far as it is known without the numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from onnx_scatterx.equivalence.core.terms import RULES, SUMS, Monomial, Term, limit_of, make
 
@@ -151,24 +151,22 @@ def _at_limits(term: Term, sign: int) -> Term:
 
 def minimum(a: Term, b: Term) -> Term:
     """Return the smaller."""
-    difference = subtract(a, b)
-    if highest(difference) <= 0:
-        return a
-    if lowest(difference) >= 0:
-        return b
-    a, b = sorted((a, b), key=lambda t: t.number)
-    return make("minimum", (a, b), None, "integer", min(a.low, b.low), min(a.high, b.high))
+    return _extreme("minimum", a, b, subtract(a, b), min)
 
 
 def maximum(a: Term, b: Term) -> Term:
     """Return the larger."""
-    difference = subtract(a, b)
-    if lowest(difference) >= 0:
-        return a
+    return _extreme("maximum", a, b, subtract(b, a), max)
+
+
+def _extreme(op: str, a: Term, b: Term, difference: Term, pick: Callable[[int, int], int]) -> Term:
+    """Return a if it is known that the difference is at most 0, b if at least 0, else a term."""
     if highest(difference) <= 0:
+        return a
+    if lowest(difference) >= 0:
         return b
     a, b = sorted((a, b), key=lambda t: t.number)
-    return make("maximum", (a, b), None, "integer", max(a.low, b.low), max(a.high, b.high))
+    return make(op, (a, b), None, "integer", pick(a.low, b.low), pick(a.high, b.high))
 
 
 def content(term: Term) -> int:

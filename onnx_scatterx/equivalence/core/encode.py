@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,18 @@ from onnx_scatterx.equivalence.core.types import constant
 
 _RUNS = 64
 _ENCODED = 20  # steps for a term
+_TYPED = ("variable", "apply", "lookup", "divide", "modulo", "wrap")
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "minimum": lambda a, b: z3.If(a <= b, a, b),
+    "maximum": lambda a, b: z3.If(a >= b, a, b),
+    "at most 0": lambda a: a <= 0,
+    "equals 0": lambda a: a == 0,
+    "same": lambda a, b: a == b,
+    "not": z3.Not,
+    "and": z3.And,
+    "choose": z3.If,
+}
 
 
 class Encoder:
@@ -51,14 +63,7 @@ class Encoder:
 
     def typing(self, term: Term) -> list[Any]:
         """Return the facts of a term itself: its interval, its limit, what division is."""
-        if term.sort != "integer" or term.op not in (
-            "variable",
-            "apply",
-            "lookup",
-            "divide",
-            "modulo",
-            "wrap",
-        ):
+        if term.sort != "integer" or term.op not in _TYPED:
             return []
         if term.op == "lookup" and len(_runs(term.data)) <= _RUNS:
             return []
@@ -67,18 +72,11 @@ class Encoder:
         limit = limit_of(term)
         if limit is not None:
             holds.append(made < self(limit))
-        if term.op == "divide" and not _positive(term.args[1]):
-            a, b = self(term.args[0]), self(term.args[1])
-            rest = self._function("modulo", a, b)
-            holds.append(
-                z3.If(b >= 1, z3.And(a == b * made + rest, rest >= 0, rest < b), made == 0)
-            )
-        if term.op == "modulo" and not _positive(term.args[1]):
-            a, b = self(term.args[0]), self(term.args[1])
-            whole = self._function("divide", a, b)
-            holds.append(
-                z3.If(b >= 1, z3.And(a == b * whole + made, made >= 0, made < b), made == 0)
-            )
+        if term.op in ("divide", "modulo") and not _positive(term.args[1]):
+            a, b = map(self, term.args)
+            whole, rest = (self._function(name, a, b) for name in ("divide", "modulo"))
+            divided = z3.And(a == b * whole + rest, rest >= 0, rest < b)
+            holds.append(z3.If(b >= 1, divided, made == 0))
         return holds
 
     def _function(self, name: str, *args: Any, sort: Any = None) -> Any:
@@ -107,10 +105,6 @@ class Encoder:
                 return self._function(name, *args, sort=self._sort(term))
             case "polynomial":
                 return self._sum(term)
-            case "minimum":
-                return z3.If(args[0] <= args[1], args[0], args[1])
-            case "maximum":
-                return z3.If(args[0] >= args[1], args[0], args[1])
             case "divide" | "modulo":
                 if _positive(term.args[1]):
                     return args[0] / args[1] if term.op == "divide" else args[0] % args[1]
@@ -120,19 +114,7 @@ class Encoder:
                 return z3.If(inside, args[0], self._function(f"wrap {term.data}", args[0]))
             case "lookup":
                 return self._lookup(term, args[0])
-            case "at most 0":
-                return args[0] <= 0
-            case "equals 0":
-                return args[0] == 0
-            case "same":
-                return args[0] == args[1]
-            case "not":
-                return z3.Not(args[0])
-            case "and":
-                return z3.And(*args)
-            case "choose":
-                return z3.If(*args)
-        raise AssertionError(term.op)
+        return _OPERATIONS[term.op](*args)
 
     def _sum(self, term: Term) -> Any:
         parts = []

@@ -20,13 +20,13 @@ from onnx_scatterx.equivalence.core.arithmetic import (
     polynomial,
 )
 from onnx_scatterx.equivalence.core.logic import (
-    FALSE,
     at_most,
     below,
     both,
     choose,
     equal,
     implies,
+    inside,
     within,
 )
 from onnx_scatterx.equivalence.core.lookups import Lookup, entry
@@ -44,6 +44,8 @@ from onnx_scatterx.equivalence.core.terms import (
 )
 from onnx_scatterx.equivalence.core.witnesses import Definition, Universal
 from onnx_scatterx.equivalence.core.world import World
+
+Target = Callable[[Sequence[Term]], tuple[Term, ...]]
 
 Step = Callable[[Sequence[Term], dict[int, Term]], Term]
 """From an element's coordinates, and those of the update found so far, to one more of them."""
@@ -79,7 +81,6 @@ class Inversion:
         self.columns = self.target(self.points)
         self.steps: dict[int, Step] = {}
         self.masks: dict[int, tuple[View, tuple[int | None, ...]]] = {}
-        self.free: list[int] = []
         self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
         self.layers = 0  # how many updates may collide, if they do by one table only
@@ -168,14 +169,8 @@ class Inversion:
 
         def place(c: Sequence[Term]) -> Term:
             at = [c[j] for j in own]
-            inside = both(*(within(k, ZERO, n) for k, n in zip(at, extents, strict=True)))
-            if inside is FALSE:
-                return nowhere
-            return choose(
-                inside,
-                entry(lookups[min(self._layer, len(lookups) - 1)], flattened(at, extents)),
-                nowhere,
-            )
+            layer = lookups[min(self._layer, len(lookups) - 1)]
+            return choose(inside(at, extents), entry(layer, flattened(at, extents)), nowhere)
 
         def step(position: int) -> Step:
             def one(c: Sequence[Term], found: dict[int, Term]) -> Term:
@@ -224,8 +219,7 @@ class Inversion:
                 tests.append(within(found[axis], ZERO, self.dims[axis]))
         for view, among in self.masks.values():
             own = _picked(c, among)
-            tests.append(view.there(own))
-            tests.append(view.true(own))
+            tests += inside(own, view.dims), view.true(own)
             simpler |= view.back(own)
         if self.free:
             tests.append(self._search(c, found))
@@ -237,14 +231,44 @@ class Inversion:
         return Origin(both(*tests), point, simpler)
 
     def _search(self, c: Sequence[Term], found: dict[int, Term]) -> Term:
+        """Return whether an element has an update, and add the last one's coordinate to ``found``.
+
+        Both are functions of c and of the update's coordinates on the other axes.
+        """
         if len(self.free) > 1:
             raise UnsupportedError("a scatter by data on several axes")
         (axis,) = self.free
-        others = [found[k] for k in sorted(found)]
-        hit, found[axis] = searched(
-            self.name, self.target, c, others, axis, self.dims[axis], self.world
-        )
-        return hit
+        limit = self.dims[axis]
+        hit_name, source_name = f"hit {self.name}", f"source {self.name}"
+
+        def hit(key: Sequence[Term]) -> Term:
+            return apply(hit_name, key, "condition")
+
+        def source(key: Sequence[Term]) -> Term:
+            return apply(source_name, key, "integer", 0, LARGEST_SIZE)
+
+        def goes(key: Sequence[Term], candidate: Term) -> Term:
+            own, point = key[: len(c)], list(key[len(c) :])
+            point.insert(axis, candidate)
+            # Asked again, so that the facts about these elements are added too.
+            return both(within(candidate, ZERO, limit), *map(equal, self.target(point), own))
+
+        def last(term: Term) -> list[Term]:
+            return [implies(hit(term.args), goes(term.args, source(term.args)))]
+
+        def no_later(term: Term) -> list[Universal]:
+            def instance(candidate: Term) -> Term:
+                before = at_most(candidate, source(term.args))
+                return implies(goes(term.args, candidate), both(hit(term.args), before))
+
+            return [Universal(limit, instance)]
+
+        self.world.witnesses.define(hit_name, Definition(last, no_later))
+        self.world.witnesses.define(source_name, Definition(last, no_later, lambda _: limit))
+        self.world.assume("the last of colliding updates wins")
+        key = (*c, *(found[k] for k in sorted(found)))
+        found[axis] = source(key)
+        return hit(key)
 
 
 def _always(value: Term) -> Step:
@@ -254,51 +278,3 @@ def _always(value: Term) -> Step:
 def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
     """Return some coordinates; a coordinate that is not picked is 0."""
     return tuple(ZERO if j is None else c[j] for j in among)
-
-
-Target = Callable[[Sequence[Term]], tuple[Term, ...]]
-
-
-def searched(
-    name: str,
-    target: Target,
-    at: Sequence[Term],
-    others: Sequence[Term],
-    axis: int,
-    limit: Term,
-    world: World,
-) -> tuple[Term, Term]:
-    """Return whether an element has an update, and the coordinate of the last one on one axis.
-
-    ``others`` are its coordinates on the other axes, and ``limit`` is the length of this one.
-    """
-    hit_name, source_name = f"hit {name}", f"source {name}"
-
-    def hit(arguments: Sequence[Term]) -> Term:
-        return apply(hit_name, arguments, "condition")
-
-    def source(arguments: Sequence[Term]) -> Term:
-        return apply(source_name, arguments, "integer", 0, LARGEST_SIZE)
-
-    def goes(arguments: Sequence[Term], candidate: Term) -> Term:
-        own, point = arguments[: len(at)], list(arguments[len(at) :])
-        point.insert(axis, candidate)
-        # Asked again, so that the facts about these elements are added too.
-        equations = (equal(t, v) for t, v in zip(target(point), own, strict=True))
-        return both(within(candidate, ZERO, limit), *equations)
-
-    def found(term: Term) -> list[Term]:
-        return [implies(hit(term.args), goes(term.args, source(term.args)))]
-
-    def no_later(term: Term) -> list[Universal]:
-        def instance(candidate: Term) -> Term:
-            last = at_most(candidate, source(term.args))
-            return implies(goes(term.args, candidate), both(hit(term.args), last))
-
-        return [Universal(limit, instance)]
-
-    world.witnesses.define(hit_name, Definition(found, no_later))
-    world.witnesses.define(source_name, Definition(found, no_later, lambda _: limit))
-    world.assume("the last of colliding updates wins")
-    key = (*at, *others)
-    return hit(key), source(key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
@@ -52,17 +54,13 @@ def equal(a: Term, b: Term) -> Term:
     if a is b:
         return TRUE
     if a.sort == "condition":
-        if a in (TRUE, FALSE):
-            return b if a is TRUE else negation(b)
-        if b in (TRUE, FALSE):
-            return a if b is TRUE else negation(a)
+        for one, other in ((a, b), (b, a)):
+            if one in (TRUE, FALSE):
+                return other if one is TRUE else negation(other)
         if negation(a) is b:
             return FALSE
-        a, b = sorted((a, b), key=lambda t: t.number)
-        return _condition("same", (a, b))
-    if a.sort == "data":
-        a, b = sorted((a, b), key=lambda t: t.number)
-        return _condition("same", (a, b))
+    if a.sort != "integer":
+        return _condition("same", tuple(sorted((a, b), key=lambda t: t.number)))
     difference = a - b
     if lowest(difference) > 0 or highest(difference) < 0:
         return FALSE
@@ -110,6 +108,16 @@ def either(*terms: Term) -> Term:
     return negation(both(*(negation(t) for t in terms)))
 
 
+def inside(at: Iterable[Term], dims: Iterable[Term]) -> Term:
+    """Return that a tensor of these dims has an element at these coordinates."""
+    return both(*(within(c, ZERO, d) for c, d in zip(at, dims, strict=True)))
+
+
+def some(dims: Iterable[Term]) -> Term:
+    """Return that a tensor of these dims has an element."""
+    return both(*(below(ZERO, d) for d in dims))
+
+
 def implies(a: Term, b: Term) -> Term:
     """Return ``a -> b``."""
     return either(negation(a), b)
@@ -123,7 +131,7 @@ def choose(condition: Term, a: Term, b: Term) -> Term:
         return b
     if condition.op == "not":
         condition, a, b = condition.args[0], b, a
-    a, b = _under(a, condition, True), _under(b, condition, False)
+    a, b = under(a, condition, True), under(b, condition, False)
     if a is b:
         return a
     if a.sort == "condition":
@@ -132,7 +140,7 @@ def choose(condition: Term, a: Term, b: Term) -> Term:
     return make("choose", (condition, a, b), None, sort, min(a.low, b.low), max(a.high, b.high))
 
 
-def _under(term: Term, condition: Term, value: bool) -> Term:
+def under(term: Term, condition: Term, value: bool) -> Term:
     """Simplify a term under a known condition; only choices at its top are simplified."""
     while term.op == "choose":
         own = term.args[0]
@@ -149,16 +157,22 @@ def _under(term: Term, condition: Term, value: bool) -> Term:
     return term
 
 
+def by_case(term: Term, function: Callable[[Term], Term]) -> Term:
+    """Return a function of a term; of both results, if the term is a choice."""
+    if term.op == "choose":
+        condition, a, b = term.args
+        return choose(condition, by_case(a, function), by_case(b, function))
+    return function(term)
+
+
 def from_condition(condition: Term) -> Term:
     """Return 1 if the condition is true, else 0."""
-    return choose(condition, ONE, ONE - 1)
+    return choose(condition, ONE, ZERO)
 
 
 def as_condition(term: Term) -> Term:
     """Return whether a number is not 0."""
-    if term.op == "choose":
-        return choose(term.args[0], as_condition(term.args[1]), as_condition(term.args[2]))
-    return negation(equal(term, ONE * 0))
+    return by_case(term, lambda t: negation(equal(t, ZERO)))
 
 
 RULES.update(

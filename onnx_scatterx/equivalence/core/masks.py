@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, divide, modulo, multiply
 from onnx_scatterx.equivalence.core.logic import (
     at_most,
-    below,
     both,
     equal,
     from_condition,
     implies,
+    inside,
+    within,
 )
 from onnx_scatterx.equivalence.core.reshaping import flattened, remapped, unflattened
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
@@ -32,6 +33,10 @@ from onnx_scatterx.equivalence.core.witnesses import Definition
 
 if TYPE_CHECKING:
     from onnx_scatterx.equivalence.core.world import World
+
+
+def _as_it_is(at: Coordinates) -> Coordinates:
+    return at
 
 
 def most(d: Term) -> int:
@@ -63,11 +68,6 @@ class Mask:
         """Return how many elements before this one are true."""
         return apply(f"rank {self.name}", at, "integer", 0, LARGEST_SIZE)
 
-    def inside(self, at: Coordinates) -> Term:
-        """Return that the mask has such an element."""
-        limits = (both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, self.dims, strict=True))
-        return both(*limits)
-
     def count_facts(self, count: Term) -> list[Term]:
         """Return the facts about the count."""
         return [at_most(count, multiply(*self.dims))]
@@ -76,20 +76,19 @@ class Mask:
         """Return the facts about a place."""
         (p,) = place.args
         at = self.places(p)
-        exists = both(at_most(ZERO, p), below(p, self.count))
-        return [implies(exists, both(self.inside(at), self.at(at), equal(self.rank(at), p)))]
+        known = both(inside(at, self.dims), self.at(at), equal(self.rank(at), p))
+        return [implies(within(p, ZERO, self.count), known)]
 
     def rank_facts(self, rank: Term) -> list[Term]:
         """Return the facts about a rank."""
         at = rank.args
-        inside = self.inside(at)
-        true = self.at(at)
+        there, true = inside(at, self.dims), self.at(at)
         through = rank + from_condition(true)
         back = (equal(q, c) for q, c in zip(self.places(rank), at, strict=True))
         return [
-            implies(inside, at_most(through, self.count)),
-            implies(inside, at_most(rank, flattened(at, self.dims))),
-            implies(both(inside, true), both(*back)),
+            implies(there, at_most(through, self.count)),
+            implies(there, at_most(rank, flattened(at, self.dims))),
+            implies(both(there, true), both(*back)),
         ]
 
 
@@ -106,6 +105,9 @@ class View:
     inner: tuple[Term, ...]
     outward: Callable[[Coordinates], Coordinates]
     inward: Callable[[Coordinates], Coordinates]
+
+    def _outer(self, at: Coordinates) -> Coordinates:
+        return self.outward(at[: len(self.dims) - len(self.inner)])
 
     @property
     def each(self) -> Term:
@@ -127,27 +129,16 @@ class View:
     def rank(self, at: Coordinates) -> Term:
         """Return how many elements before this one are true."""
         cut = len(self.dims) - len(self.inner)
-        before = self.mask.rank(self.outward(at[:cut])) * self.each
-        return before + self._within(at)
-
-    def _within(self, at: Coordinates) -> Term:
-        """Return how many of a true element's repetitions come before this one."""
-        cut = len(self.dims) - len(self.inner)
-        own = self.mask.at(self.outward(at[:cut]))
-        return from_condition(own) * flattened(at[cut:], self.inner)
-
-    def there(self, at: Coordinates) -> Term:
-        """Return that the mask has such an element."""
-        limits = (both(at_most(ZERO, c), below(c, d)) for c, d in zip(at, self.dims, strict=True))
-        return both(*limits)
+        before = self.mask.rank(self._outer(at)) * self.each
+        return before + from_condition(self.true(at)) * flattened(at[cut:], self.inner)
 
     def true(self, at: Coordinates) -> Term:
         """Return whether an element is true."""
-        return self.mask.at(self.outward(at[: len(self.dims) - len(self.inner)]))
+        return self.mask.at(self._outer(at))
 
     def back(self, at: Coordinates) -> dict[Term, Term]:
         """Return the values of the mask's functions at the rank of a true element."""
-        outer = self.outward(at[: len(self.dims) - len(self.inner)])
+        outer = self._outer(at)
         rank = self.mask.rank(outer)
         pairs = zip(self.mask.places(rank), outer, strict=True)
         return {place: c for place, c in pairs if place is not ZERO}
@@ -178,7 +169,7 @@ class Masks:
             mask = Mask(str(len(self.known)), outer, own)
             self.known.append(mask)
             self._define(mask)
-            view = View(mask, dims, inner, lambda c: c, lambda c: c)
+            view = View(mask, dims, inner, _as_it_is, _as_it_is)
         self.views.append(view)
         return view
 
@@ -213,23 +204,16 @@ class Masks:
     def _as(
         self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
     ) -> tuple[Callable[[Coordinates], Coordinates], Callable[[Coordinates], Coordinates]] | None:
-        world = self.world
-        if len(dims) == len(mask.dims) and all(
-            world.same(d, e) for d, e in zip(dims, mask.dims, strict=True)
-        ):
-            there = back = None
-        elif world.same(multiply(*dims), multiply(*mask.dims)):
-            there, back = (
-                remapped(dims, mask.dims, world.same),
-                remapped(mask.dims, dims, world.same),
-            )
-        else:
-            return None
-        outward = there or (lambda c: c)
-        inward = back or (lambda c: c)
+        same = self.world.same
+        outward: Callable[[Coordinates], Coordinates] = _as_it_is
+        inward = outward
+        if len(dims) != len(mask.dims) or not all(map(same, dims, mask.dims)):
+            if not same(multiply(*dims), multiply(*mask.dims)):
+                return None
+            outward, inward = remapped(dims, mask.dims, same), remapped(mask.dims, dims, same)
         points = Tensor("bool", dims, at).points("mask")
         question = equal(at(points), mask.at(outward(points)))
-        return (outward, inward) if world.solver.follows(question) else None
+        return (outward, inward) if self.world.solver.follows(question) else None
 
     def _define(self, mask: Mask) -> None:
         define = self.world.witnesses.define

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from onnx_scatterx.equivalence.core.arithmetic import ZERO
-from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, both, equal, implies, negation, within
+from onnx_scatterx.equivalence.core.logic import FALSE, TRUE, equal, implies, inside, negation
 from onnx_scatterx.equivalence.core.masks import Masks
 from onnx_scatterx.equivalence.core.solver import Solver
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
@@ -66,8 +65,8 @@ class World:
         """Add a fact about each element that is read, if it lies within the tensor."""
 
         def attach(at: Coordinates, element: Term) -> None:
-            there = both(*(within(c, ZERO, d) for c, d in zip(at, tensor.shape, strict=True)))
-            self.witnesses.attach(element, at, implies(there, fact(at, element)))
+            there = implies(inside(at, tensor.shape), fact(at, element))
+            self.witnesses.attach(element, at, there)
 
         tensor.watch(attach)
 

@@ -9,12 +9,10 @@ from onnx_scatterx.equivalence.operators import (  # noqa: F401 - they enter the
     creation,
     elementwise,
     gathers,
-    logical,
     movement,
-    padding,
     reductions,
-    reshapes,
     scatters,
+    slicing,
 )
 from onnx_scatterx.equivalence.operators.registry import OPERATORS
 

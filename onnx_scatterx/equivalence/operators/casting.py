@@ -13,15 +13,16 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer
+from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO
 from onnx_scatterx.equivalence.core.contents import dtype_name
 from onnx_scatterx.equivalence.core.logic import (
     below,
+    by_case,
     choose,
     either,
     equal,
     from_condition,
-    negation,
+    truth,
 )
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
@@ -53,11 +54,9 @@ def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 def converted(x: Term, dtype: str, to: str, way: Hashable) -> Term:
     """Return an element in another type; ``way`` names the conversion."""
-    target = sort_of(to)
-    low, high = range_of(to)
     if x.op == "choose":
-        condition, yes, no = x.args
-        return choose(condition, converted(yes, dtype, to, way), converted(no, dtype, to, way))
+        return by_case(x, lambda t: converted(t, dtype, to, way))
+    target = sort_of(to)
     if x.sort == "condition":
         if target == "integer":
             return from_condition(x)
@@ -74,8 +73,8 @@ def converted(x: Term, dtype: str, to: str, way: Hashable) -> Term:
             return constant(np.dtype(to).type(x.data), to)
         return apply(("Cast", dtype, way), (x,))
     if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
-        return negation(equal(integer(int(np.frombuffer(x.data[1], dtype)[0] != 0)), ZERO))
-    return apply(("Cast", dtype, way), (x,), target, low, high)
+        return truth(bool(number_of(x) != 0))
+    return apply(("Cast", dtype, way), (x,), target, *range_of(to))
 
 
 @operator("QuantizeLinear", "DequantizeLinear")
@@ -104,9 +103,6 @@ def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     operands = [scale] if zero is None else [scale, zero]
 
     def made(x: Term, rest: tuple[Term, ...]) -> Term:
-        if x.op == "choose":
-            condition, yes, no = x.args
-            return choose(condition, made(yes, rest), made(no, rest))
         undone = x.op == "apply" and x.data == (back,) and x.args[1:] == rest
         if undone and dtype in _SMALL and _is_normal(rest[0]):
             return x.args[0]
@@ -114,7 +110,8 @@ def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def define(at: Coordinates) -> Term:
         own = () if scale.rank == 0 else (ZERO if whole else at[axis],)
-        return made(a.at(at), tuple(t.at(own) for t in operands))
+        rest = tuple(t.at(own) for t in operands)
+        return by_case(a.at(at), lambda x: made(x, rest))
 
     return [Tensor(dtype, a.shape, define)]
 

@@ -1,4 +1,6 @@
-"""Operators on one element of each input: exact on integers, unknown functions of floats.
+"""Operators on one element of each input: arithmetic, comparisons, conditions, choices.
+
+They are exact on integers and conditions, and unknown functions of floats.
 
 Of floats only these identities are used, which hold for every float, NaN included:
 x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
@@ -7,6 +9,7 @@ x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multipli
 
 from __future__ import annotations
 
+import functools
 import operator as operators
 from collections.abc import Callable
 from typing import Any
@@ -29,10 +32,14 @@ from onnx_scatterx.equivalence.core.logic import (
     below,
     both,
     choose,
+    either,
     equal,
     from_condition,
     implies,
     negation,
+    some,
+    truth,
+    under,
 )
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
@@ -47,8 +54,15 @@ from onnx_scatterx.equivalence.core.types import (
     wrapped,
 )
 from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.operators import broadcasting
-from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, scalar
+from onnx_scatterx.equivalence.operators.registry import (
+    Inputs,
+    given,
+    needed,
+    operator,
+    pointwise,
+    read,
+    scalar,
+)
 
 Flavour = tuple[object, ...]
 
@@ -96,32 +110,20 @@ INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
 }
 
 
-def _known_branch(term: Term, neutral: Term) -> bool:
-    return term.op == "choose" and neutral in term.args[1:]
-
-
 def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> Term:
     """Return an operator on two floats, by the identities if they help."""
-    sides = {"Mul": (1.0, True), "Add": (-0.0, True), "Sub": (0.0, False)}
-    if name in sides and not flavour:
-        value, both_ways = sides[name]
-        neutral = float_constant(dtype, value)
-        if neutral is not None:
-            if b is neutral:
-                return a
-            if both_ways and a is neutral:
-                return b
-            # An identity within a choice helps if the choice is made first.
-            for term in (a, b):
-                if _known_branch(term, neutral):
-                    condition, yes, no = term.args
-                    other = b if term is a else a
-                    pairs = []
-                    for branch, value_of in ((yes, True), (no, False)):
-                        rest = _chosen(other, condition, value_of)
-                        pair = (branch, rest) if term is a else (rest, branch)
-                        pairs.append(float_binary(name, flavour, dtype, *pair))
-                    return choose(condition, *pairs)
+    neutral = None if flavour or name not in _NEUTRAL else float_constant(dtype, _NEUTRAL[name])
+    if neutral is not None:
+        if b is neutral:
+            return a
+        if a is neutral and name != "Sub":
+            return b
+        # An identity within a choice helps if the choice is made first.
+        for term in (a, b):
+            if term.op == "choose" and neutral in term.args[1:]:
+                test = term.args[0]
+                pairs = ((under(a, test, v), under(b, test, v)) for v in (True, False))
+                return choose(test, *(float_binary(name, flavour, dtype, *p) for p in pairs))
     if name in _NUMBERS and not flavour and dtype in FLOATS and a.op == b.op == "literal":
         with np.errstate(all="ignore"):
             value = _NUMBERS[name](number_of(a), number_of(b))
@@ -130,23 +132,17 @@ def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> T
     return apply((name, flavour, dtype), (a, b))
 
 
+_NEUTRAL = {"Mul": 1.0, "Add": -0.0, "Sub": 0.0}
 _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operators.add,
     "Sub": operators.sub,
     "Mul": operators.mul,
+    "Less": operators.lt,
+    "LessOrEqual": operators.le,
+    "Greater": operators.gt,
+    "GreaterOrEqual": operators.ge,
+    "Equal": operators.eq,
 }
-
-
-def _chosen(term: Term, condition: Term, value: bool) -> Term:
-    while term.op == "choose":
-        own = term.args[0]
-        if own is condition:
-            term = term.args[1 if value else 2]
-        elif own is negation(condition):
-            term = term.args[2 if value else 1]
-        else:
-            break
-    return term
 
 
 def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) -> Term:
@@ -154,44 +150,37 @@ def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) ->
     sort = sort_of(dtype)
     if sort == "data":
         return float_binary(name, node.flavour, dtype, a, b)
+    low, high = range_of(dtype)
     if sort == "integer" and name in INTEGER_BINARY and not node.get("fmod"):
         value = INTEGER_BINARY[name](a, b)
         made = wrapped(value, dtype)
-        low, high = range_of(dtype)
-        if made.op == "wrap":
-            fits = at_most(integer(low), value), at_most(value, integer(high))
-            if all(world.known(f) for f in fits):
-                return value
-        return made
-    low, high = range_of(dtype)
+        fits = at_most(integer(low), value), at_most(value, integer(high))
+        return value if made.op == "wrap" and all(map(world.known, fits)) else made
     return apply((name, node.flavour, dtype), (a, b), sort, low, high)
 
 
 @operator(*BINARY)
 def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, b = needed(inputs, 0), needed(inputs, 1)
-    dims = broadcasting.shape([a.shape, b.shape], world, f"{node.op}: the shapes fit")
+
+    def define(x: Term, y: Term) -> Term:
+        return binary(node.op, node, a.dtype, x, y, world)
+
+    made = pointwise(a.dtype, [a, b], define, world, f"{node.op}: the shapes fit")
+    dims = made[0].shape
     if node.op in ("Div", "Mod") and sort_of(a.dtype) == "integer":
         points = b.points("divisor")
-        exist = both(*(below(ZERO, d) for d in dims))
         nonzero = negation(equal(b.at(points), ZERO))
-        world.need_all(points, implies(exist, nonzero), f"{node.op}: not by 0")
+        world.need_all(points, implies(some(dims), nonzero), f"{node.op}: not by 0")
         least = integer(range_of(a.dtype)[0])
         if world.owing and least is not ZERO:  # the quotient would be one too large for the type
-            at = Tensor(a.dtype, dims, a.define).points("divided")
-            x = broadcasting.read(a, dims, at, world)
-            y = broadcasting.read(b, dims, at, world)
+            at = made[0].points("divided")
+            x, y = (read(t, dims, at, world) for t in (a, b))
             fits = negation(both(equal(x, least), equal(y, integer(-1))))
             world.need(fits, f"{node.op}: the quotient fits")
     if node.op == "Pow" and a.dtype != b.dtype:
         raise UnsupportedError("Pow of two types")
-
-    def define(at: Coordinates) -> Term:
-        x = broadcasting.read(a, dims, at, world)
-        y = broadcasting.read(b, dims, at, world)
-        return binary(node.op, node, a.dtype, x, y, world)
-
-    return [Tensor(a.dtype, dims, define)]
+    return made
 
 
 @operator(*UNARY)
@@ -212,29 +201,23 @@ def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     tensors = [needed(inputs, i) for i in range(len(inputs))]
     dtype = tensors[0].dtype
-    dims = broadcasting.shape([t.shape for t in tensors], world, f"{node.op}: the shapes fit")
     pick = minimum if node.op == "Min" else maximum
 
-    def define(at: Coordinates) -> Term:
-        parts = [broadcasting.read(t, dims, at, world) for t in tensors]
-        made = parts[0]
-        for part in parts[1:]:
-            if sort_of(dtype) == "integer":
-                made = pick(made, part)
-            else:
-                made = apply((node.op, (), dtype), (made, part))
-        return made
+    def made(a: Term, b: Term) -> Term:
+        return pick(a, b) if a.sort == "integer" else apply((node.op, (), dtype), (a, b))
 
-    return [Tensor(dtype, dims, define)]
+    def define(*parts: Term) -> Term:
+        return functools.reduce(made, parts)
+
+    return pointwise(dtype, tensors, define, world, f"{node.op}: the shapes fit")
 
 
 @operator("Clip")
 def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    bounds = [
-        None if t is None else scalar(t, world, "Clip: bounds are numbers")
-        for t in (given(inputs, 1), given(inputs, 2))
-    ]
+    what = "Clip: bounds are numbers"
+    ends = (given(inputs, 1), given(inputs, 2))
+    bounds = [None if t is None else scalar(t, world, what) for t in ends]
 
     def define(at: Coordinates) -> Term:
         x, (low, high) = a.at(at), bounds
@@ -247,3 +230,64 @@ def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return apply(name, (x, *known), x.sort, *range_of(a.dtype))
 
     return [Tensor(a.dtype, a.shape, define)]
+
+
+_INTEGERS: dict[str, Callable[[Term, Term], Term]] = {
+    "Less": below,
+    "LessOrEqual": at_most,
+    "Greater": lambda a, b: below(b, a),
+    "GreaterOrEqual": lambda a, b: at_most(b, a),
+    "Equal": equal,
+}
+_CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
+    "And": both,
+    "Or": either,
+    "Xor": lambda a, b: negation(equal(a, b)),
+    "Equal": equal,
+}
+
+
+@operator(*_INTEGERS, "And", "Or", "Xor")
+def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, b = needed(inputs, 0), needed(inputs, 1)
+
+    def made(x: Term, y: Term) -> Term:
+        if x.sort == "integer":
+            return _INTEGERS[node.op](x, y)
+        if x.sort == "condition":
+            return _CONDITIONS[node.op](x, y)
+        return compared(node.op, a.dtype, x, y)
+
+    return pointwise("bool", [a, b], made, world, f"{node.op}: the shapes fit")
+
+
+def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
+    """Return a comparison of floats or strings, an otherwise unknown function.
+
+    Two numbers are compared, and x = x if x is not NaN.
+    """
+    if dtype in FLOATS and name in _NUMBERS:
+        if x.op == y.op == "literal":
+            return truth(bool(_NUMBERS[name](number_of(x), number_of(y))))
+        if name == "Equal" and x is y:
+            return negation(apply(("IsNaN", (), dtype), (x,), "condition"))
+    return apply((name, dtype), (x, y), "condition")
+
+
+@operator("Not")
+def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    return [Tensor("bool", a.shape, lambda at: negation(a.at(at)))]
+
+
+@operator("IsNaN", "IsInf")
+def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    name = (node.op, node.flavour, a.dtype)
+    return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
+
+
+@operator("Where")
+def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    condition, a, b = (needed(inputs, i) for i in range(3))
+    return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")

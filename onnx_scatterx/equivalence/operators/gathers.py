@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, number
-from onnx_scatterx.equivalence.core.logic import TRUE, at_most, below, both, choose, equal, implies
+from onnx_scatterx.equivalence.core.arithmetic import ZERO, integer, number
+from onnx_scatterx.equivalence.core.logic import (
+    TRUE,
+    at_most,
+    below,
+    both,
+    choose,
+    equal,
+    implies,
+    some,
+)
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
@@ -14,7 +23,7 @@ from onnx_scatterx.equivalence.operators.registry import Inputs, needed, operato
 def counted_from_front(index: Term, d: Term, world: World) -> Term:
     """Return an index counted from the front."""
     negative = below(index, ZERO)
-    if negative.op == "false" or world.decide(negative) is False:
+    if world.decide(negative) is False:
         return index
     return choose(negative, index + d, index)
 
@@ -55,14 +64,13 @@ def need_in_range(
 
     world.hold(indices, fact)
     # A condition for all positions holds for the first and the last: facts on the sizes.
-    for corner in ({ZERO}, {ONE}):
+    for last in (False, True):
         at = [
-            c if number(c) is not None else (ZERO if ZERO in corner else n + -ONE)
+            c if number(c) is not None else (n - 1 if last else ZERO)
             for c, n in zip(points, indices.shape, strict=True)
         ]
-        exist = both(read, *(below(ZERO, n) for n in indices.shape))
-        element = indices.at(at)
-        world.solver.assume(implies(exist, in_range(element, d)))
+        exist = both(read, some(indices.shape))
+        world.solver.assume(implies(exist, in_range(indices.at(at), d)))
 
 
 @operator("Gather")
@@ -88,7 +96,7 @@ def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if indices.rank != a.rank:
         raise UnsupportedError("GatherElements of different ranks")
     d = a.shape[axis]
-    exist = both(*(below(ZERO, n) for n in indices.shape))
+    exist = some(indices.shape)
     for k, (n, m) in enumerate(zip(indices.shape, a.shape, strict=True)):
         if k != axis:
             world.need(implies(exist, at_most(n, m)), "GatherElements: no more than there are")
@@ -110,7 +118,7 @@ def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("GatherND with an unknown number of columns")
     for k in range(batch):
         world.need(equal(a.shape[k], indices.shape[k]), "GatherND: the batches agree")
-    whole = both(*(below(ZERO, n) for n in a.shape[batch + columns :]))
+    whole = some(a.shape[batch + columns :])
     for k in range(columns):
         d = a.shape[batch + k]
         need_in_range(indices, d, world, "GatherND: the indices are in range", k, whole)

@@ -1,36 +1,32 @@
-"""Operators that move elements: Transpose, Concat, Split, Unsqueeze, Squeeze, Expand, Tile, Slice.
-
-The bounds of a Slice are clamped as ONNX Runtime clamps them.
-"""
+"""Operators that move elements to other axes, or repeat them, and Concat and Reshape."""
 
 from __future__ import annotations
 
 from onnx_scatterx.equivalence.core.arithmetic import (
     ONE,
     ZERO,
-    add,
     divide,
-    integer,
-    maximum,
-    minimum,
+    exact_quotient,
     modulo,
+    multiply,
     number,
 )
-from onnx_scatterx.equivalence.core.logic import below, choose, either, equal
+from onnx_scatterx.equivalence.core.logic import at_most, below, choose, equal, negation
 from onnx_scatterx.equivalence.core.reading import Node
+from onnx_scatterx.equivalence.core.reshaping import Dims, remapped
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.operators import broadcasting
 from onnx_scatterx.equivalence.operators.creation import sizes_of
 from onnx_scatterx.equivalence.operators.registry import (
     Inputs,
     axes_of,
-    given,
+    common_shape,
     needed,
-    numbers,
+    never,
     operator,
     positive,
+    read,
 )
 
 
@@ -58,8 +54,7 @@ def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     dims = list(first.shape)
     for t in tensors[1:]:
         if t.rank != first.rank:
-            world.need(equal(ZERO, ONE), "Concat: the ranks agree")
-            raise UnsupportedError("Concat of different ranks")
+            never(world, "Concat of different ranks")
         for k, (d, e) in enumerate(zip(first.shape, t.shape, strict=True)):
             if k != axis:
                 world.need(equal(d, e), "Concat: the other dims agree")
@@ -96,42 +91,6 @@ def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(first.dtype, tuple(dims), define)]
 
 
-@operator("Split")
-def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    axis = positive(node.get("axis", 0), a.rank)
-    count = len(node.outputs)
-    sizes: list[Term]
-    lengths = given(inputs, 1)
-    if lengths is not None:
-        sizes = sizes_of(lengths, world, "Split: no size is negative")
-    elif node.get("split"):
-        sizes = [integer(s) for s in node.get("split")]
-    else:
-        total = number(a.shape[axis])
-        if total is None or (total % count and node.version < 18):
-            raise UnsupportedError("Split in equal parts of an axis of unknown size")
-        each = -(-total // count)
-        if total <= each * (count - 1):  # which ONNX Runtime refuses
-            raise UnsupportedError("Split into more parts than there are elements")
-        sizes = [integer(each)] * (count - 1) + [integer(total - each * (count - 1))]
-    if len(sizes) != count:
-        raise UnsupportedError("Split into another number of parts than there are outputs")
-    world.need(equal(add(*sizes), a.shape[axis]), "Split: the parts are as long as the axis")
-    outputs, start = [], ZERO
-    for length in sizes:
-        outputs.append(_part(a, axis, start, length))
-        start = start + length
-    return outputs
-
-
-def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
-    def define(at: Coordinates) -> Term:
-        return a.at((*at[:axis], at[axis] + start, *at[axis + 1 :]))
-
-    return Tensor(a.dtype, (*a.shape[:axis], length, *a.shape[axis + 1 :]), define)
-
-
 @operator("Unsqueeze")
 def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
@@ -141,8 +100,7 @@ def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     rank = a.rank + len(axes)
     new = {positive(axis, rank) for axis in axes}
     if len(new) != len(axes):
-        world.need(equal(ZERO, ONE), "Unsqueeze: no axis twice")
-        raise UnsupportedError("Unsqueeze of one axis twice")
+        never(world, "Unsqueeze of one axis twice")
     dims: list[Term] = []
     own = iter(a.shape)
     for axis in range(rank):
@@ -176,8 +134,8 @@ def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def expand(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     wanted = sizes_of(needed(inputs, 1), world, "Expand: no size is negative")
-    dims = broadcasting.shape([a.shape, wanted], world, "Expand: the shapes fit")
-    return [broadcasting.stretched(a, dims, world)]
+    dims = common_shape([a.shape, wanted], world, "Expand: the shapes fit")
+    return [Tensor(a.dtype, dims, lambda at: read(a, dims, at, world))]
 
 
 @operator("Tile")
@@ -185,8 +143,7 @@ def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     times = sizes_of(needed(inputs, 1), world, "Tile: no count is negative")
     if len(times) != a.rank:
-        world.need(equal(ZERO, ONE), "Tile: one count for each axis")
-        raise UnsupportedError("Tile with a count too many or too few")
+        never(world, "Tile with a count too many or too few")
     dims = tuple(d * n for d, n in zip(a.shape, times, strict=True))
 
     def define(at: Coordinates) -> Term:
@@ -203,59 +160,92 @@ def identity(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [needed(inputs, 0)]
 
 
-_LAST = (2**31 - 1, 2**63 - 1)  # with a negative step, these ends stand for "to the front"
+def reshaped(a: Tensor, dims: Dims, world: World) -> Tensor:
+    """Return a tensor in another shape of the same size."""
+    there = remapped(dims, a.shape, world.same)
+    return Tensor(a.dtype, dims, lambda at: a.at(there(at)))
 
 
-@operator("Slice")
-def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+@operator("Reshape")
+def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    if node.version < 10:
-        starts, ends = ([integer(v) for v in node.get(name)] for name in ("starts", "ends"))
-        axes = list(node.get("axes") or range(len(starts)))
-        steps = [1] * len(starts)
+    wanted = needed(inputs, 1).elements()
+    if not node.get("allowzero", 0):
+        wanted = [_copied(d, i, a, world) for i, d in enumerate(wanted)]
+    free = [i for i, d in enumerate(wanted) if number(d) == -1]
+    for i, d in enumerate(wanted):
+        if i not in free and d.low < 0:
+            if free:  # it might be a second -1
+                world.need(at_most(ZERO, d), "Reshape: no size is negative")
+            elif not world.known(at_most(ZERO, d)):
+                raise UnsupportedError("Reshape to a size that may be -1")
+    if len(free) > 1:
+        never(world, "Reshape with two open sizes")
+    if free:
+        others = [d for i, d in enumerate(wanted) if i not in free]
+        wanted[free[0]] = _open(a, others, world, bool(node.get("allowzero", 0)))
     else:
-        starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
-        axes_given, steps_given = given(inputs, 3), given(inputs, 4)
-        axes = list(range(len(starts)))
-        if axes_given is not None:
-            axes = numbers(axes_given, "axes")
-        steps = [1] * len(starts)
-        if steps_given is not None:
-            steps = numbers(steps_given, "steps")
-    twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
-    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
-        world.need(equal(ZERO, ONE), "Slice: as many starts, ends, axes and steps")
-        raise UnsupportedError("Slice with starts, ends, axes and steps that do not fit")
-    dims = list(a.shape)
-    first, by = [ZERO] * a.rank, [1] * a.rank
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        axis = positive(axis, a.rank)
-        first[axis], dims[axis] = bounds(a.shape[axis], start, end, step)
-        by[axis] = step
-
-    def define(at: Coordinates) -> Term:
-        moved = (f + c * k for f, c, k in zip(first, at, by, strict=True))
-        return a.at(tuple(moved))
-
-    return [Tensor(a.dtype, tuple(dims), define)]
+        world.need(equal(a.size, multiply(*wanted)), "Reshape: the sizes agree")
+    return [reshaped(a, tuple(wanted), world)]
 
 
-def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
-    """Return the start of a slice of an axis of size d, and how many elements it has."""
-    last = d - 1
-    start = choose(below(start, ZERO), start + d, start)
-    # With an empty axis and a negative step there is nothing to clamp to: no element is taken.
-    start = minimum(maximum(start, ZERO), d if step > 0 else last)
-    raw = end
-    end = choose(below(end, ZERO), end + d, end)
-    if step > 0:
-        end = minimum(maximum(end, ZERO), d)
-        length = divide(end - start + (step - 1), integer(step))
-        return start, maximum(length, ZERO)
-    end = minimum(maximum(end, integer(-1)), d)
-    to_front = either(*(equal(raw, integer(v)) for v in _LAST))
-    end = choose(to_front, integer(-1), end)
-    length = divide(start - end + (-step - 1), integer(-step))
-    if number(d) is None:
-        return start, choose(equal(d, ZERO), ZERO, maximum(length, ZERO))
-    return start, maximum(length, ZERO) if d is not ZERO else ZERO
+def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
+    """Return a size; for a 0, that of the input."""
+    if d.low > 0 or d.high < 0:
+        return d
+    zero = equal(d, ZERO)
+    known = world.decide(zero)
+    if known is False:
+        return d
+    if axis >= a.rank:
+        world.need(negation(zero), "Reshape: 0 stands for a dim that there is")
+        return d
+    own = a.shape[axis]
+    if known is True or world.same(d, own):
+        return own
+    return choose(zero, own, d)
+
+
+def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
+    """Return the size for -1: the number of elements divided by the other sizes.
+
+    With ``allowzero``, ONNX Runtime leaves out sizes of 0 on both sides. Sizes that are on both
+    sides are left out here, whatever they are; of the rest, none may be 0.
+    """
+    product = multiply(*others)
+    if not allowzero:
+        world.need(negation(equal(product, ZERO)), "Reshape: the open size is determined")
+    left = list(a.shape)
+    rest = []
+    for d in others:
+        match = next((e for e in left if world.same(d, e)), None)
+        if match is None:
+            rest.append(d)
+        else:
+            left.remove(match)
+    if (
+        allowzero
+        and not world.known(below(ZERO, product))
+        and not all(world.known(below(ZERO, d)) for d in (*left, *rest))
+    ):
+        raise UnsupportedError("Reshape with an open size and one that may be 0")
+    total, part = multiply(*left), multiply(*rest)
+    if part is ONE:
+        return total
+    whole = exact_quotient(total, part)
+    if whole is not None:
+        return whole
+    found = divide(total, part)
+    world.need(equal(total, found * part), "Reshape: the open size is whole")
+    return found
+
+
+@operator("Flatten")
+def flatten(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axis = node.get("axis", 1)
+    if not -a.rank <= axis <= a.rank:
+        raise UnsupportedError("Flatten at an axis that is not there")
+    axis = axis + a.rank if axis < 0 else axis
+    dims = (multiply(*a.shape[:axis]), multiply(*a.shape[axis:]))
+    return [reshaped(a, dims, world)]

@@ -13,6 +13,7 @@ from onnx_scatterx.equivalence.core.logic import (
     equal,
     from_condition,
     implies,
+    some,
     within,
 )
 from onnx_scatterx.equivalence.core.masks import View
@@ -134,7 +135,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if any(d.low == 0 for d in a.shape):
         world.assume(f"{node.op} of an empty tensor has the shape that ONNX states")
     if world.owing:
-        exist = both(*(below(ZERO, d) for k, d in enumerate(a.shape) if k not in axes))
+        exist = some(d for k, d in enumerate(a.shape) if k not in axes)
         for k in axes:
             world.need(implies(exist, below(ZERO, a.shape[k])), f"{node.op}: of some elements")
 

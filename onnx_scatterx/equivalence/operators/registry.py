@@ -1,13 +1,14 @@
-"""The table of operators, and how they read their arguments."""
+"""The table of operators, and how they read their arguments: attributes, numbers, broadcasting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, number
-from onnx_scatterx.equivalence.core.logic import equal
+from onnx_scatterx.equivalence.core.logic import FALSE, choose, either, equal
 from onnx_scatterx.equivalence.core.reading import Node
-from onnx_scatterx.equivalence.core.tensor import Tensor
+from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.equivalence.core.world import World
 
@@ -58,12 +59,23 @@ def numbers(tensor: Tensor, what: str) -> list[int]:
     return [n for n in found if n is not None]
 
 
+def given_numbers(inputs: Inputs, position: int, what: str) -> list[int] | None:
+    """Return the elements of an input, which must be known; None if it is absent."""
+    tensor = given(inputs, position)
+    return None if tensor is None else numbers(tensor, what)
+
+
+def never(world: World, what: str) -> NoReturn:
+    """Raise UnsupportedError for a node that runs on no input: in the first model, a fact."""
+    world.need(FALSE, what)
+    raise UnsupportedError(what)
+
+
 def axes_of(node: Node, inputs: Inputs, position: int) -> list[int] | None:
     """Return axes, which are an attribute or, in newer operator sets, an input."""
     if "axes" in node.attributes:
         return [int(a) for a in node.get("axes")]
-    tensor = given(inputs, position)
-    return None if tensor is None else numbers(tensor, "axes")
+    return given_numbers(inputs, position, "axes")
 
 
 def positive(axis: int, rank: int) -> int:
@@ -71,3 +83,60 @@ def positive(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise UnsupportedError(f"axis {axis} of a tensor of rank {rank}")
     return axis % rank
+
+
+def join(a: Term, b: Term, world: World, what: str) -> Term:
+    """Return the dim that two dims are broadcast to, which must fit."""
+    if a is b or b is ONE:
+        return a
+    if a is ONE:
+        return b
+    world.need(either(equal(a, b), equal(a, ONE), equal(b, ONE)), what)
+    known, other = number(a), number(b)
+    if known is not None and other is None:
+        return a
+    if other is not None and known is None:
+        return b
+    if world.same(a, b):
+        return a
+    if world.known(equal(a, ONE)):
+        return b
+    if world.known(equal(b, ONE)):
+        return a
+    return choose(equal(a, ONE), b, a)
+
+
+def common_shape(shapes: Sequence[Sequence[Term]], world: World, what: str) -> Coordinates:
+    """Return the shape that several are broadcast to."""
+    rank = max(map(len, shapes), default=0)
+    joined = [ONE] * rank
+    for dims in shapes:
+        for axis, d in enumerate(dims, rank - len(dims)):
+            joined[axis] = join(joined[axis], d, world, what)
+    return tuple(joined)
+
+
+def read(tensor: Tensor, dims: Coordinates, at: Coordinates, world: World) -> Term:
+    """Return the element of an operand that is broadcast to these dims."""
+    skipped = len(dims) - tensor.rank
+    own: list[Term] = []
+    for d, whole, c in zip(tensor.shape, dims[skipped:], at[skipped:], strict=True):
+        if d is ONE:
+            own.append(ZERO)
+        elif d is whole or (number(d) or 0) > 1 or world.same(d, whole):
+            own.append(c)
+        else:
+            own.append(choose(equal(d, ONE), ZERO, c))
+    return tensor.at(own)
+
+
+def pointwise(
+    dtype: str, tensors: Sequence[Tensor], function: Callable[..., Term], world: World, what: str
+) -> list[Tensor]:
+    """Return a function of one element of each tensor, which are broadcast."""
+    dims = common_shape([t.shape for t in tensors], world, what)
+
+    def define(at: Coordinates) -> Term:
+        return function(*(read(t, dims, at, world) for t in tensors))
+
+    return [Tensor(dtype, dims, define)]

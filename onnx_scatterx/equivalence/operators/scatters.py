@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnx_scatterx.equivalence.core.arithmetic import ONE, ZERO, integer, modulo, number
+from onnx_scatterx.equivalence.core.arithmetic import ZERO, integer, modulo, number
 from onnx_scatterx.equivalence.core.inversion import Inversion, Origin, Target
 from onnx_scatterx.equivalence.core.logic import (
     TRUE,
@@ -20,16 +20,23 @@ from onnx_scatterx.equivalence.core.logic import (
     either,
     equal,
     implies,
+    some,
 )
 from onnx_scatterx.equivalence.core.reading import Node
 from onnx_scatterx.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.equivalence.core.terms import Term, UnsupportedError, substitute
 from onnx_scatterx.equivalence.core.types import sort_of
 from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.operators.elementwise import binary
+from onnx_scatterx.equivalence.operators.elementwise import binary, compared
 from onnx_scatterx.equivalence.operators.gathers import counted_from_front, need_in_range
-from onnx_scatterx.equivalence.operators.logical import compared
-from onnx_scatterx.equivalence.operators.registry import Inputs, given, needed, operator, positive
+from onnx_scatterx.equivalence.operators.registry import (
+    Inputs,
+    given,
+    needed,
+    never,
+    operator,
+    positive,
+)
 
 
 def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
@@ -93,8 +100,7 @@ def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("ScatterND with an unknown number of columns")
     expected = (*indices.shape[:-1], *data.shape[columns:])
     if updates.rank != len(expected):
-        world.need(equal(ZERO, ONE), "ScatterND: the updates fit")
-        raise UnsupportedError("ScatterND with updates of another rank")
+        never(world, "ScatterND with updates of another rank")
     for d, e in zip(updates.shape, expected, strict=True):
         world.need(equal(d, e), "ScatterND: the updates fit")
     for k in range(columns):
@@ -121,9 +127,8 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     data, indices, updates = (needed(inputs, i) for i in range(3))
     axis = positive(node.get("axis", 0), data.rank)
     if not data.rank == indices.rank == updates.rank:
-        world.need(equal(ZERO, ONE), "ScatterElements: the ranks agree")
-        raise UnsupportedError("ScatterElements of different ranks")
-    exist = both(*(below(ZERO, n) for n in indices.shape))
+        never(world, "ScatterElements of different ranks")
+    exist = some(indices.shape)
     for k, (n, m, d) in enumerate(zip(indices.shape, updates.shape, data.shape, strict=True)):
         world.need(equal(n, m), "ScatterElements: the updates fit")
         if k != axis:
@@ -189,7 +194,7 @@ def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("ScatterX with another number of columns")
     for place, d in enumerate(p1):
         world.need(equal(table.shape[place], updates.shape[d]), "ScatterX: f fits the updates")
-    exist = both(*(below(ZERO, n) for n in updates.shape))
+    exist = some(updates.shape)
     for axis, source in enumerate(p):
         length = data.shape[axis]
         if source < columns:
