@@ -142,5 +142,5 @@ def _arrow(x: int, y: int, to_x: int, to_y: int, *, both: bool = False) -> str:
 
 if __name__ == "__main__":
     (DOCS / "drawings").mkdir(exist_ok=True)
-    for path, picture in drawings():
-        write_text(path, picture)
+    for path, drawn in drawings():
+        write_text(path, drawn)
