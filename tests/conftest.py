@@ -17,10 +17,13 @@ import pytest
 from hypothesis import settings
 
 import tests.helpers.examples  # noqa: F401 - registers the profiles
+from onnx_scatterx.batch import pool
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
 
-_REAL_STARTS = ("batch", "devices", "runtime", "system")  # folders of tests
+# Folders and files of tests of processes.
+_REAL_STARTS = {"batch", "devices", "runtime", "test_no_process.py", "test_stopping.py"}
+_REAL_POOLS = {"batch", "test_no_process.py", "test_stopping.py"}
 
 settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
@@ -54,7 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ONNX Runtime work in copies of this process, but for the tests of its processes."""
-    folder = request.path.parent.name
-    if hasattr(os, "fork") and folder not in _REAL_STARTS:
+    """Let workers be copies of this process, but for the tests of processes."""
+    names = {request.path.parent.name, request.path.name}
+    if not hasattr(os, "fork"):
+        return
+    if not names & _REAL_STARTS:
         monkeypatch.setattr(child, "started", forked_worker.started)
+    if not names & _REAL_POOLS:
+        monkeypatch.setattr(pool, "START", "fork")
+        monkeypatch.setattr(pool, "serve", forked_worker.serve)
