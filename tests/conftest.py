@@ -1,9 +1,9 @@
 """What all tests share: options of the command line, workers, and how many examples are tried.
 
-pytest                              everything, with a worker for each core
+pytest                              all but the tests marked `full`, with a worker for each core
 pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with three times the examples, as in CI
+pytest --hypothesis-profile=full    with three times the examples and the tests marked `full`, as CI
 pytest --hypothesis-profile=deep    with five times the examples
 just explore 7                      with five times the examples, and others: those of seed 7
 
@@ -16,10 +16,10 @@ import signal
 import pytest
 from hypothesis import settings
 
-import tests.helpers.examples  # noqa: F401 - registers the profiles
 from onnx_scatterx.batch import pool
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
+from tests.helpers.examples import is_full
 
 # Folders and files of tests of processes.
 _REAL_STARTS = {"batch", "devices", "runtime", "test_no_process.py", "test_stopping.py"}
@@ -53,6 +53,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update-golden") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--update-golden writes files that tests share: run it with -n 0")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests marked `full`, unless one is named or the profile asks for more."""
+    if is_full() or any("::" in argument for argument in config.args):
+        return
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))
 
 
 @pytest.fixture(autouse=True)

@@ -167,6 +167,7 @@ def from_memory(given: onnx.ModelProto, directory: Path) -> onnx.ModelProto:
     return onnx.load(directory / "out.textproto")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [from_path, from_memory])
 def test_every_field_is_kept(
     way: Callable[[onnx.ModelProto, Path], onnx.ModelProto], tmp_path: Path
@@ -192,6 +193,7 @@ def test_every_field_is_kept(
     assert removed > tried * 0.9
 
 
+@pytest.mark.slow
 def test_all_of_them_together(tmp_path: Path) -> None:
     """Fields that can be set beside each other are set, and the file runs."""
     together = model()

@@ -183,6 +183,7 @@ def _grown(rng: random.Random) -> onnx.ModelProto:
     return c.model()
 
 
+@pytest.mark.slow
 def test_chains_of_extreme_numbers() -> None:
     runs = followed = 0
     for seed in range(EXAMPLES):
