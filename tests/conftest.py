@@ -10,6 +10,7 @@ just explore 7                      with five times the examples, and others: th
 Every run draws the same examples, so a test that fails does so everywhere.
 """
 
+import multiprocessing
 import os
 import signal
 
@@ -73,5 +74,5 @@ def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     if not names & _REAL_STARTS:
         monkeypatch.setattr(child, "started", forked_worker.started)
     if not names & _REAL_POOLS:
-        monkeypatch.setattr(pool, "START", "fork")
+        monkeypatch.setattr(pool, "CONTEXT", multiprocessing.get_context("fork"))
         monkeypatch.setattr(pool, "serve", forked_worker.serve)

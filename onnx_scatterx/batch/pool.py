@@ -27,7 +27,7 @@ from onnx_scatterx.system.interrupts import Stopped, postponed, stoppable
 T = TypeVar("T")
 R = TypeVar("R")
 
-START = "spawn"  # how a process is started
+CONTEXT = multiprocessing.get_context("spawn")  # how a process is started
 _GRACE = 3.0  # seconds that a process has to undo unfinished writes before it is killed
 
 
@@ -104,15 +104,14 @@ class _Worker(Generic[T, R]):
     """One process, and its task."""
 
     def __init__(self, work: Work[T, R], task: T, begun: Callable[[T], None]) -> None:
-        context = multiprocessing.get_context(START)
         self.task = task
         self.deadline: float | None = None  # of the task, on the clock of time.monotonic
         self.is_lost = False
         self._result: tuple[R | Lost] | None = None
         self._limit = work.limit
         self._begun = begun
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, work), daemon=True)
+        self.connection, theirs = CONTEXT.Pipe()
+        self._process = CONTEXT.Process(target=serve, args=(theirs, work), daemon=True)
         with _interrupts_blocked():
             self._process.start()
         theirs.close()
