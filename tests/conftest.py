@@ -1,26 +1,30 @@
 """What all tests share: options of the command line, workers, and how many examples are tried.
 
-pytest                              everything, with a worker for each core
+pytest                              all but the tests marked `full`, with a worker for each core
 pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with three times the examples, as in CI
+pytest --hypothesis-profile=full    with three times the examples and the tests marked `full`, as CI
 pytest --hypothesis-profile=deep    with five times the examples
 just explore 7                      with five times the examples, and others: those of seed 7
 
 Every run draws the same examples, so a test that fails does so everywhere.
 """
 
+import multiprocessing
 import os
 import signal
 
 import pytest
 from hypothesis import settings
 
-import tests.helpers.examples  # noqa: F401 - registers the profiles
+from onnx_scatterx.batch import pool
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
+from tests.helpers.examples import is_full
 
-_REAL_STARTS = ("batch", "devices", "runtime", "system")  # folders of tests
+# Folders and files of tests of processes.
+_REAL_STARTS = {"batch", "devices", "runtime", "test_no_process.py", "test_stopping.py"}
+_REAL_POOLS = {"batch", "test_no_process.py", "test_stopping.py"}
 
 settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
@@ -52,9 +56,23 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--update-golden writes files that tests share: run it with -n 0")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip the tests marked `full`, unless one is named or the profile asks for more."""
+    if is_full() or any("::" in argument for argument in config.args):
+        return
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))
+
+
 @pytest.fixture(autouse=True)
 def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let ONNX Runtime work in copies of this process, but for the tests of its processes."""
-    folder = request.path.parent.name
-    if hasattr(os, "fork") and folder not in _REAL_STARTS:
+    """Let workers be copies of this process, but for the tests of processes."""
+    names = {request.path.parent.name, request.path.name}
+    if not hasattr(os, "fork"):
+        return
+    if not names & _REAL_STARTS:
         monkeypatch.setattr(child, "started", forked_worker.started)
+    if not names & _REAL_POOLS:
+        monkeypatch.setattr(pool, "CONTEXT", multiprocessing.get_context("fork"))
+        monkeypatch.setattr(pool, "serve", forked_worker.serve)

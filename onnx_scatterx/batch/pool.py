@@ -27,6 +27,7 @@ from onnx_scatterx.system.interrupts import Stopped, postponed, stoppable
 T = TypeVar("T")
 R = TypeVar("R")
 
+CONTEXT = multiprocessing.get_context("spawn")  # how a process is started
 _GRACE = 3.0  # seconds that a process has to undo unfinished writes before it is killed
 
 
@@ -103,15 +104,14 @@ class _Worker(Generic[T, R]):
     """One process, and its task."""
 
     def __init__(self, work: Work[T, R], task: T, begun: Callable[[T], None]) -> None:
-        context = multiprocessing.get_context("spawn")
         self.task = task
         self.deadline: float | None = None  # of the task, on the clock of time.monotonic
         self.is_lost = False
         self._result: tuple[R | Lost] | None = None
         self._limit = work.limit
         self._begun = begun
-        self.connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self.connection, theirs = CONTEXT.Pipe()
+        self._process = CONTEXT.Process(target=serve, args=(theirs, work), daemon=True)
         with _interrupts_blocked():
             self._process.start()
         theirs.close()
@@ -173,7 +173,7 @@ class _Worker(Generic[T, R]):
         self._process.close()
 
 
-def _serve(connection: Connection, work: Work[Any, Any]) -> None:
+def serve(connection: Connection, work: Work[Any, Any]) -> None:
     """Run the tasks that arrive, until the parent closes the connection or a signal comes."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # after a crash there is no reply
     try:

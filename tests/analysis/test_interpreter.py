@@ -63,10 +63,11 @@ from tests.analysis.draws.places import (
     scatter_nd,
 )
 from tests.analysis.draws.windows import conv, max_pool, resize, window
+from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
 from tests.helpers.random_chains import INTEGERS, Chain, Draw, feeds
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "12"))  # chains for each operator
+EXAMPLES = int(os.environ.get("EXAMPLES", scaled(20)))  # chains for each operator
 
 
 DRAWS: dict[str, Draw] = {

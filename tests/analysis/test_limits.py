@@ -63,6 +63,7 @@ def outcome(model: onnx.ModelProto) -> tuple[list[str], bytes]:
     return told, result.model.SerializeToString(deterministic=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(HOSTILE.keys() - {"unrelated_pyramid"}))
 def test_a_hostile_model_ends(name: str) -> None:
     """Cold and warm, the same comes of it."""
@@ -129,6 +130,7 @@ for limits in ({}, {"question_steps": 150}, {"model_steps": 0, "node_steps": 60}
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_steps_do_not_depend_on_the_order_of_hashes() -> None:
     found = {
         subprocess.run(
@@ -276,6 +278,7 @@ def test_wherever_the_planning_of_gathers_ends_the_model_is_kept(name: str) -> N
     assert Reason.MODEL_LIMIT in reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["standard", "qnn", "scatterx"])
 def test_wherever_a_command_ends_it_says_so(target: str) -> None:
     """No limit leaves a public function as an error."""

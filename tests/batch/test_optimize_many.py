@@ -102,6 +102,7 @@ def test_the_handler_of_ctrl_c_is_restored(zoo: Path, tmp_path: Path) -> None:
     assert signal.SIGINT not in mask()
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_cluster(zoo: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")

@@ -238,6 +238,7 @@ def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     assert error_of(capsys) == "not enough memory: Unable to allocate 9 TiB"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals a group of processes")
 def test_interrupted_workers(tmp_path: Path) -> None:
     """They end at once, in silence, and leave nothing half-written."""

@@ -170,6 +170,7 @@ ROWS = 'p1 = [0], p2 = [1], p = [0, 1], reduction = "none", unique = 0'
 PLAIN = "g (float[N, 4] x, int64[K, 1] i, float[K, 4] u) => (float[N, 4] y) { y = %s }"
 
 
+@pytest.mark.slow
 def test_scatterx_is_judged_by_its_attributes() -> None:
     before = parse(PLAIN % "ScatterND (x, i, u)")
     assert prove(before, scatterx(ROWS)).proven

@@ -239,6 +239,7 @@ def test_a_coordinate_never_becomes_a_fact() -> None:
     assert not world.solver.follows(logic.below(arithmetic.ZERO, size))
 
 
+@pytest.mark.slow
 def test_many_models_are_proven(tmp_path: Path) -> None:
     saved(parse(ROWS), tmp_path / "a.onnx")
     checks = {"samples": 2, "prove": True}

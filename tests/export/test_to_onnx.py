@@ -149,6 +149,7 @@ def test_gatherings_run_as_models() -> None:
     assert min(seen[name] for name in wanted) >= 1
 
 
+@pytest.mark.slow
 def test_the_optimizer_treats_them_like_any_other() -> None:
     removed: Counter[bool] = Counter()
 

@@ -22,12 +22,16 @@ _SOON = 0.002
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its status (that of a signal is negative), and what it printed."""
+    """How a command ended: its status (that of a signal is negative), and what it printed.
+
+    `sent` is what it printed to stdout, as bytes.
+    """
 
     status: int
     out: str
     err: str
     seconds: float
+    sent: bytes = b""
 
 
 def run(
@@ -53,7 +57,8 @@ def run(
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)  # workers that were left behind
     texts = [path.read_text(encoding="utf-8", errors="surrogateescape") for path in (out, err)]
-    return Ended(os.waitstatus_to_exitcode(status), texts[0], texts[1], time.monotonic() - start)
+    seconds = time.monotonic() - start
+    return Ended(os.waitstatus_to_exitcode(status), texts[0], texts[1], seconds, out.read_bytes())
 
 
 def _child(

@@ -14,6 +14,11 @@ for name, count in {"daily": 20, "full": 60, "deep": 100, "other": 100}.items():
     )
 
 
+def is_full() -> bool:
+    """Return whether everything is tried that CI tries: under all profiles but `daily`."""
+    return settings().max_examples > settings.get_profile("daily").max_examples
+
+
 def scaled(count: int) -> int:
     """Return how many examples are tried of those that the profile `deep` tries."""
     return max(round(count * settings().max_examples / 100), 5)

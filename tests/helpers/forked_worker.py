@@ -1,4 +1,4 @@
-"""Workers of ONNX Runtime that are forked copies of the test process.
+"""Workers of ONNX Runtime, and of many models, that are forked copies of the test process.
 
 A fork takes milliseconds. A start of Python takes a second, in which it imports what is there here.
 """
@@ -6,17 +6,22 @@ A fork takes milliseconds. A start of Python takes a second, in which it imports
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from typing import IO, Any
 
+from onnx_scatterx.batch import pool
 from onnx_scatterx.runtime import worker, worker_client
 from onnx_scatterx.system import child
 
 _started = child.started
+_serve = pool.serve
+_DESCRIPTORS = 1 << 12
 
 
 def started(command: Sequence[str], log: IO[bytes], *place: Any) -> subprocess.Popen[bytes]:
@@ -52,10 +57,23 @@ def _work(requests: int, answers: int, errors: int) -> None:
             signal.signal(handled, signal.SIG_DFL)
         for descriptor, stream in (requests, 0), (answers, 1), (errors, 2):
             os.dup2(descriptor, stream)
-        os.closerange(3, 1 << 12)  # those of other workers, which end when theirs are closed
+        os.closerange(3, _DESCRIPTORS)  # those of other workers, which end when theirs are closed
         sys.stdin = os.fdopen(0)
         sys.stdout = os.fdopen(1, "w")
         sys.stderr = os.fdopen(2, "w")
         worker.main()
     finally:
         os._exit(1)
+
+
+def serve(connection: Connection, work: pool.Work[Any, Any]) -> None:
+    """Run the tasks of many models, as `pool.serve`, in a fork that keeps no other pipe open."""
+    gc.freeze()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    first = 3
+    for kept in sorted((connection.fileno(), parent.sentinel)):
+        os.closerange(first, kept)
+        first = kept + 1
+    os.closerange(first, _DESCRIPTORS)
+    _serve(connection, work)

@@ -19,6 +19,7 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir import io
 from onnx_scatterx.ir.read_back import difference
 from onnx_scatterx.system.scratch import scratch
+from tests.helpers.examples import is_full
 
 IR_VERSION = 10  # older than device configurations, which onnx_ir then does not write
 _UNKNOWN = b"\xfa\x3f\x03abc"  # field 1023: three letters
@@ -167,13 +168,19 @@ def from_memory(given: onnx.ModelProto, directory: Path) -> onnx.ModelProto:
     return onnx.load(directory / "out.textproto")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [from_path, from_memory])
 def test_every_field_is_kept(
     way: Callable[[onnx.ModelProto, Path], onnx.ModelProto], tmp_path: Path
 ) -> None:
+    """Daily, each way has every second field, and unknown ones."""
     faults = []
     tried = removed = 0
-    for path, name in FIELDS:
+    fields = FIELDS
+    if not is_full():
+        half = set(FIELDS[way is from_memory :: 2])
+        fields = [f for f in FIELDS if f in half or f[1] == "unknown"]
+    for path, name in fields:
         given = accepted(path, name)
         if given is None or (way is from_memory and name == "unknown"):
             continue
@@ -188,10 +195,11 @@ def test_every_field_is_kept(
         if found is not None:
             faults.append(f"{path} {name}: {found}")
     assert not faults, "\n".join(faults)
-    assert tried > len(FIELDS) / 3
+    assert tried > len(fields) / 3
     assert removed > tried * 0.9
 
 
+@pytest.mark.slow
 def test_all_of_them_together(tmp_path: Path) -> None:
     """Fields that can be set beside each other are set, and the file runs."""
     together = model()

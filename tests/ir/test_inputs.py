@@ -57,6 +57,7 @@ def test_what_nothing_reads_is_removed(count: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["_read_often", "_summed_often", "_unread"])
 def test_the_time_is_linear_in_the_inputs(name: str) -> None:
     """16 times the inputs take less than 64 times as long; if squared, it would be 256 times."""

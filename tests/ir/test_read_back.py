@@ -137,6 +137,7 @@ print(peak() - before)
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems count other memory")
 @pytest.mark.parametrize("outside", [False, True])
 def test_weights_take_five_times_their_bytes_at_most(outside: bool, tmp_path: Path) -> None:

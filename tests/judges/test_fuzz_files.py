@@ -20,6 +20,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.full
 def test_some_cases() -> None:
     command = [sys.executable, "-m", "tests.fuzz_files", "--seed", "7", "--cases", "15"]
     root = Path(__file__).parents[2]

@@ -101,6 +101,7 @@ def drawn(rng: random.Random) -> onnx.ModelProto:
     return model_of(words)
 
 
+@pytest.mark.slow
 def test_random_neighbourhoods() -> None:
     compared = 0
     for seed in (*range(80), 965, 1829):

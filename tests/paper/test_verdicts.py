@@ -122,6 +122,7 @@ def by_hand(form: XTransformer, shape: Index) -> Integers:
     return np.asarray(np.concatenate([inner, *rest], -1)[..., list(form.p)])
 
 
+@pytest.mark.full
 def test_ten_thousand_transformers() -> None:
     counts: Counter[Sliceability] = Counter()
     extents: Counter[int] = Counter()

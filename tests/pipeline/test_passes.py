@@ -147,6 +147,7 @@ def test_modules_that_the_root_knows() -> None:
     assert onnx_scatterx.rewrites.RULES is RULES
 
 
+@pytest.mark.slow
 def test_nothing_of_a_model_is_kept() -> None:
     step = """step (float[n, 8] cache, float[m, 8] rows, int64[m] position) => (float[n, 8] out)
         <int64[1] last = {-1}> { i = Unsqueeze(position, last) out = ScatterND(cache, i, rows) }"""

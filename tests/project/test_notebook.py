@@ -44,6 +44,7 @@ def _text(text: Any) -> str:
     return CHANGES.sub("", text if isinstance(text, str) else "".join(text))
 
 
+@pytest.mark.full
 def test_it_runs_and_shows_what_it_did(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

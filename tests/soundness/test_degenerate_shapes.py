@@ -8,6 +8,7 @@ import pytest
 
 from onnx_scatterx.analysis.shapes import COMPARED
 from onnx_scatterx.analysis.transfers import FUSED, QUANTIZED, TRANSFERS
+from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
 from tests.helpers.pair import SESSIONS
 from tests.helpers.support import assert_sound, parse, sample
@@ -24,7 +25,7 @@ SEQUENCES = {
     "SequenceLength",
     "SplitToSequence",
 }
-EXAMPLES = int(os.environ.get("EXAMPLES", "16"))  # nodes of each operator
+EXAMPLES = int(os.environ.get("EXAMPLES", scaled(40)))  # nodes of each operator
 
 
 def test_every_operator_whose_shape_is_believed_is_drawn() -> None:

@@ -199,6 +199,7 @@ def test_a_loop_that_runs_needs_nothing() -> None:
     assert all(s.reason is None for s in result.report.scatters)
 
 
+@pytest.mark.slow
 def test_random_bodies() -> None:
     runs = 0
     for seed in range(60):

@@ -9,6 +9,7 @@ import random
 from collections import Counter
 
 import onnx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -152,6 +153,7 @@ class Writes:
         return {name: sample("float32", *shape, seed=seed + i) for i, name in enumerate("xz")}
 
 
+@pytest.mark.slow
 def test_slice_assignments() -> None:
     counts: Counter[str] = Counter()
 

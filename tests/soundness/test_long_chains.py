@@ -60,6 +60,7 @@ def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_steps_of_a_model_suffice_for_a_thousand_writes(style: str, seed: int) -> None:
@@ -67,6 +68,7 @@ def test_the_steps_of_a_model_suffice_for_a_thousand_writes(style: str, seed: in
     assert scatters(result) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str) -> None:
     original = parse(long_chain(30, 5, style, dynamic=True))

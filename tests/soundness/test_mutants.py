@@ -15,13 +15,13 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 MODELS = (
     "box_update_dynamo_dynamic",
-    "inverse_wavelet_dynamo_dynamic",
+    pytest.param("inverse_wavelet_dynamo_dynamic", marks=pytest.mark.full),
     "kv_cache_ts",
-    "letterbox_ts_dynamic",
+    pytest.param("letterbox_ts_dynamic", marks=pytest.mark.full),
     "mask_copy_dynamo",
     "one_hot_labels_dynamo",
     "overlap_add_dynamo",
-    "shift_right_ts_dynamic",
+    pytest.param("shift_right_ts_dynamic", marks=pytest.mark.full),
 )
 
 

@@ -143,6 +143,7 @@ def test_in_functions() -> None:
     assert natives(check(parse(text, more=', "local" : 1'), feed, target="ort-cpu"))
 
 
+@pytest.mark.slow
 def test_random_chains() -> None:
     """Writes of slices on any axis, plain or adding, strided or not, one on the other."""
     rng = random.Random(0)

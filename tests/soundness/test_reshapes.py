@@ -188,6 +188,7 @@ def _fed(model: onnx.ModelProto, rng: random.Random) -> Feed:
     return {"x": i64(np.arange(np.prod(shape, dtype=int)).reshape(shape))}
 
 
+@pytest.mark.slow
 def test_any_reshape_has_the_shape_that_is_known_of_it() -> None:
     accepted = [0, 0]
     for seed in range(300):

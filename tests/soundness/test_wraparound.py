@@ -14,12 +14,13 @@ from onnx_scatterx.analysis.domain.overflow import fits, stays
 from onnx_scatterx.symbolic.prove import Facts
 from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.symbolic.terms import coord, floor_div, lookup, minimum, pos, size, step, term
+from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged, judge
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.random_chains import SIZES, Chain, feed_of
 from tests.helpers.support import assert_sound, i64, parse, sample
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("EXAMPLES", scaled(100)))
 
 # Rows of z are written; which ones hangs on whether a sum or product with the size n wraps.
 WRITTEN = """g (float[N] x, float[M] z, float[2,2] u) => (float[M] y)
@@ -183,6 +184,7 @@ def _grown(rng: random.Random) -> onnx.ModelProto:
     return c.model()
 
 
+@pytest.mark.slow
 def test_chains_of_extreme_numbers() -> None:
     runs = followed = 0
     for seed in range(EXAMPLES):

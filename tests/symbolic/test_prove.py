@@ -121,6 +121,7 @@ def test_one_size_is_mostly_decided() -> None:
     assert decided.count(False) > 20
 
 
+@pytest.mark.slow
 @examples(200)
 @given(RNG)
 def test_what_is_proven_holds(rng: random.Random) -> None:

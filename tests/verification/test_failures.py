@@ -200,6 +200,7 @@ def test_memory_that_is_short_for_one_model_is_no_difference() -> None:
     assert comparison.found == []
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit address space")
 def test_a_model_that_the_memory_does_not_hold(tmp_path: Path) -> None:
     """Its status is 2: it is not known whether the models agree."""

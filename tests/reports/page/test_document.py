@@ -155,6 +155,7 @@ def test_the_names_of_drawings_count() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_a_thousand_scatters() -> None:
     report = onnx_scatterx.optimize(many_scatters(1000)).report
     assert len(page_of(report).text.encode()) < 5_000_000
