@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     assume: Assume
     distrust_dims: bool
     deterministic: bool
+    last_bits: bool
     size_hint: Mapping[str, int] | None
     effort: float
 
@@ -146,6 +147,11 @@ OPTIONS = (
     ),
     Option("distrust_dims", False, "dims of inputs with the same name may have different sizes"),
     Option("deterministic", False, "if updates are known to collide, the last one wins"),
+    Option(
+        "last_bits",
+        False,
+        "a function of masked elements may be computed for all, even if its last bits then differ",
+    ),
     Option(
         "size_hint",
         None,

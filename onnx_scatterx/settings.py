@@ -100,6 +100,11 @@ class Settings:
         return self.given["deterministic"]
 
     @property
+    def last_bits(self) -> bool:
+        """Whether the last bits of functions may depend on the place of an element."""
+        return self.given["last_bits"]
+
+    @property
     def fix(self) -> Fix:
         """The sizes that are written into the model."""
         return self.given["fix"]

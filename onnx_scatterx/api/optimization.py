@@ -82,6 +82,10 @@ def optimize(
             in the metadata of the new model.
         deterministic: make the last update win if several are known to write one element, which
             ONNX leaves open.
+        last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
+            elements, even if ONNX Runtime computes other last bits of it at another place of a
+            tensor. The entry of the scatter says so. A function whose bits are the same is always
+            computed for all.
         size_hint: usual values of symbolic sizes, for targets that weigh time: any result is right
             at all sizes.
         opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a

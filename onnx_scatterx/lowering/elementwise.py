@@ -33,6 +33,15 @@ _SINGLE = {
 }
 
 
+UNLIKE = frozenset(
+    {
+        *("Acos", "Asin", "Atan", "Celu", "Cos", "Elu", "Exp", "Log", "Mish", "Selu", "Sigmoid"),
+        *("Sin", "Softplus", "Swish", "Tanh"),
+    }
+)
+"""The last bits of these, or of one of their types, depend on the place."""
+
+
 def listed(dtype: ir.DataType) -> frozenset[str]:
     """Return the operators whose results on elements of a type do not depend on their place.
 
@@ -52,8 +61,13 @@ def listed(dtype: ir.DataType) -> frozenset[str]:
     return frozenset(_ANY | _FLOATS) if dtype == ir.DataType.DOUBLE else frozenset()
 
 
-def computes_alike(node: ir.Node, dtypes: Sequence[ir.DataType | None]) -> bool:
-    """Return whether a node on elements of these types computes the same bits at any place."""
+def computes_alike(
+    node: ir.Node, dtypes: Sequence[ir.DataType | None], *, last_bits: bool = False
+) -> bool:
+    """Return whether a node on elements of these types computes the same bits at any place.
+
+    If ``last_bits``, those of floats may differ.
+    """
     first = next((d for d in dtypes if d not in (None, ir.DataType.BOOL)), ir.DataType.BOOL)
     if first is None or node.domain != "" or len(node.outputs) != 1:
         return False
@@ -61,6 +75,8 @@ def computes_alike(node: ir.Node, dtypes: Sequence[ir.DataType | None]) -> bool:
         return False
     if node.op_type == "Cast":
         return _casts_alike(first, ir.DataType(node.attributes["to"].as_int()))
+    if last_bits and first.is_floating_point() and node.op_type in UNLIKE:
+        return True
     return node.op_type in listed(first)
 
 

@@ -31,6 +31,8 @@ class GraphContext:
     costs: Costs
     note_planned: Callable[[ir.Node], None] = lambda _: None
     """Is called with each node that is being planned, to report progress."""
+    last_bits: bool = False
+    """Whether the last bits of functions may depend on the place of an element."""
 
     @property
     def known(self) -> Known:

@@ -27,7 +27,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.lift.element_moves import operands_of
 from onnx_scatterx.lift.lift_scatter import is_scatter
-from onnx_scatterx.lowering.elementwise import listed
+from onnx_scatterx.lowering.elementwise import UNLIKE, listed
 from onnx_scatterx.lowering.quantizer_paths import MOVED_PAST
 from onnx_scatterx.lowering.runtime_patterns import packed
 from onnx_scatterx.text.reasons import LastBit
@@ -35,7 +35,7 @@ from onnx_scatterx.text.reasons import LastBit
 _SUMS = {"Add", "Div", "Max", "Min", "Mul", "Sub", "Sum"}
 """Of the operators that are written, those that compute with floats."""
 
-_FUNCTIONS = listed(ir.DataType.FLOAT) - {"Identity", "Where"}
+_FUNCTIONS = (listed(ir.DataType.FLOAT) | UNLIKE) - {"Identity", "Where"}
 """Of functions of what a mask reads, those that compute."""
 
 _NEAR = 64
@@ -65,6 +65,8 @@ def last_bits(
         above = _computes((n for node in gone for n in _producers(node)), up=True)
         if functions or above + below + reduces > 1:
             found.append(LastBit.FLOAT16)
+    if any(n.op_type in UNLIKE - listed(n.outputs[0].dtype or dtype) for n in functions):
+        found.append(LastBit.PLACE)
     operands = {v for n in functions for v in n.inputs if v is not None and v.producer() not in new}
     if (below and _is_neighbour(result)) or any(map(_is_neighbour, operands)):
         found.append(LastBit.FUSED)

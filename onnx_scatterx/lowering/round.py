@@ -229,7 +229,14 @@ class RewriteRound:
     @property
     def _context(self) -> Context:
         task = self.context
-        return Context(self.provenance, self.writer, task.constants, self.numbers, task.target)
+        return Context(
+            self.provenance,
+            self.writer,
+            task.constants,
+            self.numbers,
+            task.target,
+            task.last_bits,
+        )
 
     def _asked(
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None

@@ -48,6 +48,7 @@ class Context:
     constants: Constants
     numbers: TermEmitter
     target: Target
+    last_bits: bool = False  # of functions may depend on the place of an element
 
 
 class Rule(ABC):

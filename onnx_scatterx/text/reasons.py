@@ -197,6 +197,7 @@ class LastBit(enum.Enum):
 
     FLOAT16 = "ONNX Runtime may round float16 once more or once less between two nodes"
     PACKED = "ONNX Runtime computes a product with a constant by another kernel"
+    PLACE = "ONNX Runtime computes other last bits of a function at another place of a tensor"
     FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
 
     def __str__(self) -> str:

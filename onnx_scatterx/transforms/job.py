@@ -193,6 +193,7 @@ class Job:
                     self.settings.target,
                     self.costs,
                     self.note_planned,
+                    self.settings.last_bits,
                 )
 
     def note_planned(self, *nodes: ir.Node) -> None:

@@ -170,7 +170,9 @@ class _Search:
         (*_, output) = node.outputs
         dtype = known(output).dtype or output.dtype
         self.functions += 1
-        if self.functions > _NODES or dtype is None or not computes_alike(node, dtypes):
+        if self.functions > _NODES or dtype is None:
+            return None
+        if not computes_alike(node, dtypes, last_bits=self.context.last_bits):
             return None
         parts: list[Updates | None] = []
         for value in node.inputs:

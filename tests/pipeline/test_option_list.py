@@ -20,6 +20,7 @@ GIVEN: dict[str, Any] = {
     "assume": ["n <= 8", "p: unique"],
     "distrust_dims": True,
     "deterministic": True,
+    "last_bits": True,
     "size_hint": {"n": 7},
     "effort": 2.5,
 }

@@ -76,12 +76,11 @@ def test_the_two_commands_install_what_exists() -> None:
 
 
 def test_ci_runs_both_first() -> None:
-    """As they stand here: lines that begin with an installation. All tests run later."""
+    """As they stand here: lines that begin with an installation."""
     assert len([line for line in LINES if line.startswith("pip install ")]) == 2
     script = (ROOT / ".ci" / "run").read_text()
     commands = [line for line in script.splitlines() if not line.startswith(("#", "set ", "cd "))]
-    assert commands[0].split()[-1] == ".ci/readme"
-    assert "pytest -q --hypothesis-profile=full" in commands
+    assert commands[0] == ".ci/readme"
 
 
 def test_the_picture() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason
+from onnx_scatterx.text.reasons import LastBit
 from tests.helpers.rules import Golden, Refuses
 from tests.helpers.support import parse
 
@@ -150,6 +152,19 @@ def test_a_read_by_flat_positions(golden: Golden) -> None:
         f = Mul (r, four) p = Add (f, c) q = Reshape (p, minus) l = Reshape (x, minus)
         a = Gather (l, q) u = Neg (a)"""
     golden(masked(updates), *masks(4))
+
+
+def test_a_function_whose_last_bits_may_differ() -> None:
+    """It is written if the user says so, and the entry names it."""
+    model = parse(masked("a = GatherND (x, i) u = Log (a)"))
+    result = onnx_scatterx.optimize(model, target="standard", last_bits=True)
+    kinds = {node.op_type for node in result.model.graph.node}
+    assert {"Log", "Where"} <= kinds
+    assert "GatherND" not in kinds
+    (entry,) = result.report.entries
+    assert entry.in_onnxruntime == (LastBit.PLACE.value,)
+    plain = onnx_scatterx.optimize(model, target="standard")
+    assert "GatherND" in {node.op_type for node in plain.model.graph.node}
 
 
 NOT_ALIKE = {
