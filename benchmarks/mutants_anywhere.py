@@ -61,11 +61,18 @@ def _swapped(model: onnx.ModelProto, rng: random.Random) -> bool:
     return True
 
 
+def _shaped(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """Return the model with inferred shapes, or None if they contradict each other."""
+    try:
+        return onnx.shape_inference.infer_shapes(model)
+    except onnx.shape_inference.InferenceError:
+        return None
+
+
 def _rewired(model: onnx.ModelProto, rng: random.Random) -> bool:
     """Let a node read another value of the same type, and of the same rank if that is known."""
-    try:
-        shaped = onnx.shape_inference.infer_shapes(model)
-    except onnx.shape_inference.InferenceError:
+    shaped = _shaped(model)
+    if shaped is None:
         return False
     kinds: dict[str, tuple[int, int]] = {}
     for value in (*shaped.graph.input, *shaped.graph.value_info, *shaped.graph.output):
@@ -221,9 +228,8 @@ def _end(model: onnx.ModelProto, rng: random.Random) -> bool:
 
 def _equal_axes(model: onnx.ModelProto, rng: random.Random) -> bool:
     """Swap two axes of a value that seem to have one size: so every shape still fits."""
-    try:
-        shaped = onnx.shape_inference.infer_shapes(model)
-    except onnx.shape_inference.InferenceError:
+    shaped = _shaped(model)
+    if shaped is None:
         return False
     places: list[tuple[int, int, list[int]]] = []
     dims: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Faults in optimized models, of which none that differs in a run may be proven.
+"""Faults are put into optimized models. If a faulty model differs in a run, it must not be proven.
 
 A mutant counts if it loads and differs from the original, or fails, on some input on which the
 original runs. It is refuted if the solver finds such inputs. A mutant that is proven for sizes is

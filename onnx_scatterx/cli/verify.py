@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.text.visible import as_json
 
     if args.effort != 1 and not args.prove:
-        raise ScatterXError("--effort has no effect without --prove")
+        raise ScatterXError("--effort changes nothing unless --prove is given")
     before, after = given_models(args.before, args.after)
     more: dict[str, Any] = {"rtol": args.rtol, "atol": args.atol}
     if args.input:

@@ -1,6 +1,6 @@
 """What models state of their sizes, and what the user knows of the inputs.
 
-What a model states is no fact: it must follow from the inputs.
+What a model states is not believed: it must follow from the inputs.
 ONNX Runtime folds a Shape by a dim that a model states as a number, and reuses memory of values
 whose dims have one name. So a wrong dim changes what a model computes, or lets it fail. What the
 user states is a fact.

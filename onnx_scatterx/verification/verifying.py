@@ -82,8 +82,8 @@ def verify(
         seed: of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
             `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
-            assumptions in the metadata of the second model are added for the runs; for a proof
-            they are no facts.
+            assumptions in the metadata of the second model are added for the runs. A proof
+            does not use them.
         feeds: inputs to run before the random ones, by name. With `samples=0`, they alone are run.
         rtol: let floats differ by `atol + rtol * abs(output of before)`. If neither `rtol` nor
             `atol` is given, every bit counts; if one is, the other is 0.

@@ -242,7 +242,7 @@ def test_external_data_are_known_by_their_bytes(tmp_path: Path) -> None:
     inside = onnx.load(paths[0])
     assert prove(paths[0], inside).proven
     (tmp_path / "0" / "w.bin").unlink()
-    assert "there is no file w.bin" in str(prove(paths[0], paths[1]))
+    assert "the file w.bin is missing" in str(prove(paths[0], paths[1]))
 
 
 def test_what_is_not_valid_is_an_answer() -> None:

@@ -152,7 +152,7 @@ def test_a_limit_is_named_and_raised(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "the limit of steps in terms was reached: --effort 4 allows four times as much" in said
     assert main([*line, "--prove", "--effort", "1"]) == 0
     assert main([*line, "--effort", "4"]) == 2
-    assert "--effort has no effect without --prove" in capsys.readouterr().err
+    assert "--effort changes nothing unless --prove is given" in capsys.readouterr().err
 
 
 def test_promises_of_the_second_model_are_no_facts() -> None:

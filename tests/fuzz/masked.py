@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
-from onnx_scatterx.text.last_bit import LastBit
 
 import onnx_scatterx
+from onnx_scatterx.text.reasons import LastBit
 from tests.fuzz.drawn import campaign, runs
 from tests.helpers.pair import agree
 

@@ -72,7 +72,7 @@ def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, byte
         raise UnsupportedError(f"{what}, which are not beside the model")
     path = beside / location
     if not path.is_file():
-        raise UnsupportedError(f"{what}: there is no file {location}")
+        raise UnsupportedError(f"{what}: the file {location} is missing")
     try:
         offset = int(said.get("offset", 0))
         length = int(said.get("length", path.stat().st_size - offset))

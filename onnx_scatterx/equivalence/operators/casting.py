@@ -120,6 +120,6 @@ _SMALL = ("int8", "uint8", "int16", "uint16")
 
 
 def _is_normal(scale: Term) -> bool:
-    """Return whether a scale is a number, neither tiny nor huge."""
+    """Return whether a scale is a number of usual size."""
     normal = scale.op == "literal" and scale.data[0] == "float32"
     return normal and 1e-30 < float(number_of(scale)) < 1e30
