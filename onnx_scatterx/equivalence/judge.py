@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.equivalence.building import COMPUTING, QUANTIZING, Builder, Scope, SizeKey
+from onnx_scatterx.equivalence.building import (
+    COMPUTING,
+    QUANTIZING,
+    Builder,
+    Scope,
+    SizeKey,
+    by_place,
+)
 from onnx_scatterx.equivalence.comparing import SAME, Comparison, compare, proven
 from onnx_scatterx.equivalence.core.arithmetic import integer
 from onnx_scatterx.equivalence.core.logic import FALSE, equal
@@ -205,6 +212,9 @@ class Trial:
         floats = sort_of(made.dtype) == "data" and made.dtype != "string"
         if node.op == "Where" and floats:
             self.world.assume("the sign of a zero does not count where a new Where chooses floats")
+        elif floats and node.op in by_place(made.dtype):
+            what = f"{node.op}: its last bits depend on the place in a tensor"
+            self.owed.append((what, Comparison("open", what)))
         elif node.op in QUANTIZING or (node.op in COMPUTING and floats):
             self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
 

@@ -36,6 +36,19 @@ TRAPS = {
         "g (float[N] x, int64[K] i) => (float[A] y) { j = Sub(i, i) w = Gather(x, j) y = Neg(x) }",
         ("Sub(i, i)", "Identity(i)"),
     ),
+    "a logarithm, whose last bit depends on the place": (
+        "g (float[9] x) => (float[4] z) <int64[1] a = {3}, int64[1] b = {7}> "
+        "{ w = Log(x) z = Slice(w, a, b) }",
+        ("w = Log(x) z = Slice(w, a, b)", "w = Slice(x, a, b) z = Log(w)"),
+    ),
+    "a power by another tensor, which squares by a product if it has one element": (
+        "g (float[N] x, float[N] e) => (float[M] z) <int64[1] a = {0}, int64[1] b = {1}> "
+        "{ w = Pow(x, e) z = Slice(w, a, b) }",
+        (
+            "w = Pow(x, e) z = Slice(w, a, b)",
+            "w = Slice(x, a, b) f = Slice(e, a, b) z = Pow(w, f)",
+        ),
+    ),
     "bounds that are no numbers": (
         "g (int64[N] x) => (int64[A] y) { y = Neg(x) }",
         ("y = Neg(x)", "w = Clip(x, x) y = Neg(x)"),

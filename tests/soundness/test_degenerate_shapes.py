@@ -49,7 +49,7 @@ def test_what_is_known_of_a_node_holds(domain: str, op: str) -> None:
             shapes = {name: array.shape for name, array in feed.items()}
             text = onnx.printer.to_text(model)
             raise AssertionError(f"seed {seed}: {error}, {shapes}\n{text}") from error
-    assert accepted >= EXAMPLES // 8, f"{accepted} of {EXAMPLES} are accepted"
+    assert accepted >= max(1, EXAMPLES // 12), f"{accepted} of {EXAMPLES} are accepted"
 
 
 @pytest.mark.parametrize("batch", ["C", "0", "3"])
