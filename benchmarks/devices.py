@@ -18,9 +18,9 @@ from pathlib import Path
 
 import onnx
 
-from onnx_scatterx.devices.process import ConsumerProcess
-from onnx_scatterx.devices.registry import Consumer, consumer_names, consumer_of
-from onnx_scatterx.devices.table import device_table
+from onnx_scatterx.doors.devices.process import ConsumerProcess
+from onnx_scatterx.doors.devices.registry import Consumer, consumer_names, consumer_of
+from onnx_scatterx.doors.devices.table import device_table
 from onnx_scatterx.errors import MissingConsumerError
 
 BEGIN, END = "<!-- the table begins -->", "<!-- the table ends -->"

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import onnx
 
 import onnx_scatterx
-from onnx_scatterx.cli import main as run
+from onnx_scatterx.doors.cli import main as run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 

@@ -1,4 +1,6 @@
-"""Measures the prices of the steps that a command may take (``onnx_scatterx/symbolic/prices.py``).
+"""Measures the prices of the steps that a command may take.
+
+They are in ``onnx_scatterx/optimizer/symbolic/prices.py``.
 
     python benchmarks/prices.py
 
@@ -18,16 +20,24 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.symbolic.budget import own_budget
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.quasi_polynomial import never_negative
-from onnx_scatterx.symbolic.sample import Sample
-from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Term, coord, floor_div, maximum, minimum, size, term
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+from onnx_scatterx.optimizer.symbolic.budget import own_budget
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
+from onnx_scatterx.optimizer.symbolic.sample import Sample
+from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Term,
+    coord,
+    floor_div,
+    maximum,
+    minimum,
+    size,
+    term,
+)
 
 WANTED = 5.0  # microseconds
 MOST = 15.0

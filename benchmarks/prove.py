@@ -32,9 +32,9 @@ from prove_mutants import judge_mutants, share
 from prove_workers import Row, rows_of
 
 import onnx_scatterx
-from onnx_scatterx.equivalence.core.terms import UnsupportedError, new_table
-from onnx_scatterx.equivalence.judge import deep, judge
-from onnx_scatterx.equivalence.proof import verdicts
+from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
+from onnx_scatterx.judges.equivalence.judge import deep, judge
+from onnx_scatterx.judges.equivalence.proof import verdicts
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")
 NAMES = ("", "fresh", "rotated")

@@ -16,7 +16,6 @@ import onnx.parser
 import onnxruntime as ort
 
 import onnx_scatterx
-from onnx_scatterx.runtime.bound_cache import cache_pairs, check_bound_cache
 
 
 def decoder(heads: int, positions: int, width: int) -> onnx.ModelProto:
@@ -47,8 +46,8 @@ def main() -> None:
 
     original = decoder(args.heads, args.positions, args.width)
     model = onnx_scatterx.optimize(original, target="scatterx").model
-    assert cache_pairs(model) == {"cache": "updated"}
-    for finding in check_bound_cache(model):
+    assert onnx_scatterx.cache_pairs(model) == {"cache": "updated"}
+    for finding in onnx_scatterx.check_bound_cache(model):
         raise SystemExit(str(finding))  # somebody else reads the cache: do not bind it twice
 
     session = onnx_scatterx.session(model)

@@ -17,27 +17,29 @@ if TYPE_CHECKING:
     from onnx_scatterx import passes as passes
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
-    from onnx_scatterx.api import Result, inspect, optimize
-    from onnx_scatterx.batch import inspect_many, optimize_many
-    from onnx_scatterx.batch.summary import Summary
-    from onnx_scatterx.benchmarking import Benchmark, bench
+    from onnx_scatterx.doors.api import Result, inspect, optimize
+    from onnx_scatterx.doors.batch import inspect_many, optimize_many
+    from onnx_scatterx.doors.batch.summary import Summary
+    from onnx_scatterx.doors.benchmarking import Benchmark, bench
+    from onnx_scatterx.doors.bound_cache import cache_pairs, check_bound_cache
+    from onnx_scatterx.doors.devices import check
+    from onnx_scatterx.doors.explanation import advise, explain
+    from onnx_scatterx.doors.extraction import Part, extract
     from onnx_scatterx.errors import (
         MissingConsumerError,
         ModelError,
         ScatterXError,
         VerifyError,
     )
-    from onnx_scatterx.explanation import advise, explain
-    from onnx_scatterx.extraction import Part, extract
+    from onnx_scatterx.judges.verification import DifferenceError, Verification, verify
+    from onnx_scatterx.optimizer.reports.entries import Action, GatherReport, ScatterReport
+    from onnx_scatterx.optimizer.reports.report import Report, TargetError
+    from onnx_scatterx.optimizer.targets.target import Target
     from onnx_scatterx.passes import RemoveScatters
-    from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
-    from onnx_scatterx.reports.report import Report, TargetError
     from onnx_scatterx.runtime.library import library_path
     from onnx_scatterx.runtime.opened import run_model
     from onnx_scatterx.runtime.session import session
-    from onnx_scatterx.targets.target import Target
     from onnx_scatterx.text.reasons import Reason, Refusal
-    from onnx_scatterx.verification import DifferenceError, Verification, verify
 
     __version__: str
 
@@ -64,6 +66,9 @@ __all__ = [
     "__version__",
     "advise",
     "bench",
+    "cache_pairs",
+    "check",
+    "check_bound_cache",
     "explain",
     "extract",
     "inspect",
@@ -87,37 +92,40 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
 
 # Heavy libraries are imported when a name is first used.
 _HOMES = {
-    "Action": "reports.entries",
-    "Benchmark": "benchmarking",
-    "DifferenceError": "verification",
-    "GatherReport": "reports.entries",
+    "Action": "optimizer.reports.entries",
+    "Benchmark": "doors.benchmarking",
+    "DifferenceError": "judges.verification",
+    "GatherReport": "optimizer.reports.entries",
     "MissingConsumerError": "errors",
     "ModelError": "errors",
-    "Part": "extraction",
+    "Part": "doors.extraction",
     "Reason": "text.reasons",
     "Refusal": "text.reasons",
     "RemoveScatters": "passes",
-    "Report": "reports.report",
-    "Result": "api",
-    "ScatterReport": "reports.entries",
+    "Report": "optimizer.reports.report",
+    "Result": "doors.api",
+    "ScatterReport": "optimizer.reports.entries",
     "ScatterXError": "errors",
-    "Summary": "batch.summary",
-    "Target": "targets.target",
-    "TargetError": "reports.report",
-    "Verification": "verification",
+    "Summary": "doors.batch.summary",
+    "Target": "optimizer.targets.target",
+    "TargetError": "optimizer.reports.report",
+    "Verification": "judges.verification",
     "VerifyError": "errors",
-    "advise": "explanation",
-    "bench": "benchmarking",
-    "explain": "explanation",
-    "extract": "extraction",
-    "inspect": "api",
-    "inspect_many": "batch",
+    "advise": "doors.explanation",
+    "bench": "doors.benchmarking",
+    "cache_pairs": "doors.bound_cache",
+    "check": "doors.devices",
+    "check_bound_cache": "doors.bound_cache",
+    "explain": "doors.explanation",
+    "extract": "doors.extraction",
+    "inspect": "doors.api",
+    "inspect_many": "doors.batch",
     "library_path": "runtime.library",
-    "optimize": "api",
-    "optimize_many": "batch",
+    "optimize": "doors.api",
+    "optimize_many": "doors.batch",
     "run_model": "runtime.opened",
     "session": "runtime.session",
-    "verify": "verification",
+    "verify": "judges.verification",
 }
 _MODULES = ("export", "passes", "rewrites", "theory")
 

@@ -20,10 +20,10 @@ from onnx_scatterx.text.option_values import (
 )
 
 if TYPE_CHECKING:
-    from onnx_scatterx.assumptions.clauses import Assume
-    from onnx_scatterx.assumptions.fixed_sizes import Fix
-    from onnx_scatterx.settings import Rules
-    from onnx_scatterx.targets.catalogue import AnyTarget
+    from onnx_scatterx.optimizer.assumptions.clauses import Assume
+    from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
+    from onnx_scatterx.optimizer.settings import Rules
+    from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 
 
 class Options(TypedDict, total=False):

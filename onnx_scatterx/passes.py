@@ -10,11 +10,11 @@ from typing import Unpack
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.pipeline import optimize_ir
+from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.transforms.fix_sizes import FixSizes
 from onnx_scatterx.options import Options
-from onnx_scatterx.pipeline import optimize_ir
-from onnx_scatterx.reports.report import Report
-from onnx_scatterx.settings import Settings
-from onnx_scatterx.transforms.fix_sizes import FixSizes
 
 __all__ = ["FixSizes", "RemoveScatters"]
 

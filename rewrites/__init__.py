@@ -4,9 +4,12 @@ Most are a ``RegionRule``: they write a region of a tensor whose elements are kn
 other tensors. Every rule that can write a region makes a plan, and the cheapest plan is taken. Of
 equal plans, that of the first rule in the tuple is taken. The others are a ``ScatterRule``, for a
 scatter that fills no boxes: the first one that has a plan is taken.
+
+With ``Reason`` and ``Refusal`` of the package, the names here are what a rule of your own imports.
 """
 
-from onnx_scatterx.lowering.rule import RegionRule, Rule, ScatterRule
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, RegionRule, Rule, ScatterRule
 from onnx_scatterx.rewrites.combine import combine
 from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
@@ -55,4 +58,4 @@ RULES: tuple[Rule, ...] = (
     sorted_write,
 )
 
-__all__ = ["RULES", "RegionRule", "Rule", "ScatterRule"]
+__all__ = ["RULES", "Context", "Plan", "RegionRule", "Rule", "Scatter", "ScatterRule"]

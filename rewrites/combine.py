@@ -8,13 +8,13 @@ A full cover is combined too: it is never just the updates.
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Plan, RegionRule
-from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.regions import Reduced
-from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.mosaic.regions import Reduced
+from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 

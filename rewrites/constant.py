@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Plan, RegionRule
-from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.symbolic.terms import Term
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.mosaic.regions import View
+from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _FREE = 4096  # bytes of a new constant, from any sources

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.symbolic.tabulate import tabulated
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _MOST = 1 << 16  # positions, and updates, that are listed

@@ -25,14 +25,14 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Shape
-from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reduce import is_ordered, reduced, reducers
-from onnx_scatterx.emit.select import select
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
+from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.reduce import is_ordered, reduced, reducers
+from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
-from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

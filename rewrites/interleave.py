@@ -16,14 +16,14 @@ import math
 
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Plan, RegionRule
-from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.strided_interval import StridedInterval
-from onnx_scatterx.symbolic.terms import Term, floor_div, term
-from onnx_scatterx.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.emit.reshape import reshape
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.optimizer.symbolic.terms import Term, floor_div, term
+from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _CLASSES = 16

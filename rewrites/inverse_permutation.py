@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.origins import read_value
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.take import take
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.analysis.domain.origins import read_value
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.take import take
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.symbolic.terms import dim_of, symbol_of
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of
-from onnx_scatterx.symbolic.terms import dim_of, symbol_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _INT64 = ir.DataType.INT64

@@ -21,15 +21,15 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.emit.select import select
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.reshape import reshape
+from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
-from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

@@ -14,13 +14,13 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.iota import LISTED, iota
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.emit.iota import LISTED, iota
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of
 from onnx_scatterx.rewrites.helpers.positions import Positions, positions
-from onnx_scatterx.symbolic.terms import Term, dim_of
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL = ir.DataType.BOOL

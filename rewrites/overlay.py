@@ -21,17 +21,17 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Plan, RegionRule
-from onnx_scatterx.mosaic.cells import Cell
-from onnx_scatterx.mosaic.regions import View
-from onnx_scatterx.mosaic.strided_interval import StridedInterval
-from onnx_scatterx.native.fallback import FallbackSpec
-from onnx_scatterx.native.nodes import make_node
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.mosaic.regions import View
+from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.optimizer.native.fallback import FallbackSpec
+from onnx_scatterx.optimizer.native.nodes import make_node
+from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
-from onnx_scatterx.symbolic.terms import Term
-from onnx_scatterx.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range

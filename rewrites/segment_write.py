@@ -20,9 +20,10 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.symbolic.rising import never_falls
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,
@@ -33,7 +34,6 @@ from onnx_scatterx.rewrites.helpers.search import (
     squeezed,
     taken,
 )
-from onnx_scatterx.symbolic.rising import never_falls
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64

@@ -17,10 +17,10 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.lift.access import Access
-from onnx_scatterx.lift.lift_gather import Gather, is_gather
-from onnx_scatterx.lift.lift_scatter import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.lowering.rule import Context, Plan, ScatterRule
+from onnx_scatterx.optimizer.lift.access import Access
+from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_gather
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 _LISTED = 4096  # bytes of a new constant

@@ -3,7 +3,8 @@
 pytest                              all but the tests marked `full`, with a worker for each core
 pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with three times the examples and the tests marked `full`, as CI
+pytest --hypothesis-profile=full    with three times the examples and the tests marked `full`
+pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes, as CI
 pytest --hypothesis-profile=deep    with five times the examples
 just explore 7                      with five times the examples, and others: those of seed 7
 
@@ -15,12 +16,12 @@ import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
-from onnx_scatterx.batch import pool
+from onnx_scatterx.doors.batch import pool
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
-from tests.helpers.examples import is_full
+from tests.helpers.examples import examples, is_full, scaled
 
 # Folders and files of tests of processes.
 _REAL_STARTS = {"batch", "devices", "runtime", "test_no_process.py", "test_stopping.py"}
@@ -56,13 +57,27 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--update-golden writes files that tests share: run it with -n 0")
 
 
+@pytest.hookimpl(tryfirst=True)  # the option -m selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests marked `full`, unless one is named or the profile asks for more."""
+    """Mark what follows the profile; skip the tests marked `full`, unless the profile asks for more.
+
+    They also run if one is named.
+    """
+    for item in items:
+        if item.get_closest_marker("full") or _follows_the_profile(item):
+            item.add_marker("drawn")
     if is_full() or any("::" in argument for argument in config.args):
         return
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))
+
+
+def _follows_the_profile(item: pytest.Item) -> bool:
+    if not isinstance(item, pytest.Function):
+        return False
+    names = {scaled.__name__, examples.__name__, is_full.__name__}
+    return is_hypothesis_test(item.obj) or not names.isdisjoint(vars(item.module))
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@ import onnx_ir as ir
 from onnx_scatterx.export.graph import Graph, data_of
 from onnx_scatterx.export.nd_form import nd_form
 from onnx_scatterx.export.request import Request
-from onnx_scatterx.native.attach_fallbacks import attach_fallbacks
-from onnx_scatterx.native.fallback import FallbackSpec
-from onnx_scatterx.native.nodes import make_node
+from onnx_scatterx.optimizer.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.optimizer.native.fallback import FallbackSpec
+from onnx_scatterx.optimizer.native.nodes import make_node
 
 
 def native(request: Request) -> ir.Model:

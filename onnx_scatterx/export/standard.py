@@ -8,7 +8,7 @@ from onnx_scatterx.export.graph import Graph, data_of
 from onnx_scatterx.export.nd_form import NdForm, slice_dims
 from onnx_scatterx.export.operands import along_of, choose, numbers_of, tuples_of
 from onnx_scatterx.export.request import Request
-from onnx_scatterx.native.fallback import inverse
+from onnx_scatterx.optimizer.native.fallback import inverse
 from onnx_scatterx.theory.scattering import Reduction
 from onnx_scatterx.theory.transformer import XTransformer
 

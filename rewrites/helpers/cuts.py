@@ -10,12 +10,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from onnx_scatterx.emit.writer import INT64_MAX
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.mosaic.regions import AxisMap
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import (
+from onnx_scatterx.optimizer.emit.writer import INT64_MAX
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.mosaic.regions import AxisMap
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import (
     PositivePart,
     Term,
     floor_div,
@@ -25,7 +25,7 @@ from onnx_scatterx.symbolic.terms import (
     term,
     where,
 )
-from onnx_scatterx.symbolic.terms import step as at_least
+from onnx_scatterx.optimizer.symbolic.terms import step as at_least
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 _VARIANTS = 27  # bounds tried in place of one

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, as_term, term
 from onnx_scatterx.rewrites.helpers.masks import Mask, mask_under, row_of
-from onnx_scatterx.symbolic.terms import Symbol, as_term, term
 
 _Read = tuple[ir.Value, list[Symbol]]
 """A tensor, and the rows of a NonZero by which it is read, in the order of its leading axes."""

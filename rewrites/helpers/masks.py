@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.origins import ElementOf
-from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import Symbol, Term, as_term, dim_of
+from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context
+from onnx_scatterx.optimizer.symbolic.simplify import simplify
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term, dim_of
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask

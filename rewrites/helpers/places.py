@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.origins import read_value
-from onnx_scatterx.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reshape import reshape
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.optimizer.analysis.domain.origins import read_value
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.reshape import reshape
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of, symbol_of, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
-from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import Term, dim_of, symbol_of, term
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant

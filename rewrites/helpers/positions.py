@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.domain.origins import read_value
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context
-from onnx_scatterx.symbolic.terms import Symbol, Term, dim_of, symbol_of
+from onnx_scatterx.optimizer.analysis.domain.origins import read_value
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, symbol_of
 
 _INT64 = ir.DataType.INT64
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.emit.iota import iota
-from onnx_scatterx.emit.reduce import reduced, reducers
-from onnx_scatterx.emit.select import select
-from onnx_scatterx.emit.take import take
-from onnx_scatterx.lift.canonical import Canonical
-from onnx_scatterx.lift.lift_scatter import Scatter
-from onnx_scatterx.lowering.rule import Context
+from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.take import take
+from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context
+from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, places_of
-from onnx_scatterx.symbolic.terms import Term, term
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

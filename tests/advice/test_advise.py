@@ -10,9 +10,9 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, optimize
-from onnx_scatterx.advice.change import Command
-from onnx_scatterx.cli import main
-from onnx_scatterx.targets.catalogue import BASES, profile_names
+from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
 from tests.helpers.support import scatters
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> '

@@ -12,9 +12,9 @@ import onnx.printer
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.operators.same_shape import OF_SHAPES
-from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.operators.same_shape import OF_SHAPES
+from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.analysis.draws.creation import (
     constant,
     constant_of_shape,

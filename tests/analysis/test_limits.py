@@ -15,21 +15,21 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import Reason, explain, optimize
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.emit.available import descendants
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.symbolic.budget import (
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.emit.available import descendants
+from onnx_scatterx.optimizer.symbolic.budget import (
     Budget,
     PartSpentError,
     SpentError,
     budget,
     own_budget,
 )
-from onnx_scatterx.symbolic.limits import LIMITS
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.symbolic.terms import floor_div, maximum, pos, size
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.simplify import simplify
+from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
+from onnx_scatterx.optimizer.symbolic.terms import floor_div, maximum, pos, size
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
 from tests.helpers.support import run, scatters
 
@@ -117,7 +117,7 @@ TOLD = """
 from tests.helpers.hostile import HOSTILE, pyramid
 from tests.analysis.test_limits import limited, outcome
 import hashlib
-import onnx_scatterx.symbolic.budget as budget
+import onnx_scatterx.optimizer.symbolic.budget as budget
 used = []
 work = budget.Budget.work
 budget.Budget.work = lambda self, steps: (used.append(steps), work(self, steps))[1]

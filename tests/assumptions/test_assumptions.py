@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.origins import DeclaredDim
-from onnx_scatterx.assumptions.assumption import Assumption
-from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.ir.io import load
-from onnx_scatterx.lowering.rule import RegionRule
+from onnx_scatterx.judges.verification.interface import Interface
+from onnx_scatterx.judges.verification.sample_source import SampleSource
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
+from onnx_scatterx.optimizer.assumptions.assumption import Assumption
+from onnx_scatterx.optimizer.assumptions.clauses import clauses
+from onnx_scatterx.optimizer.lowering.rule import RegionRule
+from onnx_scatterx.optimizer.symbolic.terms import floor_div, size
 from onnx_scatterx.rewrites import RULES
-from onnx_scatterx.symbolic.terms import floor_div, size
-from onnx_scatterx.verification.interface import Interface
-from onnx_scatterx.verification.sample_source import SampleSource
 from tests.helpers.examples import examples
 from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters

@@ -3,11 +3,11 @@
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.assumptions.clauses import clauses
-from onnx_scatterx.assumptions.fixed_sizes import Fix, FixedSizes, sizes_of
-from onnx_scatterx.assumptions.size_template import template
-from onnx_scatterx.assumptions.sized_clauses import at_sizes
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.assumptions.clauses import clauses
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix, FixedSizes, sizes_of
+from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes
 
 
 def model(**inputs: list[int | str | None] | None) -> ir.Model:

@@ -14,8 +14,8 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.batch import optimize_many
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.batch import optimize_many
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.theory.conventions import pytorch
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.batch.pool import Lost, Work, run_tasks
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN

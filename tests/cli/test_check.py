@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import parse

@@ -12,9 +12,9 @@ import numpy as np
 import onnx
 import pytest
 
-import onnx_scatterx.api
-from onnx_scatterx.api import Result
-from onnx_scatterx.cli import main
+import onnx_scatterx.doors.api
+from onnx_scatterx.doors.api import Result
+from onnx_scatterx.doors.cli import main
 from tests.helpers.support import parse, scatters
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -231,7 +231,7 @@ def test_a_model_that_differs_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
-    right = onnx_scatterx.api.optimize
+    right = onnx_scatterx.doors.api.optimize
 
     def wrong(model: str, **options: object) -> Result[onnx.ModelProto]:
         result = right(model)
@@ -239,7 +239,7 @@ def test_a_model_that_differs_is_not_written(
         nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
         return result
 
-    monkeypatch.setattr(onnx_scatterx.api, "optimize", wrong)
+    monkeypatch.setattr(onnx_scatterx.doors.api, "optimize", wrong)
     report = tmp_path / "r.json"
     assert main(["optimize", model, "-o", str(out), "--verify", "--report", str(report)]) == 1
     printed = capsys.readouterr()
@@ -260,7 +260,7 @@ def test_a_model_that_cannot_be_compared_is_not_written(
 
 def test_output_may_be_closed() -> None:
     program = (
-        "import sys; from onnx_scatterx.cli import main; sys.stdout = None\n"
+        "import sys; from onnx_scatterx.doors.cli import main; sys.stdout = None\n"
         f"sys.exit(main(['inspect', {YOLOX!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
@@ -305,7 +305,7 @@ def test_names_are_not_broken_and_not_read_as_markup(
 
 def test_help_needs_no_heavy_library() -> None:
     program = (
-        "import sys; from onnx_scatterx.cli import main; status = main(['--help'])\n"
+        "import sys; from onnx_scatterx.doors.cli import main; status = main(['--help'])\n"
         "print(status, *sorted({m.split('.')[0] for m in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.cli import progress as shown
-from onnx_scatterx.cli.progress import Batch, stages
+from onnx_scatterx.doors.cli import progress as shown
+from onnx_scatterx.doors.cli.progress import Batch, stages
 from tests.cli.test_cli import KV
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")

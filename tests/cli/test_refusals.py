@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 import pytest
 
-import onnx_scatterx.api
-from onnx_scatterx.cli import main
+import onnx_scatterx.doors.api
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.ir import save as model_save
 from tests.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.support import parse
@@ -199,7 +199,7 @@ def test_a_bug_has_status_2(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError("something unheard of")
 
-    monkeypatch.setattr(onnx_scatterx.api, "inspect", broken)
+    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", broken)
     assert main(["inspect", YOLOX]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert "AssertionError: something unheard of" in lines
@@ -215,7 +215,7 @@ def test_a_package_that_is_missing(
     assert error_of(capsys).endswith(
         "onnxruntime halted; None in sys.modules: install it, or onnx-scatterx again, with pip"
     )
-    monkeypatch.setitem(sys.modules, "onnx_scatterx.benchmarking", None)
+    monkeypatch.setitem(sys.modules, "onnx_scatterx.doors.benchmarking", None)
     assert main(["bench", YOLOX, "--target", "standard", "--rounds", "6"]) == 2
     assert capsys.readouterr().err.endswith("this is a bug in onnx-scatterx, please report it\n")
 
@@ -224,7 +224,7 @@ def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(onnx_scatterx.api, "inspect", interrupted)
+    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", interrupted)
     assert main(["inspect", YOLOX]) == 130
     assert error_of(capsys) == "interrupted"
 
@@ -233,7 +233,7 @@ def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def large(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(onnx_scatterx.api, "inspect", large)
+    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", large)
     assert main(["inspect", YOLOX]) == 2
     assert error_of(capsys) == "not enough memory: Unable to allocate 9 TiB"
 

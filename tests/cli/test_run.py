@@ -9,8 +9,8 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
-from onnx_scatterx.cli.array_tables import describe
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.doors.cli.array_tables import describe
 from onnx_scatterx.runtime.opened import run_model
 from tests.cli.test_cli import error_of, saved
 from tests.helpers.native_support import since

@@ -13,7 +13,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import KV, MODELS, NEG, error_of, saved
 from tests.helpers.support import scatters
 

@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.skipif(os.name != "posix", reason="forks, and signals"
 
 PROGRAM = """
 import os, signal, sys, time
-import onnx_scatterx.cli
-from onnx_scatterx.cli import supervised
+import onnx_scatterx.doors.cli
+from onnx_scatterx.doors.cli import supervised
 
 def work(_):
     try:
@@ -28,7 +28,7 @@ def work(_):
         return 130
     return 0
 
-onnx_scatterx.cli.main = work
+onnx_scatterx.doors.cli.main = work
 sys.exit(supervised.run())
 """
 

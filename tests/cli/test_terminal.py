@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import KV, MODELS, saved
 
 BOX = str(MODELS / "box_update_dynamo.onnx")

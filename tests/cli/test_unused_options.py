@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import KV, MODELS, error_of, saved
 
 IDLE = [

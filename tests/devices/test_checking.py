@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnx_scatterx.devices import check
-from onnx_scatterx.devices.process import ConsumerProcess
-from onnx_scatterx.devices.registry import Consumer, consumer_names, consumer_of
+from onnx_scatterx.doors.devices import check
+from onnx_scatterx.doors.devices.process import ConsumerProcess
+from onnx_scatterx.doors.devices.registry import Consumer, consumer_names, consumer_of
 from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import f32, parse
@@ -284,7 +284,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
     """It is imported by a Python without onnx_scatterx and its dependencies."""
     import subprocess
 
-    from onnx_scatterx.devices import child
+    from onnx_scatterx.doors.devices import child
 
     program = f"""if True:
         import sys, runpy
@@ -304,9 +304,10 @@ def test_an_adapter_is_self_contained(name: str) -> None:
         [sys.executable, "-S", "-E", "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    folders = ["", ".devices", ".system", ".devices.consumers"]
-    known = [*folders, ".devices.adapter", f".devices.consumers.{name}"]
-    loaded = [f"onnx_scatterx{suffix}" for suffix in known]
+    devices = "onnx_scatterx.doors.devices"
+    folders = ["onnx_scatterx", "onnx_scatterx.doors", "onnx_scatterx.system", devices]
+    adapters = [f"{devices}.{suffix}" for suffix in ("adapter", "consumers", f"consumers.{name}")]
+    loaded = [*folders, *adapters]
     said, _, modules = done.stdout.partition(" ")
     assert said == name
     assert set(eval(modules)) == set(loaded)

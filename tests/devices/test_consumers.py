@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnx_scatterx.devices.consumers import mnn, ncnn, rknn, sophgo
-from onnx_scatterx.devices.registry import consumer_names, consumer_of
-from onnx_scatterx.targets.catalogue import profile_names
+from onnx_scatterx.doors.devices.consumers import mnn, ncnn, rknn, sophgo
+from onnx_scatterx.doors.devices.registry import consumer_names, consumer_of
+from onnx_scatterx.optimizer.targets.catalogue import profile_names
 
 RKNN_TABLE = """
 D RKNN: [10:38:48.596]             Network Layer Information Table

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.emit.forms import FORMS
-from onnx_scatterx.emit.forms.request import Request
-from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.targets.limits import OperatorLimits
-from onnx_scatterx.targets.target import STANDARD, Target
-from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.emit.forms import FORMS
+from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.targets.limits import OperatorLimits
+from onnx_scatterx.optimizer.targets.target import STANDARD, Target
+from onnx_scatterx.optimizer.targets.violations import violations
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same, open_session

@@ -10,12 +10,12 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.emit.available import AvailableValues
-from onnx_scatterx.emit.terms import TermEmitter
-from onnx_scatterx.emit.writer import Writer
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.symbolic.terms import Term, maximum, minimum, pos, term
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.emit.available import AvailableValues
+from onnx_scatterx.optimizer.emit.terms import TermEmitter
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, pos, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, run
 

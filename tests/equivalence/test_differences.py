@@ -2,7 +2,7 @@
 
 import pytest
 
-from onnx_scatterx.equivalence.proof import prove
+from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of, replayed
 from tests.helpers.support import parse
 

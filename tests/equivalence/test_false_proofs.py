@@ -11,8 +11,8 @@ import onnx.parser
 import pytest
 from onnx import numpy_helper
 
-from onnx_scatterx.equivalence.declarations import InputClause
-from onnx_scatterx.equivalence.proof import Proof, prove
+from onnx_scatterx.judges.equivalence.declarations import InputClause
+from onnx_scatterx.judges.equivalence.proof import Proof, prove
 from tests.helpers.equivalence_support import assert_follows
 from tests.helpers.support import parse
 

@@ -4,11 +4,11 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.equivalence.core.arithmetic import integer
-from onnx_scatterx.equivalence.core.logic import both, equal
-from onnx_scatterx.equivalence.core.terms import new_table
-from onnx_scatterx.equivalence.inference import BELIEVED
-from onnx_scatterx.equivalence.judge import deep
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.logic import both, equal
+from onnx_scatterx.judges.equivalence.core.terms import new_table
+from onnx_scatterx.judges.equivalence.inference import BELIEVED
+from onnx_scatterx.judges.equivalence.judge import deep
 from tests.helpers.equivalence_support import _built, bound
 from tests.helpers.pair import rejections
 from tests.helpers.support import parse, run

@@ -11,15 +11,15 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
-from onnx_scatterx.equivalence.core import arithmetic, logic
-from onnx_scatterx.equivalence.core.terms import apply, variable
-from onnx_scatterx.equivalence.core.witnesses import Witnesses, coordinates
-from onnx_scatterx.equivalence.core.world import World
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.judges.equivalence.core import arithmetic, logic
+from onnx_scatterx.judges.equivalence.core.terms import apply, variable
+from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses, coordinates
+from onnx_scatterx.judges.equivalence.core.world import World
 from tests.helpers.support import parse
 
-FOLDER = Path(onnx_scatterx.__file__).parent / "equivalence"
+FOLDER = Path(onnx_scatterx.__file__).parent / "judges" / "equivalence"
 OTHERS = {"onnx", "numpy", "z3", "ml_dtypes"}
 
 
@@ -41,7 +41,7 @@ def test_it_shares_nothing_with_what_it_judges() -> None:
     for path in files:
         for module in imported(path):
             top = module.split(".")[0]
-            own = module.startswith("onnx_scatterx.equivalence")
+            own = module.startswith("onnx_scatterx.judges.equivalence")
             assert own or top in OTHERS or top in sys.stdlib_module_names, f"{path}: {module}"
 
 
@@ -167,7 +167,7 @@ def test_promises_of_the_second_model_are_no_facts() -> None:
 
 def test_a_run_that_contradicts_a_proof_refutes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the prover had a fault: the answer is that of the run, and it asks for a report."""
-    from onnx_scatterx.equivalence import proof
+    from onnx_scatterx.judges.equivalence import proof
 
     def wrong(*_: object, **__: object) -> proof.Proof:
         return proof.Proof({"y": proof.Verdict("proven")})
@@ -183,7 +183,7 @@ def test_a_run_that_contradicts_a_proof_refutes_it(monkeypatch: pytest.MonkeyPat
 
 def test_the_prover_reads_the_files_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the loader of the optimizer makes of a file is not what is judged."""
-    from onnx_scatterx.equivalence import proof
+    from onnx_scatterx.judges.equivalence import proof
 
     given: list[Any] = []
 

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.equivalence.proof import prove
+from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.examples import is_full
 
 MODELS = sorted(Path("models").glob("*.onnx"))

@@ -10,8 +10,8 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.equivalence.declarations import InputClause
-from onnx_scatterx.equivalence.proof import prove
+from onnx_scatterx.judges.equivalence.declarations import InputClause
+from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of, replayed
 from tests.helpers.support import parse
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from onnx_scatterx.equivalence.building import Builder
-from onnx_scatterx.equivalence.core.logic import equal, negation
-from onnx_scatterx.equivalence.core.reading import read
-from onnx_scatterx.equivalence.core.terms import walk
-from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.judge import deep
+from onnx_scatterx.judges.equivalence.building import Builder
+from onnx_scatterx.judges.equivalence.core.logic import equal, negation
+from onnx_scatterx.judges.equivalence.core.reading import read
+from onnx_scatterx.judges.equivalence.core.terms import walk
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.judge import deep
 from tests.helpers.equivalence_support import bound
 from tests.helpers.pair import rejections
 from tests.helpers.support import parse, run

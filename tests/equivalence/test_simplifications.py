@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import z3
 
-from onnx_scatterx.equivalence.core import arithmetic, logic, lookups, reshaping
-from onnx_scatterx.equivalence.core.encode import Encoder
-from onnx_scatterx.equivalence.core.terms import Term, new_table, substitute, variable, walk
-from onnx_scatterx.equivalence.core.types import range_of, wrapped
-from onnx_scatterx.equivalence.operators import elementwise
+from onnx_scatterx.judges.equivalence.core import arithmetic, logic, lookups, reshaping
+from onnx_scatterx.judges.equivalence.core.encode import Encoder
+from onnx_scatterx.judges.equivalence.core.terms import Term, new_table, substitute, variable, walk
+from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
+from onnx_scatterx.judges.equivalence.operators import elementwise
 
 Pair = tuple[Term, Any]
 """A term, and the same in Z3's language, not simplified."""

@@ -8,10 +8,10 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.equivalence.core import arithmetic, logic
-from onnx_scatterx.equivalence.core.encode import Encoder
-from onnx_scatterx.equivalence.core.terms import Term, substitute, variable, walk
-from onnx_scatterx.equivalence.core.types import range_of, wrapped
+from onnx_scatterx.judges.equivalence.core import arithmetic, logic
+from onnx_scatterx.judges.equivalence.core.encode import Encoder
+from onnx_scatterx.judges.equivalence.core.terms import Term, substitute, variable, walk
+from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
 
 
 def drawn(depth: int, rng: random.Random, variables: Sequence[Term]) -> Term:

@@ -3,7 +3,7 @@
 import onnx
 import pytest
 
-from onnx_scatterx.equivalence.proof import prove
+from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of
 from tests.helpers.support import parse
 

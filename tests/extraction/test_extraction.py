@@ -9,7 +9,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.examples import scaled
 from tests.helpers.support import parse

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from onnx_scatterx.reports.report import Report
+from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.text.reasons import LastBit
 from tests.fuzz.drawn import Drawn, Shape, campaign, judged
 from tests.helpers.pair import agree

@@ -17,6 +17,7 @@ from tests.fuzz_files.mutation import change_bytes, change_fields, change_text
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"
+MACHINE = "onnx_scatterx/optimizer/targets/cost_model/machine.toml"
 _TARGETS = ("scatterx", "standard", "ort-cpu", "qnn", "rknn", "coreml", "p.toml")
 _PROFILE = """name = "p"
 description = "a device"
@@ -129,7 +130,7 @@ def _as_bytes(text: str | bytes) -> bytes:
 def _of_profile(rng: Random, models: Path) -> Case:
     content, _ = _two(rng, models)
     profile = change_text(_PROFILE.encode(), _PROFILE.encode(), rng)
-    machine = (ROOT / "onnx_scatterx" / "targets" / "cost_model" / "machine.toml").read_bytes()
+    machine = (ROOT / MACHINE).read_bytes()
     files = {
         "m.onnx": content,
         "p.toml": profile,

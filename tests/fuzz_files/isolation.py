@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnx_scatterx.cli import supervised
+from onnx_scatterx.doors.cli import supervised
 
 MEMORY = 6 << 30  # bytes of addresses: ONNX Runtime reserves more than it uses
 _PATIENCE = 120.0  # seconds of waiting, in which a busy machine gives a process its CPU seconds

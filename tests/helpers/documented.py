@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 
 BLOCK = re.compile(r"^```(sh|text|toml)\n(.*?)^```", re.M | re.S)
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.equivalence.building import Builder, Scope
-from onnx_scatterx.equivalence.core.arithmetic import integer
-from onnx_scatterx.equivalence.core.logic import both, equal
-from onnx_scatterx.equivalence.core.reading import Graph, read
-from onnx_scatterx.equivalence.core.tensor import Tensor
-from onnx_scatterx.equivalence.core.terms import Term
-from onnx_scatterx.equivalence.core.types import constant
-from onnx_scatterx.equivalence.core.world import World
-from onnx_scatterx.equivalence.judge import deep
-from onnx_scatterx.equivalence.proof import Proof, prove
+from onnx_scatterx.judges.equivalence.building import Builder, Scope
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.logic import both, equal
+from onnx_scatterx.judges.equivalence.core.reading import Graph, read
+from onnx_scatterx.judges.equivalence.core.tensor import Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.core.types import constant
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.judge import deep
+from onnx_scatterx.judges.equivalence.proof import Proof, prove
 from tests.helpers.pair import agree, rejections, written_where
 from tests.helpers.support import parse, run
 

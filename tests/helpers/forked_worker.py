@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import IO, Any
 
-from onnx_scatterx.batch import pool
+from onnx_scatterx.doors.batch import pool
 from onnx_scatterx.runtime import worker, worker_client
 from onnx_scatterx.system import child
 

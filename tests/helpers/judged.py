@@ -13,12 +13,12 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
-from onnx_scatterx.analysis.domain.scope import Knowledge
-from onnx_scatterx.analysis.domain.tensor import TensorValue
-from onnx_scatterx.symbolic.elements import Elements
-from onnx_scatterx.symbolic.terms import Symbol, Term
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
+from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import open_session, rejections
 

@@ -10,7 +10,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.io import load, save
 from tests.cli.test_cli import error_of

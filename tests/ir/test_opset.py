@@ -12,10 +12,10 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.ir.opset import lower_opset
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.support import f32, i64, parse
 
 MODELS = Path(__file__).parents[2] / "models"

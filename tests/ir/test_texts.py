@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
 from tests.ir.test_every_field import model
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import onnx_scatterx.cli
+import onnx_scatterx.doors.cli
 from tests.fuzz_files.cases import Case, case
 from tests.fuzz_files.isolation import Ended, run
 from tests.fuzz_files.judge import faults
@@ -92,5 +92,5 @@ def test_what_a_command_does_to_its_process(
         "onnx-scatterx: gone.onnx: no such file\n"
     )
     for command, status in (crash, 2), (loop, 128 + signal.SIGXCPU):
-        monkeypatch.setattr(onnx_scatterx.cli, "main", command)
+        monkeypatch.setattr(onnx_scatterx.doors.cli, "main", command)
         assert run([], directory, {}, 1).status == status

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.analysis.convergence import interpret
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.lift.first_failure import first_failure
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.lift.first_failure import first_failure
 from tests.helpers.examples import examples
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse, sample

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.lift.quantization import Quantization
+from onnx_scatterx.optimizer.lift.quantization import Quantization
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.quantized import LIMITS, SCALES
 

@@ -11,9 +11,15 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.lowering.runtime_patterns import MEASURED, PATTERNS, Known, Pattern, obstacle
-from onnx_scatterx.mosaic.constants import Constants
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.lowering.runtime_patterns import (
+    MEASURED,
+    PATTERNS,
+    Known,
+    Pattern,
+    obstacle,
+)
+from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.pair import SESSIONS, agree, rejections
 from tests.helpers.quantized import whole_range

@@ -2,14 +2,14 @@
 
 import onnx_ir as ir
 
-from onnx_scatterx.analysis.convergence import interpret
-from onnx_scatterx.analysis.domain.origins import DeclaredDim
-from onnx_scatterx.lift.bounds import learn_bounds
-from onnx_scatterx.mosaic.connected_moves import connected_moves
-from onnx_scatterx.mosaic.moves import MOVES
-from onnx_scatterx.mosaic.provenance import Provenance
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import size
+from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
+from onnx_scatterx.optimizer.lift.bounds import learn_bounds
+from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
+from onnx_scatterx.optimizer.mosaic.moves import MOVES
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import size
 
 MODEL = """<ir_version: 8, opset_import: ["" : 18]>
     apart (float[4, 6] x, float[1, 6] u, float[M] v, float[N] w, int64[1] k)

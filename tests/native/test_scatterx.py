@@ -7,8 +7,8 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.passes import RemoveScatters
-from onnx_scatterx.reports.entries import Action
 from tests.helpers.native_support import (
     body,
     check,

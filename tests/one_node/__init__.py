@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.analysis.operators.same_shape import OF_SHAPES
-from onnx_scatterx.analysis.transfers import TRANSFERS
+from onnx_scatterx.optimizer.analysis.operators.same_shape import OF_SHAPES
+from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.one_node import fused, quantized
 from tests.one_node.source import Draws
 from tests.one_node.table import DRAWS

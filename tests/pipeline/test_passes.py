@@ -11,12 +11,12 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import passes, verify
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Plan
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Plan
+from onnx_scatterx.optimizer.reports.builder import AXES
+from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.passes import RemoveScatters
-from onnx_scatterx.reports.builder import AXES
-from onnx_scatterx.reports.entries import Action
 from onnx_scatterx.rewrites import RULES, RegionRule
 from onnx_scatterx.rewrites.view import view
 from onnx_scatterx.text.reasons import Reason, Refusal

@@ -7,14 +7,14 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.analysis.interpreter import Interpreter
-from onnx_scatterx.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.cli import main
-from onnx_scatterx.pipeline import PIPELINE
-from onnx_scatterx.settings import Settings
-from onnx_scatterx.transforms.drop_defaults import DropDefaultReductions
-from onnx_scatterx.transforms.lower_scatters import LowerScatters
-from onnx_scatterx.transforms.shorten_shapes import ShortenShapeComputations
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
+from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.optimizer.pipeline import PIPELINE
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.transforms.drop_defaults import DropDefaultReductions
+from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
+from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
 from tests.helpers.support import parse
 
 ROW = """g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)

@@ -40,6 +40,30 @@ def test_the_rules_are_a_folder_of_the_package() -> None:
     assert link.samefile(ROOT / "rewrites")
 
 
+def test_the_first_look_shows_at_most_ten_folders() -> None:
+    folders = [
+        path for path in (ROOT / "onnx_scatterx").iterdir() if (path / "__init__.py").exists()
+    ]
+    assert len(folders) <= 10
+
+
+def test_no_file_is_two_modules() -> None:
+    program = (
+        "import importlib, pkgutil, sys, onnx_scatterx as sx\n"
+        "for found in pkgutil.walk_packages(sx.__path__, 'onnx_scatterx.'):\n"
+        "    if not found.name.endswith(('.__main__', '.scatterx_ops')):\n"
+        "        importlib.import_module(found.name)\n"
+        "files = [str(getattr(m, '__file__', '')) for m in sys.modules.values()]\n"
+        "files = [file for file in files if 'scatterx' in file]\n"
+        "print(len(files), len(set(files)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    files, different = map(int, done.stdout.split())
+    assert files == different > 400
+
+
 def test_a_rule_is_a_file_with_a_test() -> None:
     files = {path.stem for path in (ROOT / "rewrites").glob("*.py")} - {"__init__"}
     assert files == {rule.name for rule in RULES} | {"overlay", "scatterx"}
@@ -93,7 +117,7 @@ def test_completion_offers_what_a_user_needs() -> None:
     """The functions, the types that they take and return, and the packages that lead on."""
     names = set(onnx_scatterx.__all__)
     functions = {name for name in names if name[0].islower()}
-    assert 8 <= len(functions) <= 14
+    assert 8 <= len(functions) <= 17
     assert all(callable(getattr(onnx_scatterx, name)) for name in functions)
     returned = {"Benchmark", "Report", "Result", "Summary", "Verification"}
     assert returned < names
@@ -143,8 +167,8 @@ def test_types_are_for_users_too() -> None:
 
 def test_templates_of_the_page_are_a_part_of_the_package() -> None:
     """As a wheel has them: a template is read from the package, not from the clone."""
-    page = importlib.resources.files("onnx_scatterx.reports.page")
-    folder = ROOT / "onnx_scatterx" / "reports" / "page"
+    page = importlib.resources.files("onnx_scatterx.optimizer.reports.page")
+    folder = ROOT / "onnx_scatterx" / "optimizer" / "reports" / "page"
     names = {path.relative_to(folder).as_posix() for path in folder.glob("templates/*")}
     assert len(names) >= 8
     assert all(page.joinpath(name).is_file() for name in (*names, "report.css", "report.js"))
@@ -170,7 +194,8 @@ def test_templates_are_for_pages_only() -> None:
 
 def test_a_function_is_not_hidden_by_its_module() -> None:
     program = (
-        "import onnx_scatterx.explanation, onnx_scatterx.api, onnx_scatterx.verification\n"
+        "import onnx_scatterx.doors.explanation, onnx_scatterx.doors.api\n"
+        "import onnx_scatterx.judges.verification\n"
         "import onnx_scatterx as sx\n"
         "print(*(callable(f) for f in (sx.explain, sx.inspect, sx.optimize, sx.verify)))"
     )
@@ -183,7 +208,7 @@ def test_a_function_is_not_hidden_by_its_module() -> None:
 def test_no_file_names_a_path_of_a_machine() -> None:
     found = list(texts())
     assert ROOT / "README.md" in found
-    assert ROOT / "onnx_scatterx" / "pipeline.py" in found
+    assert ROOT / "onnx_scatterx" / "optimizer" / "pipeline.py" in found
     assert PATH.search("see " + "/home" + "/somebody/x")
     assert [p for p in found if PATH.search(p.read_text(encoding="utf-8", errors="ignore"))] == []
 

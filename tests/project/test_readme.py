@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.documented import follow
 
@@ -71,7 +71,7 @@ def test_the_two_commands_install_what_exists() -> None:
     assert "pip install ." in COMMANDS
     assert 'pip install ".[test]"' in COMMANDS
     assert {"test", "dev"} <= set(project["optional-dependencies"])
-    assert project["scripts"]["onnx-scatterx"] == "onnx_scatterx.cli.supervised:run"
+    assert project["scripts"]["onnx-scatterx"] == "onnx_scatterx.doors.cli.supervised:run"
     assert [c for c in COMMANDS if not c.startswith(("onnx-scatterx ", "pip "))] == ["pytest"]
 
 

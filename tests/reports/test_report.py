@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.reports.entries import Action, GatherReport, ScatterReport
-from onnx_scatterx.reports.report import Report
+from onnx_scatterx.judges.verification import Verification
+from onnx_scatterx.optimizer.reports.entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.text.visible import as_html
-from onnx_scatterx.verification import Verification
 from tests.helpers.support import parse
 
 GONE = ScatterReport(

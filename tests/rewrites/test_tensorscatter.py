@@ -3,7 +3,7 @@
 from typing import Any
 
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import Target
+from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.rules import Golden, Refuses, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.opened import run_model
 from tests.cli.test_cli import error_of, saved

@@ -15,9 +15,9 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.bound_cache import cache_pairs, check_bound_cache
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.runtime.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.opened import run_model
 from onnx_scatterx.runtime.session import session

@@ -10,8 +10,8 @@ import random
 import onnx
 import pytest
 
-from onnx_scatterx.equivalence.proof import prove
-from onnx_scatterx.targets.catalogue import AnyTarget
+from onnx_scatterx.judges.equivalence.proof import prove
+from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 from tests.helpers import support
 from tests.helpers.equivalence_support import replayed
 from tests.helpers.masks import RNG

@@ -5,9 +5,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.lowering.planner import Planner
-from onnx_scatterx.lowering.region import Region
-from onnx_scatterx.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import Feed

@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.analysis.shapes import COMPARED
-from onnx_scatterx.analysis.transfers import FUSED, QUANTIZED, TRANSFERS
+from onnx_scatterx.optimizer.analysis.shapes import COMPARED
+from onnx_scatterx.optimizer.analysis.transfers import FUSED, QUANTIZED, TRANSFERS
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
 from tests.helpers.pair import SESSIONS

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.pair import agree
 from tests.helpers.support import assert_sound, parse, run, sample
 

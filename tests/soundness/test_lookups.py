@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx import inspect
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.examples import examples
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample, scatters

@@ -8,11 +8,11 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.reports.entries import Action
-from onnx_scatterx.symbolic.terms import term
-from onnx_scatterx.targets.cost_model.costs import NodeCosts, TimeCosts, Work
-from onnx_scatterx.targets.cost_model.machine import KINDS, Machine, calibration_file
-from onnx_scatterx.targets.cost_model.sizes import Sizes
+from onnx_scatterx.optimizer.reports.entries import Action
+from onnx_scatterx.optimizer.symbolic.terms import term
+from onnx_scatterx.optimizer.targets.cost_model.costs import NodeCosts, TimeCosts, Work
+from onnx_scatterx.optimizer.targets.cost_model.machine import KINDS, Machine, calibration_file
+from onnx_scatterx.optimizer.targets.cost_model.sizes import Sizes
 from tests.helpers.native_support import (
     body,
     check,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 
 DENSE = Target("dense", dense_limit=1 << 40)

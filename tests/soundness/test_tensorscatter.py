@@ -5,7 +5,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason, inspect
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.pair import assert_same
 from tests.helpers.support import assert_sound, nodes, optimize, parse, sample
 

@@ -8,9 +8,9 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.analysis.domain.overflow import fits
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.terms import coord, size
+from onnx_scatterx.optimizer.analysis.domain.overflow import fits
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import coord, size
 from tests.helpers.support import assert_sound, i64, parse, sample
 
 TYPES = ["float", "double", "float16", "bfloat16", "bool", "string"]

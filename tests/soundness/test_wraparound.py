@@ -10,10 +10,19 @@ import onnx.printer
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.analysis.domain.overflow import fits, stays
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.tabulate import tabulated
-from onnx_scatterx.symbolic.terms import coord, floor_div, lookup, minimum, pos, size, step, term
+from onnx_scatterx.optimizer.analysis.domain.overflow import fits, stays
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import (
+    coord,
+    floor_div,
+    lookup,
+    minimum,
+    pos,
+    size,
+    step,
+    term,
+)
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged, judge
 from tests.helpers.pair import SESSIONS, rejections

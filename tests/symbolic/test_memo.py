@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.symbolic import memo, symbol_ids
-from onnx_scatterx.symbolic.limits import Limits
-from onnx_scatterx.symbolic.memo import Memo
-from onnx_scatterx.symbolic.symbol_ids import fresh_symbols, keeps
+from onnx_scatterx.optimizer.symbolic import memo, symbol_ids
+from onnx_scatterx.optimizer.symbolic.limits import Limits
+from onnx_scatterx.optimizer.symbolic.memo import Memo
+from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols, keeps
 
 
 def test_a_full_memo_forgets_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.quasi_polynomial import never_negative
-from onnx_scatterx.symbolic.simplify import simplify
-from onnx_scatterx.symbolic.terms import (
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
+from onnx_scatterx.optimizer.symbolic.simplify import simplify
+from onnx_scatterx.optimizer.symbolic.terms import (
     Symbol,
     Term,
     coord,

@@ -6,10 +6,19 @@ import random
 import numpy as np
 import pytest
 
-from onnx_scatterx.symbolic.elements import Elements
-from onnx_scatterx.symbolic.prove import Facts
-from onnx_scatterx.symbolic.rising import never_falls
-from onnx_scatterx.symbolic.terms import Term, coord, element, equals, floor_div, pos, step, term
+from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.rising import never_falls
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Term,
+    coord,
+    element,
+    equals,
+    floor_div,
+    pos,
+    step,
+    term,
+)
 
 EXTENTS = 4, 3
 NAMES = "free", "rows", "first"  # in no order; each row in its order; the first row

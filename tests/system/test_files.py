@@ -12,8 +12,9 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.targets import cost_model
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.helpers.support import parse
 
@@ -87,8 +88,9 @@ def test_optimize_replaces_nothing_that_it_reads(
     model = with_index(folder / "m.onnx")
     (folder / "npu.toml").write_text('name = "npu"\nbase = "ort-cpu"\n')
     monkeypatch.setenv("ONNX_SCATTERX_MACHINE", str(folder / "machine.toml"))
-    machine = Path(onnx_scatterx.__file__ or "").parent / "targets" / "cost_model" / "machine.toml"
-    (folder / "machine.toml").write_bytes(machine.read_bytes())
+    (folder / "machine.toml").write_bytes(
+        Path(cost_model.__file__).with_name("machine.toml").read_bytes()
+    )
     command = ["optimize", str(model), "--target", str(folder / "npu.toml")]
     command += ["-q", "-o", str(out / "o.onnx"), "--report", str(out / "r.json")]
     files = read_by(command, opened, folder)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from tests.cli.test_cli import NEG, saved
 from tests.helpers.support import parse

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.system.scratch import clear, scratch
 from tests.cli.test_cli import NEG, saved
 

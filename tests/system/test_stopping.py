@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import onnx_scatterx.api
-from onnx_scatterx.cli import main
+import onnx_scatterx.doors.api
+from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import YOLOX, error_of, saved
 
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals"), pytest.mark.slow]
@@ -129,7 +129,9 @@ def test_the_status_says_which_signal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = signal.signal(number, signal.SIG_DFL)
-    monkeypatch.setattr(onnx_scatterx.api, "inspect", lambda *_, **__: signal.raise_signal(number))
+    monkeypatch.setattr(
+        onnx_scatterx.doors.api, "inspect", lambda *_, **__: signal.raise_signal(number)
+    )
     try:
         assert main(["inspect", YOLOX]) == status
         assert signal.getsignal(number) is signal.SIG_DFL

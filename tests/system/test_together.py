@@ -13,7 +13,7 @@ import onnx
 import onnxruntime as ort
 import pytest
 
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.system.scratch import is_scratch
 from tests.cli.test_cli import error_of, saved
 
@@ -136,7 +136,7 @@ def test_a_copy_of_an_old_output_keeps_its_weights(tmp_path: Path) -> None:
 SLOW = """
 import os, sys, time
 from pathlib import Path
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 
 model, out, begun, done = sys.argv[1:]
 

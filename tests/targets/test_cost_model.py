@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.benchmarking import calibrate
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.benchmarking import calibrate
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.symbolic.terms import element, size
-from onnx_scatterx.targets.cost_model.machine import (
+from onnx_scatterx.optimizer.symbolic.terms import element, size
+from onnx_scatterx.optimizer.targets.cost_model.machine import (
     KINDS,
     VARIABLE,
     Machine,
     calibration_file,
     local_machine,
 )
-from onnx_scatterx.targets.cost_model.sizes import OTHER, Sizes
+from onnx_scatterx.optimizer.targets.cost_model.sizes import OTHER, Sizes
 
 
 def test_calibrate(

@@ -7,10 +7,10 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
-from onnx_scatterx.targets.catalogue import target_of
-from onnx_scatterx.targets.target import Target
-from onnx_scatterx.targets.violations import violations
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.optimizer.targets.violations import violations
 from tests.helpers.support import parse
 
 TARGET = target_of(

@@ -14,7 +14,7 @@ from onnx import helper
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from onnx_scatterx.text.visible import as_html, visible
 
 EVIL = "\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"
@@ -130,7 +130,7 @@ def test_a_bug_is_seen_too(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError(f"of {EVIL}")
 
-    monkeypatch.setattr(onnx_scatterx.api, "inspect", broken)
+    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", broken)
     assert main(["inspect", hostile]) == 2
     assert "this is a bug" in (printed := capsys.readouterr().err)
     assert printed.replace("\n", "").isprintable()

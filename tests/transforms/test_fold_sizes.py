@@ -8,10 +8,10 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, Limits
+from onnx_scatterx.optimizer.transforms import constant_finder, fold_sizes
 from onnx_scatterx.passes import FixSizes
-from onnx_scatterx.symbolic.limits import LIMITS, Limits
-from onnx_scatterx.transforms import constant_finder, fold_sizes
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import f32, nodes, parse, sample
 

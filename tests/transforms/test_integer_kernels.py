@@ -9,8 +9,8 @@ import onnx_ir as ir
 import onnxruntime as ort
 import pytest
 
-from onnx_scatterx.transforms import constant_runs
-from onnx_scatterx.transforms.integer_kernels import KERNELS, compute
+from onnx_scatterx.optimizer.transforms import constant_runs
+from onnx_scatterx.optimizer.transforms.integer_kernels import KERNELS, compute
 
 Rng = np.random.Generator
 Case = tuple[list[np.ndarray], dict[str, Any]]

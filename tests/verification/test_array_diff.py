@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from onnx_scatterx.judges.verification.array_diff import Tolerance, compare
 from onnx_scatterx.runtime.worker_client import from_raw, to_raw
-from onnx_scatterx.verification.array_diff import Tolerance, compare
 from tests.helpers.examples import examples
 
 INF, NAN = np.inf, np.nan

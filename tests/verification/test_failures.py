@@ -16,10 +16,10 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
+from onnx_scatterx.judges.verification import Draw, Verification, verify
+from onnx_scatterx.judges.verification.array_diff import Tolerance
+from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
-from onnx_scatterx.verification import Draw, Verification, verify
-from onnx_scatterx.verification.array_diff import Tolerance
-from onnx_scatterx.verification.session_pair import SessionPair
 from tests.verification.test_verify import only, parse, unary
 
 pytestmark = pytest.mark.slow
@@ -211,7 +211,7 @@ def test_a_model_that_the_memory_does_not_hold(tmp_path: Path) -> None:
         (tmp_path / f"{name}.onnx").write_bytes(model.SerializeToString())
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n"
-        "from onnx_scatterx.cli import main; sys.exit(main(sys.argv[1:]))"
+        "from onnx_scatterx.doors.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     files = [str(tmp_path / "small.onnx"), str(tmp_path / "large.onnx")]
     for pair in (files, files[::-1]):

@@ -7,13 +7,13 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.inferred import inferred
-from onnx_scatterx.verification.index_bounds import input_constraints
-from onnx_scatterx.verification.interface import Input, Interface
-from onnx_scatterx.verification.sampler import FLAVOURS, InputSampler
-from onnx_scatterx.verification.sizes import SizeSearch, Symbol
+from onnx_scatterx.judges.verification.index_bounds import input_constraints
+from onnx_scatterx.judges.verification.interface import Input, Interface
+from onnx_scatterx.judges.verification.sampler import FLAVOURS, InputSampler
+from onnx_scatterx.judges.verification.sizes import SizeSearch, Symbol
+from onnx_scatterx.optimizer.assumptions.assumption import Assumption
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 

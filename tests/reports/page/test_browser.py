@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.batch.summary import Outcome, Summary
+from onnx_scatterx.doors.batch.summary import Outcome, Summary
 from tests.helpers.many_scatters import many_scatters
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.cli import main
+from onnx_scatterx.doors.cli import main
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 

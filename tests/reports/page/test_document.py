@@ -12,10 +12,10 @@ import pytest
 from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.reports.entries import About, bytes_text
-from onnx_scatterx.reports.page import environment, figures
-from onnx_scatterx.reports.report import Report
-from onnx_scatterx.verification import Verification
+from onnx_scatterx.judges.verification import Verification
+from onnx_scatterx.optimizer.reports.entries import About, bytes_text
+from onnx_scatterx.optimizer.reports.page import environment, figures
+from onnx_scatterx.optimizer.reports.report import Report
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse

@@ -1,7 +1,0 @@
-"""The public functions: optimize and inspect a model."""
-
-from onnx_scatterx.api.inspection import inspect
-from onnx_scatterx.api.optimization import optimize
-from onnx_scatterx.api.result import Result
-
-__all__ = ["Result", "inspect", "optimize"]

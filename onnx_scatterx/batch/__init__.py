@@ -1,5 +1,0 @@
-"""Many models at once: `optimize_many` and `inspect_many`."""
-
-from onnx_scatterx.batch.many import inspect_many, optimize_many
-
-__all__ = ["inspect_many", "optimize_many"]

@@ -1,5 +1,0 @@
-"""The command line: `main` parses, calls the public functions, and prints."""
-
-from onnx_scatterx.cli.program import main
-
-__all__ = ["main"]

@@ -1,0 +1,221 @@
+"""Numbers for the symbolic sizes of a model at which it runs, to try what follows from them.
+
+Numbers are drawn until all hold that is known of a model that runs: facts about its sizes, and at
+these sizes no node that cannot run. Sizes are unlike if they can be, so that no write is of
+everything by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.doors.advice.change import Change, Command
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.graphs import live_nodes
+from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor
+from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
+from onnx_scatterx.optimizer.lift.bounds import learn_bounds
+from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.optimizer.reports.advice import Advice, Way
+from onnx_scatterx.optimizer.reports.shown_boxes import value_at
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import LimitError
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
+from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes, write_sizes
+
+_STEPS = (32, 16, 8, 4, 2, 1)
+_READINGS = 24  # of the model, at sizes that the facts allow
+_NODES = 8_000  # that all readings together visit
+
+
+def open_sizes(model: ir.Model, fixed: FixedSizes | None = None) -> list[str]:
+    """Return the names of the symbolic sizes of the inputs; ``x[2]`` without a name.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[batch, 4, ?] x) => (float[batch, 4, M] y) { y = Identity(x) }''')
+    >>> open_sizes(model), open_sizes(model, FixedSizes.of(model, {"batch": 1}))
+    (['batch', 'x[2]'], ['x[2]'])
+    """
+    found: dict[str, None] = {}
+    there = fixed.symbols if fixed is not None else {}
+    for value in model.graph.inputs:
+        if not is_tensor(value) or value.name in model.graph.initializers:
+            continue
+        for axis, dim in enumerate(dims_of(value) or ()):
+            if not isinstance(dim, int):
+                called = [f"{value.name}[{axis}]"] if dim is None else sorted(names(dim))
+                found |= {name: None for name in called if name not in there}
+    return list(found)
+
+
+def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failure:
+    """Return numbers for all open sizes at which the model runs, as far as is known.
+
+    What the settings say of sizes is kept. If no such numbers are found, it is the node that fails
+    at the first that were tried. The result is {} if all sizes are numbers.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
+    ...     <int64[2] shape = {-1, 20}> { y = Concat <axis = 1> (x, u)  z = Reshape (y, shape) }''')
+    >>> settings = Settings.of(target="qnn")
+    >>> fitting_sizes(model, settings)
+    {'batch': 1, 'N': 96, 'M': 64}
+    """
+    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    wanted = open_sizes(model, fixed)
+    if not wanted:
+        return {}
+    known = {**settings.size_hint, **equalities(settings.assumed), **fixed.symbols}
+    failure: Failure | None = None
+    covering: dict[str, int] = {}
+    readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))
+    try:
+        facts = _facts(model, settings)
+        for numbers in _attempts(wanted, known):
+            if readings and all(_holds(t, {**known, **numbers}) for t in facts):
+                readings -= 1
+                found = _reading(model, settings, numbers)
+                if found is None:
+                    return numbers
+                if isinstance(found, Failure):
+                    failure = failure or found
+                elif not covering:
+                    covering = numbers
+    except LimitError:
+        pass
+    return covering or failure or {}
+
+
+def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Yield numbers for names: unlike before like, large before small."""
+    others = [n for n in wanted if not _is_batch(n) and n not in known]
+    first = {n: known.get(n, 1) for n in wanted}
+    for step in _STEPS:
+        yield {**first, **{n: step * (len(others) + 1 - i) for i, n in enumerate(others)}}
+        if len(others) > 1:
+            yield {**first, **{n: step * (i + 2) for i, n in enumerate(others)}}
+    for step in _STEPS if len(others) > 1 else ():
+        yield {**first, **dict.fromkeys(others, 2 * step)}
+    yield first
+
+
+def _is_batch(name: str) -> bool:
+    return "batch" in name.lower() or name.lower() == "b"
+
+
+def _analysis(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
+    return ModelAnalysis(
+        model,
+        distrust_dims=settings.distrust_dims,
+        assumed=at_sizes(settings.assumed, fixed),
+        learn=learn_bounds,
+    )
+
+
+def _facts(model: ir.Model, settings: Settings) -> list[Term]:
+    """Return the terms that are never negative if the model runs."""
+    found = _analysis(model, settings, FixedSizes({}, {}))
+    return list(found.knowledge.scopes[model.graph].facts.known())
+
+
+def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
+    """Return whether a fact is true at sizes; one about anything else may be."""
+    numbers: dict[Symbol, int] = {}
+    for leaf in fact.leaves():
+        origin = leaf.origin
+        name: str | None = None
+        if isinstance(origin, DeclaredDim):
+            name = origin.name
+        elif isinstance(origin, DimOf) and origin.visit is origin.value:
+            name = f"{origin.value.name}[{origin.axis}]"
+        number = None if name is None else evaluate(name, sizes)
+        if number is None:
+            return True
+        numbers[leaf] = int(number)
+    found = value_at(fact, numbers)
+    return found is None or found >= 0
+
+
+def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
+    """Return None if a model runs at sizes, as far as is known; else what speaks against them."""
+    copy = cloned(model)
+    try:
+        fix = {**(settings.fix or {}), **numbers}
+        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.distrust_dims)
+        write_sizes(copy, fixed)
+        knowledge = _analysis(copy, settings, fixed).knowledge
+    except ScatterXError as error:  # a size would be negative, or is promised to be another
+        return Failure("?", "", str(error))
+    failure = first_failure(copy.graph, knowledge)
+    if failure is not None:
+        return failure
+    scope, live = knowledge.scopes[copy.graph], live_nodes(copy.graph)
+    lines = [n for n in copy.graph if is_scatter(n) and n in live and _fills_a_line(n, scope)]
+    return lines or None
+
+
+def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a scatter writes as many rows in a line as there are, or more."""
+    scatter = lift_scatter(node, scope)
+    if not isinstance(scatter, Scatter):
+        return False
+    for expr, size in zip(scatter.index_exprs, scatter.data_shape, strict=True):
+        line = expr - expr.at(dict.fromkeys(expr.coords, 0))
+        if expr.leaves() and not line.leaves() and size.constant is not None and size.constant > 1:
+            low, high = scatter.facts.interval(line)
+            if high - low >= size.constant - 1:
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class SizeAdvice:
+    """Numbers for the sizes of a model, or the node that fails at all that were tried.
+
+    All is empty if the target takes symbols, or if the model has none.
+    """
+
+    target: str = ""
+    options: str = ""  # that give every size a number
+    change: Change | None = None
+    failure: Failure | None = None
+
+    @classmethod
+    def of(cls, model: ir.Model, settings: Settings) -> SizeAdvice:
+        """Return what can be said of the sizes of a model under settings."""
+        if not settings.target.static_only:
+            return cls()
+        copy = cloned(model)
+        WriteSizes(settings)(copy)
+        options = template(copy)
+        if not options:
+            return cls()
+        found = fitting_sizes(model, settings)
+        name = settings.target.name
+        if isinstance(found, Failure):
+            return cls(name, options, None, found)
+        printable = bool(found) and all(n.isprintable() for n in found)
+        return cls(name, options, Change(fix=found) if printable else None)
+
+    def advice(self, given: Command) -> tuple[Advice, ...]:
+        """Return the command that gives the sizes numbers, or the missing options."""
+        if not self.options:
+            return ()
+        why = f"the target {self.target} wants all sizes as numbers"
+        if self.change is not None:
+            way = Way(self.change.command(given), self.change.condition())
+            return (Advice((), why, "", (way,)),)
+        missing = f"{self.options}, with numbers at which the model runs"
+        if self.failure is not None:
+            missing += f"; at the numbers that were tried, {self.failure}"
+        return (Advice((), why, missing),)

@@ -1,0 +1,7 @@
+"""The public functions: optimize and inspect a model."""
+
+from onnx_scatterx.doors.api.inspection import inspect
+from onnx_scatterx.doors.api.optimization import optimize
+from onnx_scatterx.doors.api.result import Result
+
+__all__ = ["Result", "inspect", "optimize"]

@@ -1,0 +1,178 @@
+"""optimize: removes the scatter nodes of a model that can be proven to be slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.doors.api.inspection import about_model, opened_ir
+from onnx_scatterx.doors.api.result import Result
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.ir.collection import raised_gc_threshold
+from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
+from onnx_scatterx.ir.merge import Original
+from onnx_scatterx.ir.opset import change_opset
+from onnx_scatterx.ir.size import file_size
+from onnx_scatterx.optimizer.pipeline import optimize_ir
+from onnx_scatterx.optimizer.reports.report import TargetError
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.options import Options
+from onnx_scatterx.system.observer import Observer, Progress, Watch
+from onnx_scatterx.system.record import recorded
+
+if TYPE_CHECKING:
+    from onnx_scatterx.judges.verification import Verification
+
+
+@overload
+def optimize(
+    model: MessageLike,
+    *,
+    opset: int | None = ...,
+    verify: bool | Mapping[str, Any] = ...,
+    strict: bool = ...,
+    on_progress: Progress | None = ...,
+    on_pass: Watch | None = ...,
+    **options: Unpack[Options],
+) -> Result[onnx.ModelProto]: ...
+
+
+@overload
+def optimize(
+    model: IrLike,
+    *,
+    opset: int | None = ...,
+    verify: bool | Mapping[str, Any] = ...,
+    strict: bool = ...,
+    on_progress: Progress | None = ...,
+    on_pass: Watch | None = ...,
+    **options: Unpack[Options],
+) -> Result[ir.Model]: ...
+
+
+@raised_gc_threshold()
+def optimize(
+    model: AnyModel,
+    *,
+    opset: int | None = None,
+    verify: bool | Mapping[str, Any] = False,
+    strict: bool = False,
+    on_progress: Progress | None = None,
+    on_pass: Watch | None = None,
+    **options: Unpack[Options],
+) -> Result[onnx.ModelProto] | Result[ir.Model]:
+    """Remove the scatter nodes of a model that can be proven to be slices.
+
+    Args:
+        model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one of these as its
+        attribute ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not
+        changed.
+        target: a name ("scatterx"), a path of a profile (.toml) or a ``Target``.
+        rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
+        distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
+            it.
+        gathers: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
+            it takes no more nodes.
+        assume: what you know of the inputs, such as ``["seq <= 4096", "positions: contiguous,
+            nonnegative"]`` or the same as a mapping. The used assumptions are in the report and
+            in the metadata of the new model.
+        deterministic: make the last update win if several are known to write one element, which
+            ONNX leaves open.
+        last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
+            elements, even if ONNX Runtime computes other last bits of it at another place of a
+            tensor. The entry of the scatter says so. A function whose bits are the same is always
+            computed for all.
+        size_hint: usual values of symbolic sizes, for targets that weigh time: any result is right
+            at all sizes.
+        opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
+            newer one if each of its nodes means the same there.
+        fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
+            "x": [4, 3, 224, 224]}``: all values that depend only on them are folded, and the result
+            is right at these sizes.
+        effort: multiplies the steps that may be taken: by default some 15 seconds of CPU for a
+            model, or a millisecond for each node if that is more.
+        verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
+            arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
+            the result.
+        strict: raise an error if the target does not take all of the result.
+        on_progress: is called with the name of a stage, how much of it is done, and of how much (0
+            if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
+            and, with ``verify``, "verifying".
+        on_pass: is called after each pass of the pipeline, with its name and the model as it is
+            then.
+
+    Returns:
+        The new model, of the kind that came in (a path gives a ModelProto), and the report.
+
+    Raises:
+        ScatterXError: the target is unknown, or an assumption or a size names nothing of the
+            model.
+        ModelError: the model cannot be read, is not valid, or cannot be raised or
+            lowered.
+        DifferenceError: ``verify`` found a difference.
+        VerifyError: the models could not be compared.
+        TargetError: ``strict``, and the target does not take all of the result.
+        TypeError: this is not a model.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> result = optimize(model)
+        >>> result.report.removed, "ScatterND" in {node.op_type for node in result.model.graph.node}
+        (1, False)
+
+    """
+    observer = Observer(on_progress, on_pass)
+    with recorded() as read:
+        settings = Settings.of(**options)
+        opened, loaded = opened_ir(model, observer)
+        proto, given = opened.message, opened.given
+        original = None if proto is None else Original(proto, loaded, ours=opened.ours)
+        newest = settings.target.max_opset
+        if opset is not None and newest is not None and opset > newest:
+            name = settings.target.name
+            raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
+        if opset is not None:
+            change_opset(loaded, opset)
+        report, _ = optimize_ir(loaded, settings, observer=observer)
+    about = about_model(loaded, opened, settings)
+    made: Any = loaded
+    if original is not None:
+        made = original.merged(loaded)
+        about = replace(about, size_after=file_size(made))
+    if opset is not None:
+        about = replace(about, options=(*about.options, f"--opset {opset}"))
+    report = replace(report, about=about)
+    result: Result[Any] = Result(made, report, given.source, read)
+    if strict and report.violations:
+        head, *lines = report.violation_lines()
+        raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
+    if verify is not False:
+        promised = {name: settings.given[name] for name in ("assume", "distrust_dims")}
+        more = {} if verify is True else dict(verify)
+        result = replace(result, verification=_verified(model, result, observer, promised | more))
+    return result
+
+
+def _verified(
+    before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
+) -> Verification:
+    """Return the answer of ``verify``; raise an error if the models differ."""
+    from onnx_scatterx.judges.verification import DifferenceError, verify
+
+    observer.stage("verifying")
+    found = verify(before, after, **{"on_progress": observer.stage, **arguments})
+    if found.same:
+        return found
+    first, *more = str(found).split("\n")
+    if not found.conclusive:
+        raise VerifyError(f"the optimized model could not be compared: {first}")
+    raise DifferenceError(
+        f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", found
+    )

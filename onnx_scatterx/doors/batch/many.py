@@ -1,0 +1,200 @@
+"""Many models at once: workers read, optimize and write them, and a summary has a line for each.
+
+Only paths and reports travel to workers and back, so any executor of ``concurrent.futures`` works,
+even if its workers are on other machines with the same files.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, Unpack
+
+from onnx_scatterx.doors.batch.sources import pairs_of, read_elsewhere, sources_of
+from onnx_scatterx.doors.batch.summary import Outcome, Summary
+from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.opset import check_known
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.options import Options
+from onnx_scatterx.system.observer import Observer, Progress
+from onnx_scatterx.system.record import recorded
+
+Running = Callable[[Sequence[Path]], None]
+
+
+def optimize_many(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    verify: bool | Mapping[str, Any] = False,
+    timeout: float | None = None,
+    advice: bool = False,
+    on_progress: Progress | None = None,
+    on_running: Running | None = None,
+    external_data: bool = False,
+    opset: int | None = None,
+    **options: Unpack[Options],
+) -> Summary:
+    """Optimize many models, and write them to a directory.
+
+    If a model cannot be read, optimized or written in time, the summary reports it, and the others
+    are still processed. No model and no data file of a model is replaced, including those of other
+    models of the call.
+
+    Args:
+        paths: files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any depth.
+        output: a directory, which is made if it is missing. It gets the same folders beneath the
+            deepest one that the models share.
+        executor: any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too). Without
+            one, processes are started, and a script needs the usual
+            ``if __name__ == "__main__"``.
+        jobs: how many processes; one per core by default.
+        verify: run each model before and after, and write a result only if it is the same. It may
+            hold the arguments of ``onnx_scatterx.verify``.
+        timeout: how many seconds one model may take. The process of a model that takes longer is
+            ended. The workers of an ``executor`` cannot be ended: there the time is looked at
+            between the steps and bounds what ``verify`` takes, and a model that is late is not
+            written; the worker is busy until the step is done.
+        advice: let the reports say what would remove the kept scatters, as ``advise`` does.
+        on_progress: ``on_progress("optimizing", done, total)`` is called after each model.
+        on_running: is called with the paths of the models that processes are at work on, each time
+            that one begins or ends; an ``executor`` does not tell.
+        external_data: write the weights of each model to a file beside it.
+        opset: as for ``optimize``.
+        **options: the options of ``optimize``.
+
+    Returns:
+        The outcome of each model, in the order in which they were given.
+
+    Raises:
+        ScatterXError: there is nothing to read or nowhere to write, or the target, the rules, the
+            operator set or the form of an assumption are wrong for any model.
+
+    Example:
+        >>> import tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
+        ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
+        ...     for name, op in ("good", "Neg"), ("bad", "Nothing"):
+        ...         _ = Path(folder, f"{name}.onnxtxt").write_text(f"{head} {{y = {op}(x)}}")
+        ...     summary = optimize_many(folder, Path(folder, "out"), executor=threads)
+        >>> [(outcome.source.name, outcome.error is None) for outcome in summary.outcomes]
+        [('bad.onnxtxt', False), ('good.onnxtxt', True)]
+
+    """
+    _check_limits(jobs, timeout)
+    checks: Mapping[str, Any] | None = None
+    if verify is not False:
+        checks = {} if verify is True else dict(verify)
+    with recorded():
+        checked = {**_checked(options), "opset": opset}
+        if opset is not None:
+            check_known(opset)
+        pairs = pairs_of(paths, Path(output))
+        read = read_elsewhere(pairs)
+    tasks = [
+        Task(
+            source,
+            place,
+            checked,
+            checks,
+            timeout,
+            read.get(place.parent, {}),
+            advice,
+            external_data,
+        )
+        for source, place in pairs
+    ]
+    return _run(tasks, executor, jobs, Observer(on_progress), "optimizing", on_running)
+
+
+def inspect_many(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    executor: Executor | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    on_progress: Progress | None = None,
+    on_running: Running | None = None,
+    **options: Unpack[Options],
+) -> Summary:
+    """Inspect many models; nothing is written.
+
+    The arguments and the errors are those of ``optimize_many``, and the other ``options`` those of
+    ``inspect``. A model that cannot be read is a line in the summary, and never stops the others.
+
+    Returns:
+        The planned outcome of each model, in the order in which they were given.
+
+    Example:
+        >>> import tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as threads:
+        ...     head = '<ir_version: 8, opset_import: ["": 18]> g (float x) => (float y)'
+        ...     _ = Path(folder, "neg.onnxtxt").write_text(head + "{ y = Neg(x) }")
+        ...     summary = inspect_many(folder, executor=threads)
+        >>> [outcome.done for outcome in summary.outcomes]
+        ['no scatter in this model']
+
+    """
+    _check_limits(jobs, timeout)
+    with recorded():
+        checked = _checked(options)
+        _, sources = sources_of(paths)
+    tasks = [Task(source, None, checked, None, timeout) for source in sources]
+    return _run(tasks, executor, jobs, Observer(on_progress), "inspecting", on_running)
+
+
+def _check_limits(jobs: int | None, timeout: float | None) -> None:
+    if jobs is not None and jobs < 1:
+        raise ScatterXError(f"jobs is {jobs}, and must be 1 or more")
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise ScatterXError(f"timeout is {timeout}, and must be a number of seconds above 0")
+
+
+def _run(
+    tasks: list[Task],
+    executor: Executor | None,
+    jobs: int | None,
+    observer: Observer,
+    stage: str,
+    on_running: Running | None,
+) -> Summary:
+    """Run tasks, and report the progress."""
+    start = time.perf_counter()
+    done: dict[Path, Outcome] = {}
+    at_work: list[Path] = []
+
+    def note(outcome: Outcome) -> None:
+        done[outcome.source] = outcome
+        if outcome.source in at_work:
+            at_work.remove(outcome.source)
+        if on_running is not None:
+            on_running(tuple(at_work))
+        observer.stage(stage, len(done), len(tasks))
+
+    def begun(task: Task) -> None:
+        at_work.append(task.source)
+        if on_running is not None:
+            on_running(tuple(at_work))
+
+    if executor is not None:
+        run_in_executor(executor, tasks, note)
+    else:
+        run_in_processes(tasks, jobs, note, begun)
+    return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
+
+
+def _checked(options: Options) -> dict[str, Any]:
+    """Return the options of ``optimize`` with the target read; raise if they suit no model.
+
+    So they are checked once, and not by each worker for each model.
+    """
+    return {**options, "target": Settings.of(**options).target}

@@ -1,0 +1,156 @@
+"""The outcome of many models: a line each, as a table and as plain data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables, table
+from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA
+from onnx_scatterx.text.visible import as_json
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from onnx_scatterx.optimizer.reports.rendering import Table
+    from onnx_scatterx.optimizer.reports.report import Report
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One model: its report, or the error instead of it.
+
+    ``output`` is the file that is written; None if it was only inspected.
+    With ``verify``, ``same`` is its answer; a model that is not the same is not
+    written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is a
+    proof, with ``prove``, and ``compared`` on how many inputs ``verify`` ran both.
+    """
+
+    source: Path
+    output: Path | None
+    report: Report | None
+    same: bool | None
+    error: str | None
+    seconds: float
+    files: tuple[Path, ...] = ()
+    proof: str | None = None
+    compared: int = 0
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the optimized model is at ``output``."""
+        return self.output is not None and self.error is None and self.same is not False
+
+    @property
+    def done(self) -> str:
+        """What was done, in one sentence."""
+        if self.report is None:
+            return f"failed: {(self.error or '').removeprefix(f'{self.source}: ')}"
+        verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
+        count = len(self.report.violations)
+        left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
+        kept = "".join(f"; {line}" for line in self.report.opset_lines())
+        proof = f", {'not proven' if self.proof == 'unknown' else self.proof}" if self.proof else ""
+        return self.report.summary() + left + kept + verified[self.same] + proof
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data."""
+        return {
+            "source": str(self.source),
+            "output": str(self.output) if self.is_written else None,
+            "error": self.error,
+            "same": self.same,
+            **({} if self.proof is None else {"proof": self.proof}),
+            "seconds": round(self.seconds, 3),
+            "report": None if self.report is None else self.report.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Summary(ShownInTables):
+    """The outcomes of many models, in the order in which they were given."""
+
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+
+    @property
+    def failed(self) -> tuple[Outcome, ...]:
+        """The models that could not be optimized."""
+        return tuple(o for o in self.outcomes if o.error is not None)
+
+    @property
+    def differing(self) -> tuple[Outcome, ...]:
+        """The models that ``verify`` found to differ."""
+        return tuple(o for o in self.outcomes if o.same is False)
+
+    @property
+    def unproven(self) -> tuple[Outcome, ...]:
+        """The models for which a proof was requested and not found."""
+        return tuple(o for o in self.outcomes if o.proof not in (None, "proven"))
+
+    def summary(self) -> str:
+        """Return the summary in one sentence."""
+        reports = [o.report for o in self.outcomes if o.report is not None]
+        planned = bool(reports) and all(report.planned for report in reports)
+        written = sum(o.is_written for o in self.outcomes)
+        done, went = (len(reports), "inspected") if planned else (written, "written")
+        parts = [f"{done} of {len(self.outcomes)} models {went}"]
+        gone = "can be removed" if planned else "removed"
+        if scatters := sum(len(r.scatters) for r in reports):
+            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {gone}")
+        if gathers := sum(len(r.gathers) for r in reports):
+            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {gone}")
+        if self.failed:
+            parts.append(f"{len(self.failed)} failed")
+        if self.differing:
+            parts.append(f"{len(self.differing)} differ")
+        if native := sum(r.native for r in reports):
+            parts.append(f"{native} {'would become' if planned else 'became'} ScatterX, {NEEDS}")
+        return f"{', '.join(parts)} ({self.seconds:.1f} s)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data."""
+        return {
+            "schema": SCHEMA,
+            "summary": self.summary(),
+            "seconds": round(self.seconds, 3),
+            "models": [outcome.to_dict() for outcome in self.outcomes],
+        }
+
+    def to_json(self) -> str:
+        """Return the summary as JSON text."""
+        return as_json(self.to_dict())
+
+    def to_html(self, name: str = "models", *, date: datetime | None = None) -> str:
+        """Return the summary as one page of HTML, with the report of each model folded.
+
+        ``name`` is its heading. ``date`` stands on it: now by default, or the time of the
+        environment's SOURCE_DATE_EPOCH.
+        """
+        from onnx_scatterx.optimizer.reports.page import ComparedNote, OneModel, directory_page
+
+        folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
+        top = os.path.commonpath(folders) if folders else ""
+        models = [
+            OneModel(
+                os.path.relpath(os.path.abspath(o.source), top),
+                o.report,
+                o.done,
+                None if o.same is None else ComparedNote(o.compared, o.same, o.proof == "proven"),
+                o.error,
+            )
+            for o in self.outcomes
+        ]
+        return directory_page(name, self.summary(), models, date)
+
+    def shown(self) -> Table:
+        """Return the models as a table, for a terminal or a pipe."""
+        rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
+        planned = any(o.report is not None and o.report.planned for o in self.outcomes)
+        columns = ("model", "seconds", "what would be done" if planned else "what is done")
+        bad = [o.error is not None or o.same is False for o in self.outcomes]
+        styles = ["bold red" if is_bad else "" for is_bad in bad]
+        numbers, names = ["seconds"], ["model"]
+        return table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)

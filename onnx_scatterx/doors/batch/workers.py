@@ -1,0 +1,197 @@
+"""Workers: tasks that are run in an executor or in processes, and survive a worker's death."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.doors.batch.summary import Outcome
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.options import DEFAULTS
+from onnx_scatterx.system.record import Files, note_read, recorded
+from onnx_scatterx.system.scratch import clear
+from onnx_scatterx.system.writing import Writing
+
+if TYPE_CHECKING:
+    from onnx_scatterx.optimizer.reports.advice import Advice
+    from onnx_scatterx.optimizer.reports.report import Report
+
+_SLACK = 0.5  # seconds that a task has to notice by itself that it is late
+
+
+@dataclass(frozen=True)
+class Task:
+    """One model: its path, its output, and the options of ``optimize`` and ``verify``.
+
+    Without an ``output`` it is only inspected. ``external_data`` writes the weights beside it.
+    ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
+    this one might overwrite. ``advice`` asks for ``advise`` about scatters that are kept.
+    """
+
+    source: Path
+    output: Path | None
+    options: Mapping[str, Any]
+    verify: Mapping[str, Any] | None
+    limit: float | None = None
+    read: Files = field(default_factory=dict)
+    advice: bool = False
+    external_data: bool = False
+
+
+def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
+    """Run tasks in an executor; ``note`` is called with each outcome."""
+    futures: dict[Future[Outcome], Task] = {}
+    for task in tasks:
+        try:
+            futures[executor.submit(run_task, task)] = task
+        except BrokenExecutor:
+            note(failed(task, "its worker died"))
+    for future in as_completed(futures):
+        error = future.exception()
+        if error is None:
+            note(future.result())
+        elif isinstance(error, BrokenExecutor):
+            note(failed(futures[future], "its worker died"))
+        else:  # such as a Dask worker's death, or an option that cannot be sent to a process
+            note(failed(futures[future], f"could not be run: {one_line(error)}"))
+
+
+def run_in_processes(
+    tasks: list[Task],
+    jobs: int | None,
+    note: Callable[[Outcome], None],
+    begun: Callable[[Task], None] = lambda _: None,
+) -> None:
+    """Run tasks in processes of their own; by default one per core."""
+    limit = tasks[0].limit if tasks else None
+    work: Work[Task, Outcome] = Work(prepare, run_task, None if limit is None else limit + _SLACK)
+    processes = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
+    results = run_tasks(work, tasks, processes, begun)
+    with contextlib.closing(results):
+        for task, result in results:
+            if isinstance(result, Lost) and task.output is not None:
+                clear(task.output.parent)
+            match result:
+                case Outcome():
+                    note(result)
+                case Lost("late"):
+                    note(_late(task))
+                case Lost("died"):
+                    note(failed(task, "its process died, perhaps because memory was short"))
+                case Lost(reason=reason):
+                    note(failed(task, f"could not be run: {reason}"))
+
+
+def prepare() -> None:
+    """Import what `run_task` needs; the first task reports a missing module."""
+    with contextlib.suppress(ImportError):
+        import onnx_scatterx.doors.api
+        import onnx_scatterx.judges.verification.verifying  # noqa: F401 - imported early
+
+
+def run_task(task: Task) -> Outcome:
+    """Optimize or inspect one model; every error is in the outcome."""
+    from onnx_scatterx.doors.api import inspect, optimize
+    from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
+    from onnx_scatterx.judges.verification import verify
+
+    start = time.perf_counter()
+
+    def left() -> float | None:
+        """Return how many seconds remain for the task."""
+        if task.limit is None:
+            return None
+        rest = task.limit - (time.perf_counter() - start)
+        if rest <= 0:
+            raise _LateError
+        return rest
+
+    try:
+        if task.output is None:
+            report = inspect(task.source, **task.options)
+            left()
+            seconds = time.perf_counter() - start
+            return Outcome(task.source, None, report, None, None, seconds)
+        with recorded(), Writing(task.read) as writing:
+            note_read(task.source, "the input")
+            writing.make_directory(task.output.parent)
+            writing.claim(task.output, "the output")
+            result = optimize(task.source, **task.options)
+            report = result.report
+            if task.advice:
+                report = replace(report, advice=_advice(task, report))
+            same = proof = None
+            compared = 0
+            staged = stage(
+                result.model,
+                task.output,
+                writing,
+                source_path=task.source,
+                message_limit=0 if task.external_data else MESSAGE_LIMIT,
+            )
+            written: tuple[Path, ...] = staged.saved.files
+            left()
+            if task.verify is not None:
+                checks = dict(task.verify)
+                if (rest := left()) is not None:
+                    checks["timeout"] = min(rest, checks.get("timeout", rest))
+                verification = verify(task.source, staged.model(), **checks)
+                left()
+                same, compared = verification.same, verification.accepted
+                proof = None if verification.proof is None else verification.proof.kind
+                if not same:
+                    writing.drop()
+                    written = ()
+                if not same and not verification.conclusive:
+                    reason = next(iter(verification.rejections), "no input was drawn")
+                    return failed(task, f"could not compare: it rejected every input: {reason}")
+            left()
+    except _LateError:
+        return _late(task)
+    except ScatterXError as error:
+        return failed(task, one_line(error))
+    except OSError as error:
+        return failed(task, f"{error.filename or task.output}: {error.strerror or error}")
+    except Exception as error:  # one model that shows a bug must not stop the others
+        return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
+    seconds = time.perf_counter() - start
+    return Outcome(task.source, task.output, report, same, None, seconds, written, proof, compared)
+
+
+def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
+    """Return the advice about the kept scatters of a model; other options are tried."""
+    from onnx_scatterx.doors.advice.change import Command
+    from onnx_scatterx.doors.explanation import advise
+
+    if all(entry.refusal is None for entry in report.scatters):
+        return ()
+    given = {name: value for name, value in task.options.items() if name in DEFAULTS}
+    options = () if report.about is None else report.about.options
+    words = tuple(word for option in options for word in shlex.split(option))
+    command = Command(str(task.source), str(task.output), report.target, words)
+    return advise(task.source, command=command, **given)
+
+
+class _LateError(Exception):
+    """A task has exceeded its time."""
+
+
+def _late(task: Task) -> Outcome:
+    limit = task.limit or 0.0
+    written = "" if task.output is None else ", and is not written"
+    return failed(task, f"took longer than {limit:g} s{written}", limit)
+
+
+def failed(task: Task, error: str, seconds: float = 0.0) -> Outcome:
+    """Return the outcome of a model that is not written."""
+    if not error.startswith(str(task.source)):
+        error = f"{task.source}: {error}"
+    return Outcome(task.source, task.output, None, None, error, seconds)

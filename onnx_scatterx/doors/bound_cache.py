@@ -1,0 +1,143 @@
+"""Caches that are updated in place: one buffer, bound as a graph input and as a graph output.
+
+If data and output of a scatter are the same memory, the scatter does not copy them. ONNX Runtime
+does not know that the two are one. So any other reader of the cache may see it before or after the
+update, unless a path of edges from the reader to the update fixes the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.native.nodes import is_native
+
+_VIEWS = {
+    "Flatten",
+    "Identity",
+    "Reshape",
+    "Squeeze",
+    "Unsqueeze",
+}  # may share their input's memory
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A reader of a cache that may see the update or not.
+
+    ``reader`` is a node, by its name or its output, or a graph output.
+    """
+
+    cache: str
+    output: str
+    reader: str
+
+    def __str__(self) -> str:
+        return (
+            f"do not bind {self.cache} and {self.output} to one buffer: {self.reader} reads "
+            f"{self.cache} too, and may come after the update"
+        )
+
+
+def cache_pairs(model: AnyModel) -> dict[str, str]:
+    """Return the graph inputs that scatters update, each with the graph output of the last update.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     step (float[8, 2] cache, int64[1, 1] i, float[1, 2] y) => (float[8, 2] next)
+    ...     { next = ScatterND(cache, i, y) }''')
+    >>> cache_pairs(model)
+    {'cache': 'next'}
+    """
+    graph = _graph(model)
+    pairs: dict[str, str] = {}
+    for value in graph.outputs:
+        source = value
+        while (node := source.producer()) is not None and _updates(node):
+            (first, *_) = node.inputs
+            if first is None:
+                break
+            source = first
+        is_input = source.is_graph_input() and source.name not in graph.initializers
+        if source is not value and is_input and source.name and value.name:
+            pairs.setdefault(source.name, value.name)
+    return pairs
+
+
+def check_bound_cache(
+    model: AnyModel, pairs: Mapping[str, str] | None = None
+) -> tuple[Finding, ...]:
+    """Return the reasons not to bind each cache and its updated self to one buffer.
+
+    ``pairs`` names graph inputs and outputs, those of ``cache_pairs`` by default. If it is safe,
+    the result is empty. Raises ValueError if the model lacks such an input or output.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     step (float[8, 2] cache, int64[1, 1] i, float[1, 2] y) => (float[8, 2] next,
+    ...         float[8, 2] old) { next = ScatterND(cache, i, y)  old = Neg(cache) }''')
+    >>> [finding.reader for finding in check_bound_cache(model)]
+    ['old']
+    """
+    graph = _graph(model)
+    inputs = {v.name: v for v in graph.inputs}
+    outputs = {v.name: v for v in graph.outputs}
+    findings = []
+    for cache, output in (cache_pairs(model) if pairs is None else pairs).items():
+        if cache not in inputs or output not in outputs:
+            raise ValueError(f"the model has no input {cache!r} or no output {output!r}")
+        update = outputs[output].producer()
+        before = set() if update is None else _ancestors(update)
+        readers = _readers(graph, inputs[cache])
+        late = [n for n in readers if n is not update and n not in before]
+        if update is not None and not is_native(update) and inputs[cache] in update.inputs[1:]:
+            late.append(update)  # ScatterX first copies elements that it would overwrite
+        findings += [Finding(cache, output, _name(n)) for n in late]
+    return tuple(findings)
+
+
+def _graph(model: AnyModel) -> ir.Graph:
+    from onnx_scatterx.ir import io as model_io
+
+    return model_io.load(model).graph
+
+
+def _updates(node: ir.Node) -> bool:
+    return is_scatter(node) or is_native(node)
+
+
+def _readers(graph: ir.Graph, cache: ir.Value) -> Iterable[ir.Node | ir.Value]:
+    """Yield the nodes and graph outputs that read a value, or values that share its memory."""
+    shared = {cache}
+    if cache.is_graph_output():
+        yield cache
+    for node in graph:
+        if shared.isdisjoint(read_by(node)):
+            continue
+        yield node
+        if node.op_type in _VIEWS and node.domain == "":
+            shared.update(node.outputs)
+            yield from (v for v in node.outputs if v.is_graph_output())
+
+
+def _ancestors(node: ir.Node) -> set[ir.Node | ir.Value]:
+    found: set[ir.Node | ir.Value] = set()
+    stack = [node]
+    while stack:
+        for value in read_by(stack.pop()):
+            producer = value.producer()
+            if producer is not None and producer not in found:
+                found.add(producer)
+                stack.append(producer)
+    return found
+
+
+def _name(reader: ir.Node | ir.Value) -> str:
+    if isinstance(reader, ir.Value):
+        return f"the graph output {reader.name}"
+    return reader.name or reader.outputs[0].name or reader.op_type

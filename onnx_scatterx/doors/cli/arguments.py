@@ -1,0 +1,162 @@
+"""The arguments that several commands share, and what is read from them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.options import OPTIONS
+from onnx_scatterx.text.option_values import (
+    above_zero,
+    count,
+    named_file,
+    named_size,
+    natural,
+    thread_count,
+)
+
+_SAMPLES = 40
+
+
+def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
+    """Add IN."""
+    command.add_argument("model", metavar="IN", help=text)
+
+
+def add_options(command: argparse.ArgumentParser, *names: str) -> None:
+    """Add the options of ``options.OPTIONS``, or those of these names."""
+    for option in OPTIONS:
+        if not names or option.name in names:
+            option.add_to(command)
+
+
+def add_many(command: argparse.ArgumentParser) -> None:
+    """Add --jobs and --timeout."""
+    command.add_argument(
+        "--jobs", type=count, metavar="N", help="processes for several models (one per core)"
+    )
+    command.add_argument(
+        "--timeout",
+        type=above_zero,
+        metavar="SECONDS",
+        help="time limit for each of several models",
+    )
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_strict(command: argparse.ArgumentParser) -> None:
+    """Add --strict."""
+    command.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 if the target does not take all of the result",
+    )
+
+
+def add_draws(command: argparse.ArgumentParser) -> None:
+    """Add what decides on which inputs models are compared, and how."""
+    command.add_argument(
+        "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
+    )
+    command.add_argument(
+        "--strict-zeros",
+        action="store_true",
+        help="count another sign of a zero as a difference",
+    )
+    add_seed(command)
+    command.add_argument(
+        "--prove",
+        action="store_true",
+        help="prove by a solver that the outputs are the same for every size and input; exit with "
+        "3 if there is no answer",
+    )
+
+
+def add_seed(command: argparse.ArgumentParser) -> None:
+    """Add --seed."""
+    command.add_argument("--seed", type=natural, metavar="S", help="seed of the drawn inputs (0)")
+
+
+def add_inputs(
+    command: argparse.ArgumentParser, otherwise: str = "without this option, they are drawn"
+) -> None:
+    """Add --input."""
+    command.add_argument(
+        "--input",
+        type=named_file,
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="the inputs: a .npy each, a .npz with all, or a directory of .npy files that are "
+        f"named after them; {otherwise}",
+    )
+
+
+def add_sizes(command: argparse.ArgumentParser) -> None:
+    """Add --size and --seed, for inputs that are drawn."""
+    command.add_argument(
+        "--size",
+        type=named_size,
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="the size of a named dim, for inputs that are drawn",
+    )
+    add_seed(command)
+
+
+def add_session(command: argparse.ArgumentParser, threads: int) -> None:
+    """Add --threads, with this default, and --no-library."""
+    default = threads or "all"
+    command.add_argument(
+        "--threads",
+        type=thread_count,
+        default=threads,
+        metavar="N",
+        help=f"threads for one node ({default})",
+    )
+    command.add_argument(
+        "--no-library",
+        dest="library",
+        action="store_false",
+        help="run ScatterX by its fallback functions",
+    )
+
+
+def settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of ``options.OPTIONS`` that a command has, as its functions take them."""
+    given = {option: getattr(args, option.name) for option in OPTIONS if option.name in args}
+    return {o.name: o.collect(v) if o.collect is not None else v for o, v in given.items()}
+
+
+def checks(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of verify, which optimize takes, too."""
+    given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
+    drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
+    return {**given, **drawn, "prove": args.prove, "effort": args.effort}
+
+
+def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
+    """Raise an error if an option was given that has no effect; ``when`` says in which case."""
+    for option in options:
+        given = getattr(args, option, None)
+        if given is not None and given is not False and given != []:
+            raise ScatterXError(f"--{option.replace('_', '-')} has no effect {when}")
+
+
+def read_target(args: argparse.Namespace) -> None:
+    """Read the target; raise an error if an option has no effect with it."""
+    from onnx_scatterx.optimizer.targets.catalogue import target_of
+
+    args.target_said = args.target
+    args.target = target = target_of(args.target)
+    if "strict" in args and not (target.is_limited or target.static_only):
+        reject_unused(args, f"for target {target.name}, which takes all operators", "strict")
+    if not target.is_timed:
+        reject_unused(args, f"for target {target.name}, which does not estimate time", "size_hint")

@@ -1,0 +1,101 @@
+"""What `optimize` and `inspect` do with several models: files, and those in directories."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.doors.cli.arguments import checks, read_target, settings
+from onnx_scatterx.doors.cli.models import STREAM, paths_of
+from onnx_scatterx.doors.cli.output import print_error, report_place, show, show_text
+from onnx_scatterx.doors.cli.progress import Batch, stages
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.writing import Writing
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.batch.summary import Summary
+
+
+@contextlib.contextmanager
+def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
+    """Give the arguments by which `optimize_many` tells how far it is."""
+    with stages(quiet=quiet) as tell:
+        if tell is None:
+            yield {}
+        else:
+            batch = Batch(tell, what)
+            yield {"on_progress": batch.done, "on_running": batch.running}
+
+
+def optimize_directory(args: argparse.Namespace) -> int:
+    """Optimize several models; return 1 if some differ, else 2 if some failed."""
+    from onnx_scatterx.doors.batch import optimize_many
+    from onnx_scatterx.doors.batch.sources import models_in
+    from onnx_scatterx.ir.io import note_model
+
+    if args.output == STREAM:
+        raise ScatterXError("-o -: several models are written to a directory; name one")
+    with Writing() as writing:
+        if args.report is not None and _is_beneath(args.report, args.output):
+            writing.make_directory(Path(args.report).parent)
+        report = report_place(args.report, writing)
+        read_target(args)
+        paths = paths_of(args.models)
+        if report is not None and report.exists():
+            for model in models_in(Path(paths)) if isinstance(paths, str) else paths:
+                note_model(model)
+            writing.check()
+        with watched("optimizing", quiet=args.quiet) as observers:
+            summary = optimize_many(
+                paths,
+                args.output,
+                jobs=args.jobs,
+                verify=checks(args) if args.verify else False,
+                timeout=args.timeout,
+                external_data=args.save_as_external_data,
+                opset=args.opset,
+                advice=report is not None and report.suffix == ".html",
+                **observers,
+                **settings(args),
+            )
+        if args.json:
+            show_text(summary.to_json())
+        elif not args.quiet:
+            show(summary)
+        if report is not None:
+            for outcome in summary.outcomes:
+                for file in outcome.files:
+                    writing.keep(file, "an optimized model or its data")
+            is_page = report.suffix == ".html"
+            name = Path(paths).resolve().name if isinstance(paths, str) else "models"
+            text = summary.to_html(name) if is_page else summary.to_json()
+            writing.text(report, text, "the report")
+    return batch_status(args, summary)
+
+
+def _is_beneath(path: str, directory: str) -> bool:
+    """Return whether a file is in a directory that is missing, or beneath it."""
+    place, root = os.path.realpath(path), os.path.realpath(directory)
+    return not os.path.exists(root) and place.startswith(root + os.sep)
+
+
+def batch_status(args: argparse.Namespace, summary: Summary) -> int:
+    """Return the exit status; if it is not 0, print a line to stderr."""
+    if summary.differing:
+        return print_error(f"{len(summary.differing)} models differ, and are not written", 1)
+    if summary.failed:
+        rest = len(summary.failed) - 1
+        return print_error(
+            f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2
+        )
+    if summary.unproven:
+        return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
+    violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
+    if args.strict and violating:
+        count = f"{len(violating)} of {len(summary.outcomes)} models"
+        return print_error(f"the target {args.target.name} does not take all of {count}", 1)
+    return 0

@@ -1,0 +1,74 @@
+"""The command `bench`: models timed against each other, or one model under several targets."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnx_scatterx.doors.cli.arguments import (
+    add_inputs,
+    add_json,
+    add_session,
+    add_sizes,
+    reject_unused,
+)
+from onnx_scatterx.doors.cli.models import named_models
+from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.option_values import count
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `bench` takes."""
+    command.add_argument(
+        "models", metavar="MODEL", nargs="+", help="ONNX models; all run on the same inputs"
+    )
+    command.add_argument(
+        "--target",
+        metavar="A,B",
+        help="optimize the one model for these targets, and time the results, too",
+    )
+    add_inputs(command)
+    add_sizes(command)
+    add_session(command, threads=1)
+    command.add_argument(
+        "--rounds",
+        type=count,
+        metavar="N",
+        help="how often to time each model (as often as fits into 10 s)",
+    )
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Time models and print the results."""
+    from onnx_scatterx.doors.benchmarking import bench
+    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.runtime.array_files import read_arrays
+
+    models = named_models(args.models)
+    targets = args.target.split(",") if args.target else []
+    inputs = None
+    if args.input:
+        reject_unused(args, "with --input", "size", "seed")
+        names = {value.name for value in load(models[args.models[0]]).graph.inputs if value.name}
+        inputs = read_arrays(args.input, names)
+    if len(args.models) == 1 and not targets:
+        raise ScatterXError("one model cannot be compared; add another one, or --target")
+    with stages() as tell:
+        found = bench(
+            models,
+            targets=targets,
+            sizes=dict(args.size),
+            inputs=inputs,
+            threads=args.threads,
+            rounds=args.rounds,
+            seed=args.seed or 0,
+            library=args.library,
+            on_progress=tell,
+        )
+    if args.json:
+        show_text(found.to_json())
+    else:
+        show(found)
+    return 0

@@ -1,0 +1,151 @@
+"""The command `check`, and `--check-with` of `optimize`: the answers of device compilers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.doors.cli.arguments import add_inputs, add_model, add_sizes, reject_unused
+from onnx_scatterx.doors.cli.output import print_error, show, show_text
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.option_values import above_zero, count
+from onnx_scatterx.text.visible import as_json
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.devices import Check
+    from onnx_scatterx.doors.devices.registry import Consumer
+
+_DONE, _NO = 0, 1
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `check` takes."""
+    add_model(command)
+    command.add_argument(
+        "--with",
+        dest="consumers",
+        type=consumer_list,
+        required=True,
+        metavar="A,B",
+        help="consumers that are installed, such as opencv, or an adapter of yours (.py)",
+    )
+    add_python(command)
+    command.add_argument(
+        "--timeout",
+        type=above_zero,
+        metavar="SECONDS",
+        help="time limit for each run of a consumer (300)",
+    )
+    add_inputs(command)
+    command.add_argument(
+        "--samples", type=count, metavar="N", help="sets of inputs to compare on (1)"
+    )
+    add_sizes(command)
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_check_with(command: argparse.ArgumentParser) -> None:
+    """Add --check-with."""
+    command.add_argument(
+        "--check-with",
+        type=consumer_list,
+        metavar="A,B",
+        help="run the result with these consumers, as check does; exit with 1 if one refuses it",
+    )
+    add_python(command)
+
+
+def add_python(command: argparse.ArgumentParser) -> None:
+    """Add --python."""
+    command.add_argument(
+        "--python",
+        action="append",
+        default=[],
+        metavar="[NAME=]PATH",
+        help="the Python that has the consumers, or the named one (this Python)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Give a model to each consumer, and print the answers."""
+    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.runtime.array_files import read_arrays
+
+    feeds = None
+    if args.input:
+        reject_unused(args, "with --input", "samples", "size", "seed")
+        names = {value.name for value in load(args.model).graph.inputs if value.name}
+        feeds = [read_arrays(args.input, names)]
+    options = {
+        "feeds": feeds,
+        "samples": args.samples or 1,
+        "sizes": dict(args.size),
+        "seed": args.seed or 0,
+    }
+    if args.timeout is not None:
+        options["timeout"] = args.timeout
+    chosen = chosen_consumers(args.consumers, args.python)
+    if not args.json:
+        return answers(args.model, chosen, show, **options)
+    found: list[Check] = []
+    status = answers(args.model, chosen, found.append, **options)
+    show_text(as_json([asdict(one) for one in found]))
+    return status
+
+
+def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consumer, str | None]]:
+    """Return the consumers of these names, each with the interpreter that it is run by."""
+    from onnx_scatterx.doors.devices.registry import consumer_of
+
+    consumers = [consumer_of(name) for name in names]
+    found = _pythons(pythons, consumers)
+    return [(each, found.get(each.name, found.get(""))) for each in consumers]
+
+
+def answers(
+    model: Any,
+    consumers: list[tuple[Consumer, str | None]],
+    tell: Callable[[Check], object],
+    **options: Any,
+) -> int:
+    """Give a model to each consumer, tell each answer as it comes, and return the exit status."""
+    from onnx_scatterx.doors.devices import check
+
+    failed = []
+    for consumer, python in consumers:
+        one = check(model, consumer, python=python, **options)
+        tell(one)
+        if not one:
+            failed.append(one.consumer)
+    if not failed:
+        return _DONE
+    return print_error(f"refused or computed wrongly by {', '.join(failed)}", _NO)
+
+
+def consumer_list(text: str) -> list[str]:
+    """Split names of consumers.
+
+    >>> consumer_list("opencv, tract")
+    ['opencv', 'tract']
+    """
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'opencv,tract'")
+    return list(dict.fromkeys(names))
+
+
+def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:
+    """Return the interpreter of each named consumer; the key "" is that of all others."""
+    names = {consumer.name for consumer in consumers}
+    found: dict[str, str] = {}
+    for text in given:
+        name, sign, path = text.partition("=")
+        if sign and "/" not in name and "\\" not in name:
+            if name not in names:
+                raise ScatterXError(f"--python {text}: {name} is not among {', '.join(names)}")
+            found[name] = path
+        else:
+            found[""] = text
+    return found

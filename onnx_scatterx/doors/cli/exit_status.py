@@ -1,0 +1,72 @@
+"""What several commands say of a report or of a verification, and the status that follows."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.doors.cli.arguments import checks, settings
+from onnx_scatterx.doors.cli.output import print_error
+from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.options import words
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.advice.change import Command
+    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.optimizer.reports.report import Report
+
+_DONE, _NO, _FAILED, _UNKNOWN = 0, 1, 2, 3
+
+
+def strict_status(args: argparse.Namespace, report: Report) -> int:
+    """Return the status that --strict asks for."""
+    if not (args.strict and report.violations):
+        return _DONE
+    return print_error(report.violation_lines()[0].rstrip(":"), _NO)
+
+
+def advised(
+    args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
+) -> Report:
+    """Return a report that says what to do next; each command in it was tried."""
+    if not report.to_fix and all(entry.refusal is None for entry in report.scatters):
+        return report
+    from onnx_scatterx.doors.explanation import advise
+
+    return replace(report, advice=advise(model, command=command_of(args, output), **settings(args)))
+
+
+def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
+    """Return what the user typed: the arguments that change what is done with the model."""
+    from onnx_scatterx.doors.advice.change import Command
+
+    said = words({**settings(args), "target": "scatterx"})
+    return Command(args.model, output, args.target_said, tuple(chain.from_iterable(said)))
+
+
+def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
+    """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
+    from onnx_scatterx.judges.verification import verify
+
+    with stages(quiet=getattr(args, "quiet", False)) as tell:
+        return verify(before, after, on_progress=tell, **{**checks(args), **more})
+
+
+def answer(verification: Verification | None, consequence: str = "") -> int:
+    """Return the exit status of a verification; if it is not 0, print a line to stderr."""
+    if verification is None:
+        return _DONE
+    if verification.same:
+        if verification.proof is None or verification.proof.proven:
+            return _DONE
+        said = str(verification.proof).split("\n")[0].partition(" (")[0]
+        return print_error(f"{said}; no run shows a difference", _UNKNOWN)
+    if verification.conclusive:
+        return print_error(f"the models differ{consequence}", _NO)
+    reason = next(iter(verification.rejections), "no input was drawn")
+    return print_error(
+        f"could not compare: the first model rejected every input{consequence}: {reason}",
+        _FAILED,
+    )

@@ -1,0 +1,50 @@
+"""The command `explain`: what each scatter is, and which proof is missing."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnx_scatterx.doors.cli.arguments import (
+    add_json,
+    add_model,
+    add_options,
+    read_target,
+    settings,
+)
+from onnx_scatterx.doors.cli.exit_status import command_of
+from onnx_scatterx.doors.cli.models import given_model
+from onnx_scatterx.doors.cli.output import show_text, terminal_width
+from onnx_scatterx.doors.cli.progress import stages
+
+_WIDTH = 100  # letters of a line that can be read well
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `explain` takes."""
+    add_model(command, "an ONNX model, or - for stdin")
+    command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
+    add_options(command)
+    command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain the scatters of a model."""
+    from onnx_scatterx.doors.explanation import explain, explanations
+    from onnx_scatterx.text.visible import as_json
+
+    read_target(args)
+    model, width = given_model(args.model), min(terminal_width(), _WIDTH)
+    with stages() as tell:
+        options = {
+            "on_progress": tell,
+            "theory": args.theory,
+            "command": command_of(args),
+            **settings(args),
+        }
+        if args.json:
+            text = as_json([found.to_dict() for found in explanations(model, args.node, **options)])
+        else:
+            text = explain(model, args.node, width=width, **options)
+    show_text(text)
+    return 0

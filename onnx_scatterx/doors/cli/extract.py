@@ -1,0 +1,60 @@
+"""The command `extract`: the part that one scatter needs, as a model that can be sent."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+
+from onnx_scatterx.doors.cli.arguments import add_json, add_model, add_options, settings
+from onnx_scatterx.doors.cli.models import STREAM, given_model, require_stream, write_model
+from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.writing import Writing
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `extract` takes."""
+    add_model(command, "an ONNX model, or - for stdin")
+    command.add_argument("node", metavar="NODE", help="a scatter or gather")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="where to write the part: a file, or - for stdout",
+    )
+    add_options(command)
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Cut a scatter out of a model, and write it."""
+    from onnx_scatterx.doors.extraction import extract
+    from onnx_scatterx.ir.save import as_bytes, stage
+    from onnx_scatterx.text.visible import as_json
+
+    stream = None
+    if args.output == STREAM:
+        require_stream()
+        stream = sys.stdout
+    with Writing() as writing, contextlib.redirect_stdout(sys.stderr if stream else sys.stdout):
+        if args.model != STREAM:
+            note_read(args.model, "the input")
+        if stream is None:
+            writing.claim(args.output, "the output")
+        model = given_model(args.model)
+        with stages() as tell:
+            part = extract(model, args.node, on_progress=tell, **settings(args))
+        writing.check()
+        if stream is None:
+            stage(part.model, args.output, writing, source_path=part.source_path)
+        else:
+            directory = part.source_path.parent if part.source_path else None
+            write_model(as_bytes(part.model, directory)[0], stream)
+        if args.json:
+            show_text(as_json(part.to_dict()))
+        else:
+            show(str(part))
+    return 0

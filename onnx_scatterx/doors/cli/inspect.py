@@ -1,0 +1,71 @@
+"""The command `inspect`: the scatters of a model, or of many, and what would be done."""
+
+from __future__ import annotations
+
+import argparse
+
+from onnx_scatterx.doors.cli.arguments import (
+    add_json,
+    add_many,
+    add_options,
+    add_strict,
+    read_target,
+    reject_unused,
+    settings,
+)
+from onnx_scatterx.doors.cli.batch import batch_status, watched
+from onnx_scatterx.doors.cli.exit_status import advised, strict_status
+from onnx_scatterx.doors.cli.models import add_models, given_model, is_one, paths_of
+from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.optimizer.symbolic.budget import one_command
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `inspect` takes."""
+    add_models(command, "ONNX models, directories of models, or - for stdin")
+    add_many(command)
+    add_options(command)
+    add_strict(command)
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List the scatters of a model, or count those of many."""
+    one = is_one(args.models)
+    if one:
+        reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    read_target(args)
+    return _inspect(args) if one else _inspect_many(args)
+
+
+def _inspect(args: argparse.Namespace) -> int:
+    from onnx_scatterx.doors.api import inspect
+
+    args.model = args.models[0]
+    model = given_model(args.model)
+    with one_command(), stages() as tell:
+        report = advised(args, model, inspect(model, on_progress=tell, **settings(args)))
+    if args.json:
+        show_text(report.to_json())
+    else:
+        show(report)
+    return strict_status(args, report)
+
+
+def _inspect_many(args: argparse.Namespace) -> int:
+    from onnx_scatterx.doors.batch import inspect_many
+
+    with watched("inspecting") as observers:
+        summary = inspect_many(
+            paths_of(args.models),
+            jobs=args.jobs,
+            timeout=args.timeout,
+            **observers,
+            **settings(args),
+        )
+    if args.json:
+        show_text(summary.to_json())
+    else:
+        show(summary)
+    return batch_status(args, summary)

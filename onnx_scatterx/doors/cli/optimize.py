@@ -1,0 +1,206 @@
+"""The command `optimize`: one model here, directories in ``cli.many``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from onnx_scatterx.doors.cli.arguments import (
+    add_draws,
+    add_json,
+    add_many,
+    add_options,
+    add_strict,
+    read_target,
+    reject_unused,
+    settings,
+)
+from onnx_scatterx.doors.cli.check import add_check_with, answers, chosen_consumers
+from onnx_scatterx.doors.cli.exit_status import advised, answer, strict_status, verified
+from onnx_scatterx.doors.cli.models import (
+    STREAM,
+    add_models,
+    given_model,
+    is_one,
+    require_stream,
+    write_model,
+)
+from onnx_scatterx.doors.cli.output import report_place, show, show_text
+from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.optimizer.symbolic.budget import one_command
+from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.option_values import count
+
+if TYPE_CHECKING:
+    import onnx_ir as ir
+
+    from onnx_scatterx.ir.given import AnyModel
+    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.optimizer.reports.report import Report
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `optimize` takes."""
+    add_models(command, "ONNX models, directories of models, or - for stdin")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="where to write the model: a file, - for stdout, or a directory for several models",
+    )
+    add_many(command)
+    add_options(command)
+    add_strict(command)
+    command.add_argument(
+        "--opset", type=count, metavar="N", help="raise or lower the model to this operator set"
+    )
+    command.add_argument(
+        "--verify",
+        action="store_true",
+        help="run both models first, and write the new one only if the outputs are the same",
+    )
+    add_draws(command)
+    add_check_with(command)
+    command.add_argument("--report", metavar="R", help="also write a report, .json or .html")
+    command.add_argument(
+        "--print-after",
+        action="append",
+        default=[],
+        metavar="PASS",
+        help="print the model to stderr after this pass (all: after each), without weights",
+    )
+    command.add_argument(
+        "--save-as-external-data",
+        action="store_true",
+        help="write the weights to OUT.data, beside the model",
+    )
+    add_json(command)
+    command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Optimize a model or a directory of models, and write the results."""
+    one = is_one(args.models)
+    args.verify = args.verify or args.prove
+    if not args.verify:
+        reject_unused(args, "without --verify", "samples", "seed", "strict_zeros")
+    if args.check_with is None:
+        reject_unused(args, "without --check-with", "python")
+    if args.json:
+        reject_unused(args, "with --json", "quiet", "check_with")
+    if not one:
+        reject_unused(args, "on a directory: it is for one model", "print_after", "check_with")
+        from onnx_scatterx.doors.cli.batch import optimize_directory
+
+        return optimize_directory(args)
+    reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    if args.output != STREAM:
+        return _optimize(args)
+    reject_unused(
+        args, "with -o -, which writes one stream", "json", "save_as_external_data", "check_with"
+    )
+    require_stream()
+    stream = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):  # messages must not mix with the model
+        return _optimize(args, stream)
+
+
+def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
+    """Optimize one model, and write it to its file or to a stream."""
+    from onnx_scatterx.doors.api import optimize
+    from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
+
+    (source,) = args.models
+    args.model = source
+    content = None
+    consumers = chosen_consumers(args.check_with or [], args.python)
+    with Writing() as writing:
+        if source != STREAM:
+            note_read(source, "the input")
+        if stream is None:
+            writing.claim(args.output, "the output")
+        read_target(args)
+        model = given_model(source)
+        report = report_place(args.report, writing)
+        with one_command():
+            with stages(quiet=args.quiet) as tell:
+                result = optimize(
+                    model,
+                    opset=args.opset,
+                    on_progress=tell,
+                    on_pass=_printer(args.print_after) if args.print_after else None,
+                    **settings(args),
+                )
+            advised_report = result.report
+            is_page = report is not None and report.suffix == ".html"
+            if args.json or is_page or not args.quiet:
+                advised_report = advised(args, model, advised_report, args.output)
+        writing.check()  # now the external data of the input are known
+        path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
+        with stages(quiet=args.quiet) as tell:
+            if tell is not None:
+                tell("writing", 0, 0)
+            written: AnyModel
+            if stream is not None:
+                content, written = as_bytes(result.model, path.parent if path else None)
+            else:
+                written = stage(
+                    result.model, args.output, writing, source_path=path, message_limit=limit
+                ).model()
+        verification = verified(args, model, written) if args.verify else None
+        if verification is not None and not verification.same:
+            writing.drop()
+            content = None
+        else:
+            if report is not None:
+                text = _report_text(report.suffix, result.report, advised_report, verification)
+                writing.text(report, text, "the report")
+    if content is not None and stream is not None:
+        write_model(content, stream)
+    if args.json:
+        show_text(advised_report.to_json(verification))
+    elif not args.quiet:
+        show(advised_report)
+        if verification is not None:
+            show(verification)
+    status = answer(verification, f"; {args.output} is not written")
+    if status:
+        return status
+    say: Callable[[object], None] = (lambda _: None) if args.quiet else show
+    status = answers(args.output, consumers, say)
+    return strict_status(args, result.report) or status
+
+
+def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
+    """Return what prints a model after the passes that are wanted."""
+    from onnx_scatterx.optimizer.pipeline import PIPELINE
+
+    known = [step.name for step in PIPELINE]
+    for name in wanted:
+        if name not in (*known, "all"):
+            near = did_you_mean(name, [*known, "all"]) or f"; there are all, {', '.join(known)}"
+            raise ScatterXError(f"no pass is called {name!r}{near}")
+
+    def after(name: str, model: ir.Model) -> None:
+        if name in wanted or "all" in wanted:
+            import onnx_ir as ir
+
+            show_text(
+                f"after {name}:\n{ir.to_onnx_text(model, exclude_initializers=True)}", err=True
+            )
+
+    return after
+
+
+def _report_text(
+    suffix: str, report: Report, advised_report: Report, verification: Verification | None
+) -> str:
+    if suffix == ".html":
+        return advised_report.to_html(verification)
+    return report.to_json(verification)

@@ -1,0 +1,111 @@
+"""What the command line prints and writes besides models.
+
+Nothing else in the package writes to stdout or stderr.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.visible import in_lines, visible
+
+if TYPE_CHECKING:
+    from onnx_scatterx.optimizer.reports.rendering import Shown
+
+
+def show(content: object) -> None:
+    """Print a line, or an object that prints itself in lines, to stdout.
+
+    A terminal gets tables and colors (NO_COLOR turns those off), and so does a pipe if FORCE_COLOR
+    says so. Any other pipe gets lines with tabs between the cells.
+    """
+    if sys.stdout is None:  # closed by the shell
+        return
+    if isinstance(content, str):
+        _write(visible(content))
+    elif hasattr(content, "plain") and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
+        from rich.console import Console
+
+        from onnx_scatterx.optimizer.reports.rendering import laid_out
+
+        console = Console(markup=False, highlight=False, emoji=False)
+        _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
+    else:
+        show_plain(content.plain() if hasattr(content, "plain") else str(content))
+
+
+def terminal_width() -> int:
+    """Return how many letters a line of stdout has; 100 if stdout is not a terminal."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return 100
+    return shutil.get_terminal_size((100, 0)).columns
+
+
+def show_plain(text: str) -> None:
+    """Print lines whose cells are separated by tabs."""
+    _write("\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n")))
+
+
+def show_text(text: str, *, err: bool = False) -> None:
+    """Print a text whose line breaks are its own, such as JSON; with ``err`` to stderr."""
+    (_to_stderr if err else _write)(in_lines(text.split("\n")))
+
+
+def _write(text: str) -> None:
+    if sys.stdout is not None:
+        encoding = sys.stdout.encoding or "utf-8"  # which may not hold all that can be seen
+        sys.stdout.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
+
+
+def print_error(message: object, status: int) -> int:
+    """Print one line to stderr and return the exit status."""
+    _to_stderr(f"onnx-scatterx: {one_line(message, 1000)}")
+    return status
+
+
+def report_bug(error: Exception, status: int) -> int:
+    """Print the source of a bug, and ask the user to report it; return the exit status."""
+    for part in traceback.format_exception(error):
+        _to_stderr(in_lines(part.rstrip("\n").split("\n")))
+    return print_error("this is a bug in onnx-scatterx, please report it", status)
+
+
+def _to_stderr(text: str) -> None:
+    if sys.stderr is not None:  # closed by the shell; print would take stdout for it
+        print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def only_ours() -> Iterator[None]:
+    """Suppress the logs and warnings of libraries on stderr: a command prints its own errors."""
+    nobody = logging.NullHandler()
+    logging.getLogger().addHandler(nobody)
+    try:
+        with warnings.catch_warnings():
+            if not sys.warnoptions:
+                warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.getLogger().removeHandler(nobody)
+
+
+def report_place(report: str | None, writing: Writing) -> Path | None:
+    """Return the path of a report, if there is to be one; ScatterXError if it cannot be there."""
+    if report is None:
+        return None
+    path = Path(report)
+    if path.suffix not in (".json", ".html"):
+        raise ScatterXError(f"{report}: a report is .json or .html")
+    writing.claim(path, "the report")
+    return path

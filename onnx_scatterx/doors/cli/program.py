@@ -1,0 +1,198 @@
+"""The command line: parse, call the public functions, print.
+
+Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why). Heavy
+libraries are imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from onnx_scatterx.doors.cli import bench as cli_bench
+from onnx_scatterx.doors.cli import calibrate as cli_calibrate
+from onnx_scatterx.doors.cli import check as cli_check
+from onnx_scatterx.doors.cli import explain as cli_explain
+from onnx_scatterx.doors.cli import extract as cli_extract
+from onnx_scatterx.doors.cli import inspect as cli_inspect
+from onnx_scatterx.doors.cli import optimize as cli_optimize
+from onnx_scatterx.doors.cli import run as cli_run
+from onnx_scatterx.doors.cli import targets as cli_targets
+from onnx_scatterx.doors.cli import verify as cli_verify
+from onnx_scatterx.doors.cli.output import only_ours, print_error, report_bug, show
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.system.interrupts import Stopped, stoppable
+from onnx_scatterx.system.record import recorded
+
+_DONE, _FAILED = 0, 2
+_SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    Signals that end a program do what Ctrl-C does; the status is 128 and the signal's number.
+    """
+    with stoppable(), recorded():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        args, unknown = _parser().parse_known_args(argv)
+        if unknown:
+            args.parser.refuse_unknown(unknown)
+        if "run" not in args:
+            args.parser.print_help()
+            return _DONE
+        with only_ours():
+            status = int(args.run(args))
+        if sys.stdout is not None:  # None if a shell has closed it
+            sys.stdout.flush()
+    except SystemExit as stop:  # of argparse
+        return stop.code if isinstance(stop.code, int) else _DONE
+    except Stopped as stop:
+        return print_error(f"ended by {stop}", _SIGNAL + stop.number)
+    except KeyboardInterrupt:
+        return print_error("interrupted", _SIGNAL + signal.SIGINT)
+    except BrokenPipeError:
+        # Nobody reads on, and the interpreter must not try to flush the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except ScatterXError as error:
+        return print_error(error, _FAILED)
+    except MemoryError as error:
+        return print_error(f"not enough memory: {error}", _FAILED)
+    except OSError as error:
+        return print_error(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
+    except Exception as error:  # status 1 is an answer, and a bug is not
+        if isinstance(error, ImportError) and _is_of_others(error.name):
+            return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
+        return report_bug(error, _FAILED)
+    return status
+
+
+def _is_of_others(module: str | None) -> bool:
+    return module is not None and module.split(".")[0] != "onnx_scatterx"
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="onnx-scatterx",
+        description="Removes scatter nodes from ONNX models, if the result is proven equal.",
+        epilog=_epilog("optimize model.onnx -o new.onnx --verify")
+        + "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=Version, help="print the version and exit")
+    parser.set_defaults(parser=parser)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(name: str, module: Any, text: str, example: str) -> None:
+        made: argparse.ArgumentParser = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=_epilog(f"{name} {example}".strip()),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(made)
+        made.set_defaults(run=module.run, parser=made)
+
+    command(
+        "optimize",
+        cli_optimize,
+        "write a model without its scatters",
+        "model.onnx -o new.onnx --verify --report report.html",
+    )
+    command(
+        "inspect",
+        cli_inspect,
+        "list the scatters, and what optimize would do with each",
+        "model.onnx --target standard",
+    )
+    command(
+        "explain",
+        cli_explain,
+        "explain what is done with a scatter, or why it is kept",
+        "model.onnx node_ScatterND_67",
+    )
+    command(
+        "bench",
+        cli_bench,
+        "time models in turns, and compare their speed",
+        "model.onnx --target standard",
+    )
+    command(
+        "run",
+        cli_run,
+        "run a model, and print or save its outputs",
+        "model.onnx --output outputs.npz",
+    )
+    command(
+        "verify",
+        cli_verify,
+        "run two models, and compare their outputs bit for bit",
+        "model.onnx new.onnx --input outputs.npz",
+    )
+    command(
+        "extract",
+        cli_extract,
+        "cut out the part of a model that one scatter needs, without weights",
+        "model.onnx node_ScatterND_67 -o part.onnx",
+    )
+    command(
+        "check",
+        cli_check,
+        "give a model to compilers of devices, and compare the results",
+        "model.onnx --with opencv",
+    )
+    command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
+    command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")
+    return parser
+
+
+def _epilog(example: str) -> str:
+    return f"example:\n  onnx-scatterx {example}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and end with status 2."""
+        if message == "the following arguments are required: -o/--output":
+            message = "give -o OUT to write the model, or use inspect to look at it"
+        raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Name the nearest choice, where argparse would list them all."""
+        if action.choices is not None and value not in action.choices:
+            what = "command" if action.metavar == "COMMAND" else "choice"
+            known = [str(choice) for choice in action.choices]
+            near = did_you_mean(str(value), known) or f"; there is {', '.join(known)}"
+            raise argparse.ArgumentError(None, f"no {what} is called {value!r}{near}")
+
+    def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
+        """Say which arguments are not known, and which option may be meant."""
+        first = next((word for word in unknown if word.startswith("-")), unknown[0])
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        near = did_you_mean(first.partition("=")[0], known)
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{near}")
+
+
+class Version(argparse.Action):
+    """Print the version of the package that is installed, and end."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, nargs=0)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        import onnx_scatterx
+
+        show(getattr(onnx_scatterx, "__version__", "not installed: run from its source"))
+        raise SystemExit(0)

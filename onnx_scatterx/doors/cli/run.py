@@ -1,0 +1,96 @@
+"""The command `run`: a model in ONNX Runtime, on given inputs or on drawn ones."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.doors.cli.arguments import (
+    add_inputs,
+    add_json,
+    add_model,
+    add_session,
+    add_sizes,
+    reject_unused,
+)
+from onnx_scatterx.doors.cli.models import given_model
+from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.option_values import count
+from onnx_scatterx.text.visible import as_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    import onnx
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `run` takes."""
+    add_model(command, "an ONNX model, or - for stdin")
+    add_inputs(command)
+    command.add_argument(
+        "--output", metavar="OUT", help="save the outputs: a .npz, or a directory for .npy files"
+    )
+    command.add_argument("--samples", type=count, metavar="N", help="how many inputs to draw (1)")
+    add_sizes(command)
+    add_session(command, threads=0)
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run a model, print its outputs and save them."""
+    from onnx_scatterx.runtime.array_files import claim_output, output_place, save_arrays
+
+    if args.input:
+        reject_unused(args, "with --input", "samples", "size", "seed")
+    place = None if args.output is None else output_place(args.output)
+    with Writing() as writing:
+        if place is not None:
+            claim_output(place, writing)
+        saved = _run(args, writing)
+        if place is not None:
+            save_arrays(saved, place, writing)
+    return 0
+
+
+def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarray]]:
+    """Run the model, print its outputs, and return the arrays to save."""
+    from onnx_scatterx.doors.cli.array_tables import ArrayTable
+    from onnx_scatterx.runtime.array_files import read_arrays
+    from onnx_scatterx.runtime.opened import opened_model
+
+    saved: list[dict[str, np.ndarray]] = []
+    tables: list[dict[str, object]] = []
+    model = given_model(args.model)
+    with opened_model(model, threads=args.threads, library=args.library) as opened:
+        given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
+        writing.check()  # now all files are known that are read
+        if not opened.inputs:
+            reject_unused(args, "on a model without inputs", "samples", "size", "seed")
+        drawn = bool(opened.inputs) and not args.input
+        for title, feeds in _drawn(args, model) if drawn else [("", given)]:
+            outputs = opened.run(feeds)
+            table = ArrayTable(outputs, title)
+            tables.append(table.to_dict())
+            if not args.json:
+                show(table)
+            # What was drawn is saved too: an output alone would say little.
+            saved.append(feeds | outputs if drawn else outputs)
+    if args.json:
+        show_text(as_json(tables))
+    return saved
+
+
+def _drawn(
+    args: argparse.Namespace, model: str | onnx.ModelProto
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    from onnx_scatterx.judges.verification.valid_inputs import valid_draws
+    from onnx_scatterx.runtime.library import library_path
+
+    library = str(library_path()) if args.library else None
+    seed = args.seed or 0
+    draws = valid_draws(model, args.samples or 1, sizes=dict(args.size), seed=seed, library=library)
+    for number, draw in enumerate(draws):
+        sizes = "".join(f", {name} = {size}" for name, size in draw.sizes.items())
+        yield f"drawn inputs {number}, seed {seed}{sizes}", dict(draw.feeds)

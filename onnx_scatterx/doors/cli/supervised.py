@@ -1,0 +1,87 @@
+"""The command line in a process of its own: a crash of a library becomes an error of one line.
+
+The parsers and the shape inference of onnx are C++: there are models on which they end the whole
+process, and so does the system if memory is short. The process that the user started only waits,
+passes signals on, and says what happened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from types import FrameType
+
+from onnx_scatterx.doors.cli.output import print_error
+
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
+_PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
+_FAILED, _SIGNAL = 2, 128  # as a shell reports signals
+_GRACE = 3.0  # seconds to undo an unfinished write
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run one command, by default that which this process was given; return its exit status."""
+    if sys.platform == "win32":
+        return _work(argv)
+    life, held = os.pipe()
+    passed_on = {getattr(signal, name) for name in _PASSED_ON} | {signal.SIGTSTP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)
+    child = os.fork()
+    if child == 0:
+        os.close(held)
+        os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on once
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so it may write, also after `stty tostop`
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        threading.Thread(target=_end_with_parent, args=(life,), daemon=True).start()
+        return _work(argv)
+    os.close(life)
+    _pass_on(child, passed_on)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    _, status = os.waitpid(child, 0)
+    return _as_exit_status(os.waitstatus_to_exitcode(status))
+
+
+def _work(argv: Sequence[str] | None) -> int:
+    from onnx_scatterx.doors.cli import main
+
+    return main(argv)
+
+
+def _as_exit_status(status: int) -> int:
+    """Return the exit status of the command, and say what happened if it was killed."""
+    if status >= 0:
+        return status
+    name = signal.Signals(-status).name
+    if name in _CRASHES:
+        why = f"a library crashed ({name}), as onnx does on some broken models"
+        return print_error(why, _FAILED)
+    if name == "SIGKILL":
+        return print_error("the process was killed, perhaps because memory was short", _FAILED)
+    return _SIGNAL - status
+
+
+def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
+    """Pass signals on to a process; if it is stopped, stop this one, too."""
+
+    def passed(number: int, _: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGSTOP if number == signal.SIGTSTP else number)
+        if number == signal.SIGTSTP:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
+            signal.signal(number, passed)
+
+
+def _end_with_parent(life: int) -> None:
+    """Wait until the parent ends; then undo unfinished writes, and end this process."""
+    os.read(life, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_GRACE)
+    os._exit(1)

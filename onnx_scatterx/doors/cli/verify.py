@@ -1,0 +1,60 @@
+"""The command `verify`: two models are run and compared."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from onnx_scatterx.doors.cli.arguments import (
+    add_draws,
+    add_inputs,
+    add_json,
+    add_options,
+    reject_unused,
+)
+from onnx_scatterx.doors.cli.exit_status import answer, verified
+from onnx_scatterx.doors.cli.models import given_models
+from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.text.option_values import from_zero
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `verify` takes."""
+    command.add_argument("before", metavar="A", help="the original, or - for stdin")
+    command.add_argument("after", metavar="B", help="the new model, or - for stdin")
+    add_inputs(command, "others are drawn only if --samples is given, too")
+    for name, what in (("rtol", "relative"), ("atol", "absolute")):
+        command.add_argument(
+            f"--{name}",
+            type=from_zero,
+            metavar="X",
+            help=f"the {what} tolerance of floats (without both, every bit counts)",
+        )
+    add_draws(command)
+    add_options(command, "assume", "distrust_dims", "effort")
+    add_json(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare two models, and say whether they are the same."""
+    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.runtime.array_files import read_arrays
+    from onnx_scatterx.text.visible import as_json
+
+    if args.effort != 1 and not args.prove:
+        raise ScatterXError("--effort changes nothing unless --prove is given")
+    before, after = given_models(args.before, args.after)
+    more: dict[str, Any] = {"rtol": args.rtol, "atol": args.atol}
+    if args.input:
+        names = {value.name for value in load(before).graph.inputs if value.name}
+        more["feeds"] = [read_arrays(args.input, names)]
+        if args.samples is None:
+            reject_unused(args, "with --input alone, without --samples", "seed")
+            more["samples"] = 0
+    verification = verified(args, before, after, **more)
+    if args.json:
+        show_text(as_json(verification.to_dict()))
+    else:
+        show(verification)
+    return answer(verification)

@@ -1,0 +1,165 @@
+"""Whether a consumer takes a model, and computes what ONNX Runtime computes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.doors.devices.adapter import Answer
+from onnx_scatterx.doors.devices.comparing import deviation
+from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
+from onnx_scatterx.doors.devices.registry import Consumer, consumer_of
+from onnx_scatterx.errors import ModelError, VerifyError
+from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.ir.save import save
+from onnx_scatterx.judges.verification.valid_inputs import valid_draws
+from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
+from onnx_scatterx.system.scratch import scratch
+
+Verdict = Literal["right", "wrong", "refused"]
+Feed = Mapping[str, np.ndarray]
+
+_BINARY = (".onnx", ".ort", ".pb", "")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One consumer's answer about a model; it is true if the model is taken and right."""
+
+    consumer: str
+    version: str
+    verdict: Verdict
+    message: str = ""
+    """The consumer's words if it refuses, or the error."""
+    nodes: tuple[str, ...] = ()
+    """The nodes, or operators of the model, that the refusal names."""
+    on_host: tuple[str, ...] = ()
+    """The nodes that the compiler leaves to the host."""
+    relative: float | None = None
+    """The error of the outputs, relative to the largest number, if they are wrong."""
+
+    def __bool__(self) -> bool:
+        return self.verdict == "right"
+
+    def __str__(self) -> str:
+        head = f"{self.consumer} {self.version}: "
+        if self.verdict == "refused":
+            where = f" at {', '.join(self.nodes)}" if self.nodes else ""
+            return f"{head}refused{where}: {self.message}"
+        answer = "taken and right" if self else f"taken, but wrong: {self.message}"
+        if self.on_host:
+            answer += f"; on the host: {', '.join(self.on_host)}"
+        return head + answer
+
+
+def check(
+    model: AnyModel,
+    consumer: str | Consumer,
+    *,
+    feeds: Sequence[Feed] | None = None,
+    samples: int = 1,
+    sizes: Mapping[str, int] | None = None,
+    seed: int = 0,
+    python: str | None = None,
+    timeout: float = LIMIT,
+) -> Check:
+    """Give a model to a consumer, and compare what it computes with ONNX Runtime.
+
+    ONNX Runtime runs the same model without graph optimizations. Inputs are drawn as `verify` draws
+    them, unless some are given.
+
+    Args:
+        model: a path, a `ModelProto` or an `onnx_ir.Model`.
+        consumer: a name, such as "opencv", the path of an adapter of yours (.py), or a `Consumer`.
+        feeds: inputs by name, instead of drawn ones.
+        samples: how many sets of inputs to draw; the consumer compiles the model for each.
+        sizes: of named dims, for inputs that are drawn.
+        seed: of the draws.
+        python: the interpreter of the environment that has the consumer; this one by default.
+        timeout: seconds that the consumer has for each set of inputs.
+
+    Raises `ModelError` and `VerifyError` if ONNX Runtime does not run the model, or if its inputs
+    are not numbers of NumPy; `ScatterXError` if the consumer is not known, and
+    `MissingConsumerError` if it is not installed.
+
+    """
+    if isinstance(consumer, str):
+        consumer = consumer_of(consumer)
+    with scratch() as directory:
+        file = model_file(model, directory)
+        if feeds is None:
+            draws = valid_draws(model, samples, sizes=sizes, seed=seed)
+            feeds = [draw.feeds for draw in draws]
+        for name, array in ((n, a) for feed in feeds for n, a in feed.items()):
+            if array.dtype.kind not in "biuf":
+                raise VerifyError(f"input {name!r} of type {array.dtype} cannot be given to others")
+        expected = truths(file, feeds)
+        with ConsumerProcess(consumer, python, timeout) as process:
+            found: Check | None = None
+            for feed, truth in zip(feeds, expected, strict=True):
+                answer = process.run(file, feed)
+                found = judged(consumer, answer, truth, file)
+                if not found:
+                    break
+    assert found is not None
+    return found
+
+
+def model_file(model: AnyModel, directory: Path) -> Path:
+    """Return a binary file of a model: its own, or one that is written into a directory."""
+    path = ModelSource.of(model).path
+    if path is not None and path.suffix in _BINARY:
+        load(path)  # any mistake in the model becomes an error of one line
+        return path
+    return Path(save(load(model), directory / "model.onnx").path)
+
+
+def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[Feed]:
+    """Return ONNX Runtime's outputs for each feed, without graph optimizations."""
+    with Runner(ModelFile(model)) as runner:
+        failure = runner.load(timeout)
+        if failure is not None:
+            raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
+        found: list[Feed] = []
+        for feed in feeds:
+            outputs = runner.run(feed, timeout)
+            if isinstance(outputs, Failure):
+                raise VerifyError(f"ONNX Runtime does not run the model: {outputs.reason}")
+            found.append(outputs)
+    return found
+
+
+def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Check:
+    """Return the verdict on an answer, given ONNX Runtime's outputs."""
+    name = consumer.name
+    if answer.kind == "refused" or answer.outputs is None:
+        message = answer.message or "it gave no outputs"
+        nodes = (answer.node,) if answer.node else _named(message, model)
+        return Check(name, answer.version, "refused", message, nodes, answer.on_host)
+    off = deviation(truth, answer.outputs, consumer.adapter.tolerance)
+    if off is None:
+        return Check(name, answer.version, "right", on_host=answer.on_host)
+    message = f"output {off.output!r}: {off.what}" if off.output else off.what
+    return Check(
+        name, answer.version, "wrong", message, on_host=answer.on_host, relative=off.relative
+    )
+
+
+def _named(message: str, model: Path) -> tuple[str, ...]:
+    """Return the nodes that a message names, or else the operators of the model that it names."""
+    words = set(re.findall(r"[\w./:-]+", message))
+    words |= {word.strip("./:-") for word in words}
+    proto = onnx.load(model, load_external_data=False)
+    nodes = [node for graph in ir_graphs(ir.from_proto(proto)) for node in graph]
+    named = dict.fromkeys(n.name for n in nodes if n.name and n.name in words)
+    operators = dict.fromkeys(n.op_type for n in nodes if n.op_type in words)
+    return tuple(named or operators)

@@ -1,0 +1,99 @@
+"""MNN, on the CPU: its converter writes a file of its own, which is run as a module.
+
+The script `mnnconvert` installs a package by itself after a conversion, with the first pip on the
+PATH. So the extension module beside it, which does the work, is called here; the PATH is empty as
+well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured
+
+
+class Mnn(Adapter):
+    """Has no int64: integers are given, and come back, as int32."""
+
+    name = "mnn"
+    packages = ("MNN",)
+    profile = "mnn"
+
+    def version(self) -> str:
+        os.environ["PATH"] = ""
+        import _tools  # noqa: F401 - is it there?
+        import MNN
+
+        return str(MNN.version())
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        os.environ["PATH"] = ""
+        import _tools
+        import MNN
+
+        target = directory / "model.mnn"
+        arguments = [
+            "mnnconvert",
+            "-f",
+            "ONNX",
+            "--modelFile",
+            str(model),
+            "--MNNModel",
+            str(target),
+        ]
+        with captured() as printed:
+            _tools.mnnconvert([*arguments, "--bizCode", "check"])
+            text = printed()
+        if not target.exists() or "Converted Success" not in text:
+            return Answer("refused", message=_reason(text))
+        inputs, outputs = _ends(text)
+        with captured() as printed:
+            net = MNN.nn.load_module_from_file(
+                str(target), [name for name in feeds if name in inputs], outputs
+            )
+            given = [_variable(MNN.expr, feeds[name]) for name in feeds if name in inputs]
+            found = net.forward(given)
+            arrays = [np.array(output.read()) for output in found]
+            text = printed()
+        if any(not output.dtype for output in found) or len(arrays) != len(outputs):
+            return Answer("refused", message=_reason(text))
+        return Answer("taken", dict(zip(outputs, arrays, strict=True)))
+
+
+def _ends(text: str) -> tuple[list[str], list[str]]:
+    """Return the names of inputs and outputs that the converter prints."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        head, colon, names = line.partition(":")
+        if colon and head.strip() in ("inputTensors", "outputTensors"):
+            listed = names.strip().removeprefix("[").removesuffix("]")
+            found[head.strip()] = [name.strip() for name in listed.split(", ") if name.strip(", ")]
+    return found.get("inputTensors", []), found.get("outputTensors", [])
+
+
+def _variable(expr: Any, array: np.ndarray) -> Any:
+    """Return an input as MNN takes it."""
+    kind = array.dtype.kind
+    narrow = {"f": np.float32, "i": np.int32, "u": np.int32, "b": np.int32}[kind]
+    if array.dtype in (np.uint8, np.int8):
+        narrow = array.dtype.type
+    array = np.ascontiguousarray(array.astype(narrow))
+    name = {"float32": "float", "int32": "int", "uint8": "uint8", "int8": "int8"}[array.dtype.name]
+    kinds = getattr(expr, name)
+    return expr.const(array, array.shape, expr.NCHW, kinds)
+
+
+def _reason(text: str) -> str:
+    """Return the line with the error, or the last one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    signs = ("Not Support", "not support", "rror", "Can't", "can't", "Don't", "nvalid", "ailed")
+    wrong = [line for line in lines if any(sign in line for sign in signs)]
+    return (wrong or lines[-1:] or ["no reason given"])[0]
+
+
+adapter = Mnn()

@@ -1,0 +1,168 @@
+"""ncnn, on the CPU: pnnx converts the file, and the network that it writes is run.
+
+Weights and numbers are kept as float32, so that differences come from a layer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured
+
+_INTEGERS = frozenset({"i8", "u8", "i16", "i32", "i64", "bool"})  # as pnnx writes element types
+
+
+class Ncnn(Adapter):
+    """Converts the file with the inputs at hand: their sizes are those of the network."""
+
+    name = "ncnn"
+    packages = ("ncnn", "pnnx")
+    profile = "ncnn"
+
+    def version(self) -> str:
+        from importlib.metadata import version
+
+        import ncnn
+
+        converter()
+        return str(ncnn.__version__) if hasattr(ncnn, "__version__") else version("ncnn")
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        import ncnn
+
+        refusal = _converted(model, feeds, directory)
+        if refusal is not None:
+            return refusal
+        code = (directory / "ncnn.py").read_text(encoding="utf-8")
+        types = _output_types((directory / "pnnx.param").read_text(encoding="utf-8"))
+        with captured() as printed, ncnn.Net() as net:
+            for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_storage"):
+                setattr(net.opt, f"use_{option}", False)
+            net.opt.use_vulkan_compute = False
+            if net.load_param(str(directory / "ncnn.param")) != 0:
+                return Answer(
+                    "refused", message=_last_line(printed()) or "it cannot load the layers"
+                )
+            if net.load_model(str(directory / "ncnn.bin")) != 0:
+                return Answer(
+                    "refused", message=_last_line(printed()) or "it cannot load the weights"
+                )
+            outputs: list[np.ndarray] = []
+            with net.create_extractor() as extractor:
+                given = {f"in{n}": _array(array) for n, array in enumerate(feeds.values())}
+                for blob in net.input_names():
+                    axis = _batch_axis(code, rf"\b{blob}\.numpy\(\), batch_index=(\d+)")
+                    mat = ncnn.Mat(given[blob], batch_index=axis).clone()
+                    if extractor.input(blob, mat) != 0:
+                        return Answer("refused", message=_last_line(printed()))
+                for number, kind in enumerate(types):
+                    status, mat = extractor.extract(f"out{number}")
+                    if status != 0:
+                        return Answer("refused", message=_last_line(printed()) or "it does not run")
+                    axis = _batch_axis(code, rf"\bout{number}\.numpy\(batch_index=(\d+)")
+                    outputs.append(np.array(_numbers(mat, kind, axis)))
+        return Answer("taken", outputs)
+
+
+def converter() -> Path:
+    """Return the program pnnx that comes with the package; its Python module needs PyTorch."""
+    spec = find_spec("pnnx")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("No module named 'pnnx'", name="pnnx")
+    name = "pnnx.exe" if os.name == "nt" else "pnnx"
+    return Path(spec.origin).parent / name
+
+
+def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer | None:
+    """Write the network as ncnn.param and ncnn.bin, or return why pnnx cannot."""
+    place = directory / "model"
+    place.mkdir()
+    _link(model, place)
+    arguments = ["fp16=0"]
+    if feeds:
+        files = []
+        for number, array in enumerate(feeds.values()):
+            files.append(directory / f"in{number}.npy")
+            np.save(files[-1], array)
+        arguments.append("input=" + ",".join(map(str, files)))
+    for written in ("pnnx.param", "pnnx.bin", "ncnn.param", "ncnn.bin"):
+        arguments.append(f"{written.replace('.', '')}={directory / written}")
+    for written in ("pnnx.py", "ncnn.py", "pnnx.onnx"):
+        arguments.append(f"{written.replace('.', '')}={directory / written}")
+    done = subprocess.run(
+        [str(converter()), str(place / "to_convert.onnx"), *arguments],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    sys.stderr.write(done.stdout)
+    # The plainest sign: a layer that pnnx could not translate is written, but ncnn lacks it.
+    lost = re.findall(r"^ignore (\S+) (\S+)", done.stdout, re.MULTILINE)
+    if lost:
+        operators = ", ".join(dict.fromkeys(operator for operator, _ in lost))
+        return Answer("refused", message=f"pnnx does not translate {operators}", node=lost[0][1])
+    if done.returncode != 0 or not (directory / "ncnn.param").exists():
+        how = f"pnnx ended with exit status {done.returncode}"
+        last = _last_line(done.stdout)
+        return Answer("refused", message=f"{how}: {last}" if last else how)
+    return None
+
+
+def _link(model: Path, place: Path) -> None:
+    """Put a model and its data where pnnx may write beside them."""
+    for file in model.parent.iterdir():
+        if file.is_file() and not file.name.startswith("to_convert."):
+            (place / file.name).symlink_to(file.absolute())
+    (place / "to_convert.onnx").symlink_to(model.absolute())
+
+
+def _array(array: np.ndarray) -> np.ndarray:
+    """Return an input as ncnn takes it: 32 bits, and no more than that many integers."""
+    kind = np.float32 if array.dtype.kind == "f" else np.int32
+    return np.ascontiguousarray(array.astype(kind))
+
+
+def _output_types(text: str) -> list[str]:
+    """Return the element types of the outputs, as the intermediate network of pnnx has them."""
+    types: dict[int, str] = {}
+    for line in text.splitlines():
+        found = re.match(r"pnnx\.Output\s+out(\d+)\s+1 0 (\S+)", line)
+        if found:
+            blob = re.escape(found[2])
+            kind = re.search(rf"#{blob}=\([^)]*\)(\w+)", line)
+            types[int(found[1])] = kind[1] if kind else "f32"
+    return [types[number] for number in sorted(types)]
+
+
+def _batch_axis(code: str, pattern: str) -> int:
+    """Return the batch axis in the example of pnnx; 233 means that there is no batch axis."""
+    found = re.search(pattern, code)
+    return int(found[1]) if found else 233
+
+
+def _numbers(mat: Any, kind: str, axis: int) -> np.ndarray:
+    """Return a tensor of ncnn, which does not know whether its 32 bits are those of integers."""
+    array: np.ndarray = mat.numpy(batch_index=axis)
+    if kind in _INTEGERS and array.dtype == np.float32:
+        return array.view(np.int32)
+    return array
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+adapter = Ncnn()

@@ -1,0 +1,46 @@
+"""OpenVINO, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+
+
+class OpenVINO(Adapter):
+    """Reads the file itself, at any sizes; computes in float32, not in the type of the CPU."""
+
+    name = "openvino"
+    packages = ("openvino",)
+    profile = "openvino"
+
+    def version(self) -> str:
+        import openvino
+
+        return str(openvino.__version__).partition("-")[0]
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        import openvino
+
+        core = openvino.Core()
+        exact = {"INFERENCE_PRECISION_HINT": "f32"}
+        compiled = core.compile_model(core.read_model(str(model)), "CPU", exact)
+        results = compiled(_by_place(compiled.inputs, feeds))
+        return Answer("taken", [np.array(results[place]) for place in compiled.outputs])
+
+
+def _by_place(places: Sequence[Any], feeds: Mapping[str, np.ndarray]) -> dict[Any, np.ndarray]:
+    """Return the inputs by their places.
+
+    An unused input has lost its name to an output: these come in order.
+    """
+    named = {place: name for place in places for name in place.names if name in feeds}
+    others = iter([name for name in feeds if name not in named.values()])
+    return {place: feeds[named.get(place) or next(others)] for place in places}
+
+
+adapter = OpenVINO()

@@ -1,0 +1,107 @@
+"""RKNN-Toolkit2: the compiler of Rockchip's NPUs, and its simulator of the rk3588.
+
+Besides the network it writes a table that says where each layer runs: on the NPU, or on the CPU of
+the chip. Layers on the CPU are reported as left to the host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured
+
+_ENDS = frozenset({"InputOperator", "OutputOperator"})
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_LAYER = re.compile(r"RKNN: \[[^]]*\]\s+\d+\s+(\w+)\s+[\w\\]+\s+(\w+)\s+\S+\s+\S+\s+\d+/\d+/\d+")
+
+
+class Rknn(Adapter):
+    """The toolkit pins old packages: newer ones of NumPy's first version and of PyTorch do."""
+
+    name = "rknn"
+    packages = ("rknn-toolkit2",)
+    profile = "rknn"
+    tolerance = 1e-3  # the NPU computes in float16
+    platform = "rk3588"
+
+    def version(self) -> str:
+        from importlib.metadata import version
+
+        import rknn.api  # noqa: F401 - is it there?
+
+        return version("rknn-toolkit2")
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        from rknn.api import RKNN
+
+        toolkit = RKNN(verbose=True)
+        try:
+            raised = ""
+            with captured() as printed:
+                try:
+                    done = _compiled(toolkit, model, self.platform)
+                except Exception as error:  # its text is a whole traceback
+                    done, raised = False, _last_line(str(error))
+                text = _COLOUR.sub("", printed())
+            if not done:
+                return Answer("refused", message=raised or _reason(text), node=_node(text))
+            host, layers = _on_cpu(text)
+            with captured() as printed:
+                outputs = toolkit.inference(
+                    inputs=[np.ascontiguousarray(array) for array in feeds.values()],
+                    data_format=["nchw"] * len(feeds),
+                )
+                text = _COLOUR.sub("", printed())
+            if outputs is None:
+                return Answer("refused", message=_reason(text), on_host=host)
+            message = f"{len(host)} kinds of layers on the CPU, of {layers} layers" if host else ""
+            return Answer("taken", [np.asarray(o) for o in outputs], message, on_host=host)
+        finally:
+            toolkit.release()
+
+
+def _compiled(toolkit: Any, model: Path, platform: str) -> bool:
+    """Compile a model, for a network that can be run in the simulator; whether that went well."""
+    toolkit.config(target_platform=platform)
+    return bool(
+        toolkit.load_onnx(model=str(model)) == 0
+        and toolkit.build(do_quantization=False) == 0
+        and toolkit.init_runtime() == 0
+    )
+
+
+def _on_cpu(text: str) -> tuple[tuple[str, ...], int]:
+    """Return the kinds of layers that the table places on the CPU, and how many layers it has."""
+    table = text.rpartition("Network Layer Information Table")[2]
+    layers = [found.groups() for found in _LAYER.finditer(table)]
+    inner = [(kind, place) for kind, place in layers if kind not in _ENDS]
+    return tuple(dict.fromkeys(kind for kind, place in inner if place == "CPU")), len(inner)
+
+
+def _reason(text: str) -> str:
+    """Return the first error that it prints."""
+    wrong = [line.strip() for line in re.findall(r"^E (.*)$", text, re.MULTILINE)]
+    wrong = [re.sub(r"^RKNN: \[[^]]*\]\s*", "", line) for line in wrong]
+    telling = [
+        line for line in wrong if line and not line.startswith(("=", "-", "Traceback", "File"))
+    ]
+    raised = [line for line in telling if re.match(r"\w*(Error|Exception)\b", line)]
+    return str((raised or telling or ["no reason given"])[0])
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip(" =-")]
+    return lines[-1] if lines else ""
+
+
+def _node(text: str) -> str:
+    found = re.search(r"^E .*?[Nn]ode\s*[:=]?\s*['\"(]([^'\")]+)", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+adapter = Rknn()

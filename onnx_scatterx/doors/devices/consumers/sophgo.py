@@ -1,0 +1,150 @@
+"""tpu-mlir: the compiler of Sophgo's TPUs, and its simulator of the bm1684x, in float32.
+
+Its wheels are for Python 3.10, so it needs an environment of its own (``--python PATH``). They
+contain a C library with which programs of a newer system do not start: the system's library is put
+in front of it, and the installation is not changed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+
+# The package changes the path of libraries when it is imported: the old path is restored.
+_START = """
+import os, runpy, sys
+libraries = os.environ["LD_LIBRARY_PATH"]
+import tpu_mlir
+os.environ["LD_LIBRARY_PATH"] = libraries
+del sys.argv[0]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Sophgo(Adapter):
+    """Converts to MLIR, compiles, and runs the binary in the simulator: three programs."""
+
+    name = "sophgo"
+    packages = ("tpu-mlir[onnx,torch]", "psutil")
+    profile = "sophgo"
+    processor = "bm1684x"
+
+    def version(self) -> str:
+        from importlib.metadata import version
+        from importlib.util import find_spec
+
+        for module in ("tpu_mlir", "onnx", "onnxsim", "torch", "psutil"):
+            if find_spec(module) is None:
+                raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+        return version("tpu-mlir")
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        import onnx
+
+        graph = onnx.load(str(model), load_external_data=False).graph
+        environment = _environment(directory)
+        np.savez(directory / "inputs.npz", **feeds)  # type: ignore[arg-type]
+        steps = (
+            ("model_transform.py", "--model_name", "model", "--model_def", str(model.absolute()),
+             "--mlir", "model.mlir"),
+            ("model_deploy.py", "--mlir", "model.mlir", "--quantize", "F32",
+             "--processor", self.processor, "--model", "model.bmodel"),
+            ("model_runner.py", "--input", "inputs.npz", "--model", "model.bmodel",
+             "--output", "outputs.npz"),
+        )  # fmt: skip
+        for step in steps:
+            error = _run(step, directory, environment)
+            if error is not None:
+                return Answer("refused", message=f"{step[0]}: {error}")
+        with np.load(directory / "outputs.npz") as file:
+            arrays = {name: file[name] for name in file.files}
+        return Answer("taken", _named([output.name for output in graph.output], arrays))
+
+
+def _run(step: tuple[str, ...], directory: Path, environment: Mapping[str, str]) -> str | None:
+    """Run one of the programs; return the error if it fails."""
+    program = _package() / "python" / "tools" / step[0]
+    done = subprocess.run(
+        [sys.executable, "-c", _START, str(program), *step[1:]],
+        cwd=directory,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    written = directory / step[-1]
+    sys.stderr.write(done.stdout)
+    return _reason(done.stdout) if done.returncode or not written.exists() else None
+
+
+def _package() -> Path:
+    """Return the folder of the package, which changes the environment if it is imported."""
+    from importlib.util import find_spec
+
+    spec = find_spec("tpu_mlir")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    """Return the environment of its programs: the system's C library before the bundled one."""
+    place = directory / "libraries"
+    place.mkdir()
+    for name, path in _loaded_libraries().items():
+        (place / name).symlink_to(path)
+    bundled = [_package() / "lib" / part for part in (".", "capi", "third_party")]
+    old = os.environ.get("LD_LIBRARY_PATH")
+    places = [str(place), *map(str, bundled), *([old] if old else [])]
+    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(places)}
+
+
+def _loaded_libraries() -> dict[str, str]:
+    """Return the locations of the C library that this process runs with."""
+    import ctypes
+
+    parts = ("libc.so.6", "libm.so.6", "libpthread.so.0")
+    for part in parts:
+        ctypes.CDLL(part)
+    found: dict[str, str] = {}
+    with open("/proc/self/maps", encoding="utf-8") as file:
+        for line in file:
+            path = line.rstrip("\n").rpartition(" ")[2]
+            if Path(path).name in parts:
+                found[Path(path).name] = path
+    return found
+
+
+def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the outputs by their names, behind which the compiler puts the operator.
+
+    A Cast that it removes takes its name along: such outputs are the remaining ones, in order.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name in names:
+        near = [key for key in arrays if key == name or key.startswith(f"{name}_")]
+        if near:
+            found[name] = arrays.pop(min(near, key=len))
+    lost = [name for name in names if name not in found]
+    return {**found, **dict(zip(lost, arrays.values(), strict=False))}
+
+
+def _reason(text: str) -> str:
+    """Return the line with the error, or the last one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    signs = ("rror:", "Exception:", "ssertion", "not support", "UNREACHABLE", "LLVM ERROR")
+    wrong = [s for s in lines if any(sign in s for sign in signs) and "[!Error]" not in s]
+    return (wrong or lines[-1:] or ["no reason given"])[0 if wrong else -1]
+
+
+adapter = Sophgo()

@@ -1,0 +1,46 @@
+"""Apache TVM: its Relax importer of ONNX, compiled for the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+
+
+class TVM(Adapter):
+    """Gets the shapes of the inputs; compiles with LLVM, which its wheel contains."""
+
+    name = "tvm"
+    packages = ("apache-tvm", "onnx")
+    profile = "tvm"
+
+    def version(self) -> str:
+        import onnx  # noqa: F401 - its importer needs it
+        import tvm
+        import tvm.relax.frontend.onnx
+
+        return str(tvm.__version__)
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        import onnx
+        import tvm
+        from tvm import relax
+        from tvm.relax.frontend.onnx import from_onnx
+
+        loaded = onnx.load(str(model))
+        constants = {tensor.name for tensor in loaded.graph.initializer}
+        names = [value.name for value in loaded.graph.input if value.name not in constants]
+        shapes = {name: list(feeds[name].shape) for name in names}
+        types = {name: str(feeds[name].dtype) for name in names}
+        module = relax.transform.DecomposeOpsForInference()(from_onnx(loaded, shapes, types))
+        machine = relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
+        tensors = [tvm.runtime.tensor(feeds[name]) for name in names]
+        found = machine["main"](*tensors)
+        outputs = [found] if hasattr(found, "numpy") else list(found)
+        return Answer("taken", [output.numpy() for output in outputs])
+
+
+adapter = TVM()

@@ -1,0 +1,181 @@
+"""Many models given to many consumers: unchanged, for `standard`, and for each one's own profile.
+
+A model is compared with ONNX Runtime's outputs of the unchanged model. A consumer's answer about a
+file is stored under the file's content, so that an interrupted table continues, and a repeated one
+runs only files that changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onnx_scatterx.doors.devices.checking import Check, judged
+from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
+from onnx_scatterx.doors.devices.registry import Consumer
+from onnx_scatterx.doors.devices.subject import FORMS, Subject, written
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.system.writing import write_text
+
+
+def device_table(
+    models: Sequence[Path],
+    consumers: Sequence[tuple[Consumer, str | None]],
+    *,
+    record: Path | None = None,
+    timeout: float = LIMIT,
+    tell: Callable[[str], object] = lambda _: None,
+) -> DeviceTable:
+    """Give models to consumers, each with the interpreter that it is run by, in all forms.
+
+    The inputs of a model `m.onnx` are those in `m.in.npz` beside it, if there is that file, else
+    random ones. Symbolic sizes become those of the inputs. `record` is a file that keeps the
+    answers, from which an interrupted run continues.
+    """
+    known = Record(record)
+    table, subjects = DeviceTable(), []
+    for path in models:
+        subject = Subject(path)
+        try:
+            subject.require_accepted()
+        except ScatterXError as error:
+            table.left_out[subject.name] = str(error)
+        else:
+            table.models.append(subject.name)
+            subjects.append(subject)
+    for consumer, python in consumers:
+        with ConsumerProcess(consumer, python, timeout) as process, scratch() as directory:
+            table.versions[consumer.name] = process.version
+            for subject in subjects:
+                tell(f"{consumer.name}: {subject.name}")
+                for form in FORMS:
+                    target = consumer.adapter.profile if form == "own" else form
+                    try:
+                        model, violations = subject.form(target)
+                    except ScatterXError as error:  # no operator set is right for the target, say
+                        check = Check(consumer.name, process.version, "refused", str(error))
+                        cell = Cell(check, _scatters(subject.form(FORMS[0])[0]))
+                    else:
+                        file = written(model, directory / "model.onnx")
+                        check = known.answer(process, consumer, file, subject)
+                        cell = Cell(check, _scatters(model), violations)
+                    table.cells[subject.name, consumer.name, form] = cell
+    return table
+
+
+class Record:
+    """The answers that were given, in a file, by consumer, version and content of the model."""
+
+    def __init__(self, place: Path | None) -> None:
+        """Read the stored answers."""
+        self._place = place
+        self._answers: dict[str, dict[str, Any]] = {}
+        if place is not None and place.exists():
+            self._answers = json.loads(place.read_text(encoding="utf-8"))
+
+    def answer(
+        self, process: ConsumerProcess, consumer: Consumer, file: Path, subject: Subject
+    ) -> Check:
+        """Return the consumer's answer about a file, asking it if the answer is not known."""
+        content = hashlib.sha256(file.read_bytes())
+        for array in subject.feeds.values():
+            content.update(np.ascontiguousarray(array).tobytes())
+        key = f"{consumer.name} {process.version} {content.hexdigest()}"
+        if key not in self._answers:
+            check = judged(consumer, process.run(file, subject.feeds), subject.truth, file)
+            self._answers[key] = asdict(check)
+            if self._place is not None:
+                write_text(self._place, json.dumps(self._answers, indent=1))
+        found = Check(**self._answers[key])
+        return replace(found, nodes=tuple(found.nodes), on_host=tuple(found.on_host))
+
+
+def _scatters(model: onnx.ModelProto) -> int:
+    names = ("ScatterND", "ScatterElements", "Scatter", "TensorScatter")
+    return sum(node.op_type in names for node in model.graph.node)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A consumer's answer about one form of a model."""
+
+    check: Check
+    scatters: int
+    """How many scatters the model contains."""
+    violations: tuple[str, ...] = ()
+    """The parts that it does not take, by the consumer's profile."""
+
+
+@dataclass
+class DeviceTable:
+    """The answers, by model, consumer and form."""
+
+    models: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    cells: dict[tuple[str, str, str], Cell] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Models that ONNX Runtime does not run, and why."""
+
+    def right(self, consumer: str, form: str) -> set[str]:
+        """Return the models that this consumer computes correctly."""
+        return {m for m in self.models if self.cells[m, consumer, form].check}
+
+    def counts(self, consumer: str, form: str, verdict: str) -> int:
+        """Return for how many models the consumer gives this answer."""
+        return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
+
+    def to_markdown(self) -> str:
+        """Return the counts, the models one by one, and the lost models."""
+        notes = [*self._lost(), *(f"- left out: {m}: {why}" for m, why in self.left_out.items())]
+        return "\n".join([*self._counts(), "", *self._models(), "", *notes]).rstrip() + "\n"
+
+    def to_json(self) -> str:
+        """Return everything."""
+        rows = [
+            {"model": model, "consumer": consumer, "form": form, **asdict(cell)}
+            for (model, consumer, form), cell in self.cells.items()
+        ]
+        content = {"versions": self.versions, "answers": rows, "left_out": self.left_out}
+        return json.dumps(content, indent=1)
+
+    def _counts(self) -> Iterable[str]:
+        n = len(self.models)
+        yield f"| consumer | right of {n} before | after `standard` | after its own profile |"
+        yield "|---|---|---|---|"
+        for consumer, version in self.versions.items():
+            cells = [f"{consumer} {version}"]
+            before = self.right(consumer, FORMS[0])
+            for form in FORMS:
+                right = self.right(consumer, form)
+                count = f"{len(right)}"
+                if form != FORMS[0]:
+                    count += f" (+{len(right - before)}, -{len(before - right)})"
+                wrong = self.counts(consumer, form, "wrong")
+                cells.append(count + (f", {wrong} wrong" if wrong else ""))
+            yield f"| {' | '.join(cells)} |"
+
+    def _models(self) -> Iterable[str]:
+        yield "| model | " + " | ".join(self.versions) + " |"
+        yield "|---|" + "---|" * len(self.versions)
+        for model in self.models:
+            signs = (
+                " ".join(_SIGNS[self.cells[model, consumer, form].check.verdict] for form in FORMS)
+                for consumer in self.versions
+            )
+            yield f"| {model} | {' | '.join(signs)} |"
+
+    def _lost(self) -> Iterable[str]:
+        for (model, consumer, form), cell in self.cells.items():
+            if form != FORMS[0] and not cell.check and self.cells[model, consumer, FORMS[0]].check:
+                yield f"- lost: {model}, {form}: {cell.check}"
+
+
+_SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}

@@ -1,0 +1,234 @@
+"""Explain: the known facts about each scatter or gather of a model, and what is done with it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import onnx_ir as ir
+
+from onnx_scatterx.doors.advice.advise import advise_on
+from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.optimizer.pipeline import command_budget
+from onnx_scatterx.optimizer.reports.advice import Advice
+from onnx_scatterx.optimizer.reports.builder import NodeRecord
+from onnx_scatterx.optimizer.reports.entries import Entry, ScatterReport
+from onnx_scatterx.optimizer.reports.sections import parts
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import budget, own_budget, within_limits
+from onnx_scatterx.optimizer.symbolic.symbol_ids import foreign_symbols
+from onnx_scatterx.options import Options
+from onnx_scatterx.system.observer import Observer, Progress
+from onnx_scatterx.text.visible import in_lines, visible
+
+_NAMES = 5
+_INDENT = 12
+
+
+@foreign_symbols()
+def advise(
+    model: AnyModel,
+    *,
+    command: Command | None = None,
+    **options: Unpack[Options],
+) -> tuple[Advice, ...]:
+    r"""Return what to do about the scatters of a model that are kept or become ScatterX.
+
+    Other arguments are tried, one after the other and two together, within a limit. If a scatter is
+    removed under them, the result has a command with these arguments, which begins as ``command``
+    says. The other arguments and the errors are those of ``optimize``.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     twice (float[4] x, float[2] y) => (float[4] z)
+    ...     <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }''')
+    >>> for advice in advise(model, target="standard"):
+    ...     print(*advice.lines(), sep="\n")
+    z is kept: two updates write the same element (dim 0 of the updates)
+      removed by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
+          the last update wins
+    """
+    settings = Settings.of(**options)
+    loaded = loaded_ir(model)
+    with command_budget(loaded, settings):
+        _, records = inspect_records(loaded, settings, details=False)
+        if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
+            return ()
+        return advise_on(loaded, settings, records, command)
+
+
+def explain(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    theory: bool = False,
+    command: Command | None = None,
+    on_progress: Progress | None = None,
+    width: int = 100,
+    **options: Unpack[Options],
+) -> str:
+    """Explain each scatter of a model in words, or the one of this name.
+
+    The text says what is done with the scatter, and why it is not removed. It has the commands that
+    remove it. Each command is tried, so a kept scatter takes more time. It also has the shapes, the
+    region that the scatter writes, whether updates collide, and the assumptions.
+
+    Args:
+        model: as ``optimize`` takes it.
+        node: the name of a scatter or a gather, or that of its output if it has none.
+        theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
+            with its witness.
+        command: how the commands begin.
+        on_progress: is called with the progress, as by ``optimize``.
+        width: how many letters a line has at most, unless a name is longer.
+        **options: those of ``optimize``; with ``gathers`` all gathers are explained, too.
+
+    Returns:
+        A paragraph for each scatter, or one sentence if the model contains no scatter.
+
+    Raises:
+        ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(explain(model))
+        z: ScatterND in graph row
+          answer    removed, written by Concat, Slice (rules: concat, view)
+          data      x, float[4, 2]
+          updates   y, float[1, 2]
+          writes    box [1, :]
+          unique    proven: no two updates go to one element
+        >>> print(explain(model, theory=True).split("unique")[1])
+            proven: no two updates go to one element
+          equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
+                    J_0 = 1, from f
+                    J_1 = I_1, from p2
+          verdict   sliceable: the last dims of updates move as they are to the last axes of
+                    data, and decide nothing else (Definition 8)
+
+    """
+    found = explanations(
+        model,
+        node,
+        theory=theory,
+        command=command,
+        on_progress=on_progress,
+        **options,
+    )
+    none = "no scatter and no gather" if options.get("gathers") else "no scatter"
+    return "\n\n".join(e.text(width) for e in found) if found else f"{none} in this model"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The explanation of one scatter or gather: parts, each a label and sentences."""
+
+    entry: Entry
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def text(self, width: int = 100) -> str:
+        """Return it in lines of at most so many letters, unless a name is longer."""
+        entry = self.entry
+        reduction = ""
+        if isinstance(entry, ScatterReport) and entry.reduction != "none":
+            reduction = f", reduction {entry.reduction}"
+        lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
+        for label, sentences in self.parts:
+            for i, sentence in enumerate(sentences):
+                shown = label if i == 0 else ""
+                if label == "next":  # a command is pasted
+                    lines.append(f"  {shown:<{_INDENT - 2}}{visible(sentence)}")
+                else:
+                    lines += _wrapped(shown, sentence, width)
+        return in_lines(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data: the entry of the report, and the sentences by their labels."""
+        return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
+
+
+@foreign_symbols()
+def explanations(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    theory: bool = False,
+    command: Command | None = None,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> list[Explanation]:
+    """Return the explanation of `explain`, in parts; its arguments are the same."""
+    observer = Observer(on_progress)
+    settings = Settings.of(**options)
+    loaded = loaded_ir(model, observer)
+    with command_budget(loaded, settings):
+        return _explanations(loaded, node, settings, observer, command, theory=theory)
+
+
+def _explanations(
+    loaded: ir.Model,
+    node: str | None,
+    settings: Settings,
+    observer: Observer,
+    command: Command | None,
+    *,
+    theory: bool,
+) -> list[Explanation]:
+    _, records = inspect_records(loaded, settings, observer, details=False)
+    if node is not None and not settings.gathers and all(node != a.entry.node for a in records):
+        settings = settings.but(gathers=True)
+        _, records = inspect_records(loaded, settings, details=False)
+    if node is not None:
+        records = _named(records, node)
+    if not records:
+        return []
+    observer.stage("trying what would help")
+    found = advise_on(loaded, settings, records, command)
+    next_ = {node: advice for advice in found for node in advice.nodes}
+    return [_explained(a, next_.get(a.entry.node), theory=theory) for a in records]
+
+
+def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
+    """Return the scatters and gathers of a name; several graphs may use one."""
+    found = tuple(a for a in records if name == a.entry.node)
+    if found:
+        return found
+    names = list(dict.fromkeys(a.entry.node for a in records))
+    if not names:
+        raise ScatterXError(f"no scatter or gather is called {name!r}: the model has none")
+    near = difflib.get_close_matches(name, names, _NAMES, 0.5) or names[:_NAMES]
+    more = ", ..." if len(near) < len(names) else ""
+    raise ScatterXError(
+        f"no scatter or gather is called {name!r}; there is {', '.join(near)}{more}"
+    )
+
+
+def _explained(record: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
+    found = within_limits(lambda: list(parts(record, theory=theory)))
+    with own_budget():  # without the canonical form, nothing is proven
+        answer, *rest = found or parts(replace(record, canonical=None), theory=theory)
+    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
+    return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
+
+
+def _wrapped(label: str, text: str, width: int) -> list[str]:
+    """Return a labelled sentence in lines of limited width; names are never cut."""
+    lines, line = [], ""
+    for word in visible(text).split(" "):
+        if line and len(line) + 1 + len(word) > width - _INDENT:
+            lines.append(line)
+            line = "  " + word if text.startswith("- ") else word
+        else:
+            line = f"{line} {word}" if line else word
+    lines.append(line)
+    first = f"  {label:<{_INDENT - 2}}{lines[0]}"
+    return [first, *(" " * _INDENT + rest for rest in lines[1:])]

@@ -1,0 +1,204 @@
+"""Extract: the part of a model that one scatter needs, for somebody without the model.
+
+The content of the part is found by trial: a small part is made and inspected. If its report on the
+scatter differs from that of the whole model, a larger part is tried, up to all nodes.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, Unpack, overload
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
+from onnx_scatterx.doors.api.result import M
+from onnx_scatterx.doors.extraction.private import weight_of
+from onnx_scatterx.doors.extraction.trials import parts_of
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike, ModelSource
+from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.save import save
+from onnx_scatterx.optimizer.reports.entries import Entry
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.targets.target import STANDARD
+from onnx_scatterx.options import Options
+from onnx_scatterx.system.observer import NOBODY, Observer, Progress
+
+
+@overload
+def extract(
+    model: MessageLike,
+    node: str,
+    *,
+    on_progress: Progress | None = ...,
+    **options: Unpack[Options],
+) -> Part[onnx.ModelProto]: ...
+
+
+@overload
+def extract(
+    model: IrLike,
+    node: str,
+    *,
+    on_progress: Progress | None = ...,
+    **options: Unpack[Options],
+) -> Part[ir.Model]: ...
+
+
+def extract(
+    model: AnyModel,
+    node: str,
+    *,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Part[onnx.ModelProto] | Part[ir.Model]:
+    """Cut out the part of a model that one scatter needs, with shapes and without weights.
+
+    The report on the scatter is the same for the part as for the whole model, for ``target`` and
+    for ``standard``. Values that are cut off, and weights, become inputs of the same names.
+
+    Args:
+        model: as ``optimize`` takes it.
+        node: the name of a scatter or a gather, or that of its output if it has none.
+        on_progress: is called with the progress, as by ``optimize``.
+        **options: those of ``optimize``; sizes are not fixed in the part.
+
+    Raises:
+        ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] a, float[1, 2] y) => (float[4, 2] w)
+        ...     <int64[1, 1] i = {1}> { x = Exp(a) v = Log(x) u = Sin(v)
+        ...     z = ScatterND(u, i, y) s = Cos(z) w = Tan(s) }''')
+        >>> print(part := extract(model, "z"))
+        1 of 6 nodes, and the same report on z; no weights are in it
+        >>> [value.name for value in part.model.graph.input]
+        ['y', 'u']
+
+    """
+    observer, settings = Observer(on_progress), Settings.of(**options)
+    whole = loaded_ir(model, observer)
+    wanted = [_Wanted.of(whole, node, settings, observer)]
+    if settings.target != STANDARD:
+        found_in = wanted[0].settings
+        wanted.append(_Wanted.of(whole, node, found_in.but(target=STANDARD)))
+    for number, (found, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
+        part, private = found
+        observer.stage("trying a part", number)
+        entries = [each.found_in(part, node) for each in wanted]
+        if entries[0] is not None and None not in entries:
+            names = (*(_weights(part) if weights else ()), *(private if attributes else ()))
+            removed = () if attributes else private
+            made: Any = (
+                part if isinstance(ModelSource.of(model).model, ir.Model) else to_proto(part)
+            )
+            counts = len(part.graph), len(whole.graph)
+            return Part(made, entries[0], *counts, names, ModelSource.of(model).source, removed)
+    raise ScatterXError(f"{node}: no part of the model has the same report; send all of it")
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The report on a part: the entry of the node under some settings."""
+
+    settings: Settings
+    entry: Entry
+
+    @classmethod
+    def of(
+        cls, model: ir.Model, node: str, settings: Settings, observer: Observer = NOBODY
+    ) -> _Wanted:
+        report, _ = inspect_records(model, settings, observer)
+        found = [entry for entry in report.entries if entry.node == node]
+        if not found and not settings.gathers:
+            settings = settings.but(gathers=True)
+            report, _ = inspect_records(model, settings, observer)
+            found = [entry for entry in report.entries if entry.node == node]
+        if not found:
+            names = [entry.node for entry in report.entries]
+            near = did_you_mean(node, names) or (
+                f"; there is {', '.join(names[:5])}" if names else ": the model has none"
+            )
+            raise ScatterXError(f"no scatter or gather is called {node!r}{near}")
+        return cls(settings, found[0])
+
+    def found_in(self, part: ir.Model, node: str) -> Entry | None:
+        """Return the entry of a part, read as it would be sent; None if it says something else.
+
+        Only the names of graphs may differ.
+        """
+        try:
+            report, _ = inspect_records(to_proto(cloned(part)), self.settings)
+        except ScatterXError:  # the part lacks an assumed input, or is not valid
+            return None
+        found = next((e for e in report.entries if e.node == node), None)
+        same = found is not None and replace(found, graph=self.entry.graph) == self.entry
+        return found if same else None
+
+
+def _weights(model: ir.Model) -> tuple[str, ...]:
+    """Return the names of the weights in a model."""
+    inside = [v for g in all_graphs(model) for v in g.initializers.values()]
+    made = [v for g in all_graphs(model) for n in g for v in n.outputs]
+    return tuple(v.name or "?" for v in (*inside, *made) if weight_of(v))
+
+
+@dataclass(frozen=True)
+class Part(Generic[M]):
+    """A part of a model, on which the report on one scatter is that on the whole model.
+
+    Attributes:
+        model: the part, of the kind that came in: a ModelProto (also from a path) or an
+            ``onnx_ir.Model``.
+        entry: the entry of the report on the scatter.
+        nodes: how many nodes the part has.
+        whole: how many nodes the model has.
+        weights: the names of large constants, and of attributes with tensors or texts, that are in
+            the part, because the report depends on one of them; usually empty.
+        source_path: the file that the model came from, if it came from one.
+        removed: the attributes with tensors or texts that nodes of the part have in the model.
+
+    """
+
+    model: M
+    entry: Entry
+    nodes: int
+    whole: int
+    weights: tuple[str, ...] = ()
+    source_path: Path | None = None
+    removed: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the model as plain data."""
+        return {
+            "node": self.entry.node,
+            "nodes": {"part": self.nodes, "whole": self.whole},
+            "weights": list(self.weights),
+            "removed": list(self.removed),
+            "scatter": self.entry.to_dict(),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the part to a file, whole or not at all.
+
+        Raises:
+            ScatterXError: the file cannot be written.
+
+        """
+        save(self.model, path, source_path=self.source_path)
+
+    def __str__(self) -> str:
+        """Say how large it is, and whether it has weights."""
+        count = f"{self.nodes} of {self.whole} nodes, and the same report on {self.entry.node}"
+        if not self.weights:
+            gone = f"; removed attributes: {', '.join(self.removed)}" if self.removed else ""
+            return f"{count}; no weights are in it{gone}"
+        return f"{count}; it depends on weights that are in it: {', '.join(self.weights)}"

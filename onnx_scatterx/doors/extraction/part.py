@@ -1,0 +1,207 @@
+"""A part of a model as a model: some of its nodes, with inputs in place of removed values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.doors.extraction.neighbourhood import Neighbourhood
+from onnx_scatterx.doors.extraction.private import (
+    constant_of,
+    is_private,
+    is_weight,
+    private_attributes,
+    remove_texts,
+    weight_of,
+)
+from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.data import from_proto
+from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of
+from onnx_scatterx.ir.save import as_bytes
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+
+Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
+"""The type and the shape of an input."""
+
+
+def part_of(
+    model: ir.Model,
+    region: Neighbourhood,
+    known: Mapping[ir.Value, Declared | None],
+    *,
+    weights: bool,
+    attributes: bool,
+) -> tuple[ir.Model, tuple[str, ...]] | None:
+    """Return a model of the nodes of a region, and its private attributes.
+
+    Returns None if nothing of it would be an output. Removed values become inputs, with their
+    ``known`` types and shapes. Unless they are wanted, weights become inputs, too, or zeros in
+    functions and subgraphs, and private attributes are removed. Outputs are declared, too, if
+    something is known of them. Names are kept; all other texts are removed.
+    """
+    copy = cloned(model)
+    graph = copy.graph
+    nodes = dict(zip(model.graph, list(graph), strict=True))
+    values = {
+        old: new
+        for before, after in nodes.items()
+        for old, new in zip(before.outputs, after.outputs, strict=True)
+    }
+    kept = {nodes[node] for node in region.nodes}
+    for value in sorted(region.cuts, key=lambda value: value.name or ""):
+        declared = known[value]
+        assert declared is not None
+        _cut(graph, values[value], declared)
+    seen = [v for node in kept for v in node.outputs if node.op_type != "Constant"]
+    gone = [node for node in graph if node not in kept]
+    needed = {v for node in gone for v in read_by(node)} | set(graph.outputs)
+    outputs = [v for v in seen if v in needed]
+    if not outputs:
+        return None
+    for old, new in values.items():
+        declared = known.get(old)
+        if new in outputs and new.type is None and declared is not None:
+            new.type, new.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
+    graph.outputs[:] = sorted(outputs, key=lambda value: value.name or "")
+    _let_go(gone)
+    graph.remove(gone, safe=True)
+    if not weights:
+        for value in list(_read(graph)):
+            if _owner(value) is graph and weight_of(value):
+                _open(graph, value)
+    _drop_unread(copy)
+    if not weights:
+        for inner in all_graphs(copy)[1:]:
+            _clear(inner)
+    private = _private(copy, remove=not attributes)
+    message = as_bytes(copy)[1]  # with its external data
+    remove_texts(message)
+    return from_proto(message), private
+
+
+def _let_go(nodes: Iterable[ir.Node]) -> None:
+    """Make the subgraphs of nodes that are removed read nothing any more."""
+    for node in nodes:
+        for body in graphs_of(node):
+            for inner in body.all_nodes():
+                for place in range(len(inner.inputs)):
+                    inner.replace_input_with(place, None)
+
+
+def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
+    """Replace a value by an input."""
+    dtype, dims = declared
+    name = value.name
+    value.name = f"{name}/cut"
+    made = ir.Value(name=name, type=ir.TensorType(dtype), shape=ir.Shape(dims))
+    value.replace_all_uses_with(made, replace_graph_outputs=False)
+    graph.inputs.append(made)
+
+
+def _owner(value: ir.Value) -> ir.Graph | ir.Function | None:
+    """Return the graph whose initializer, input or node a value is."""
+    node = value.producer()
+    return value.graph if node is None else node.graph
+
+
+def _open(graph: ir.Graph, value: ir.Value) -> None:
+    """Replace a weight by an input."""
+    tensor, node = value.const_value, value.producer()
+    if node is not None:
+        tensor = constant_of(node)
+        assert tensor is not None
+        _cut(graph, value, (tensor.dtype, tuple(tensor.shape.numpy())))
+        if not value.is_graph_output():
+            graph.remove(node, safe=True)
+        return
+    assert value.name is not None
+    graph.initializers.pop(value.name)
+    if tensor is not None:  # and no sparse one, whose type is known
+        value.const_value = None
+        value.type, value.shape = ir.TensorType(tensor.dtype), ir.Shape(tensor.shape.numpy())
+    if not value.is_graph_input():
+        graph.inputs.append(value)
+
+
+def _read(graph: ir.Graph) -> dict[ir.Value, None]:
+    """Return the values of a graph that its nodes read, and its outputs."""
+    found = dict.fromkeys(v for node in graph for v in read_by(node))
+    return found | dict.fromkeys(graph.outputs)
+
+
+def _drop_unread(model: ir.Model) -> None:
+    """Remove inputs, initializers and functions that nothing reads.
+
+    An input is kept if it declares a size that a used input declares, too: the report assumes that
+    they agree in it.
+    """
+    graph = model.graph
+    read = _read(graph)
+    sizes = {name for value in graph.inputs if value in read for name in _sizes(value)}
+    graph.inputs[:] = [v for v in graph.inputs if v in read or sizes & _sizes(v)]
+    for name, value in list(graph.initializers.items()):
+        if value not in read:
+            graph.initializers.pop(name)
+    called = dict.fromkeys(_functions(model, [graph, *graph.subgraphs()]))
+    for identifier, function in list(model.functions.items()):
+        if function not in called:
+            del model.functions[identifier]
+
+
+def _sizes(value: ir.Value) -> set[str]:
+    """Return the names of sizes that a value declares."""
+    dims = () if value.shape is None else value.shape.dims
+    return {dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value is not None}
+
+
+def _functions(model: ir.Model, graphs: Iterable[ir.Graph]) -> list[ir.Function]:
+    """Return the functions that graphs call, and those that these call."""
+    found: dict[ir.Function, None] = {}
+    waiting = list(graphs)
+    while waiting:
+        for node in waiting.pop():
+            function = called_function(model, node)
+            if function is not None and function not in found:
+                found[function] = None
+                waiting += [function.graph, *function.graph.subgraphs()]
+    return list(found)
+
+
+def _clear(graph: ir.Graph) -> None:
+    """Replace the weights of a function or a subgraph by zeros."""
+    for value in graph.initializers.values():
+        if weight_of(value):
+            assert value.const_value is not None
+            value.const_value = _zeros(value.const_value)
+    for node in graph:
+        tensor = constant_of(node)
+        if tensor is not None and is_weight(tensor):
+            node.attributes.clear()
+            node.attributes["value"] = ir.AttrTensor("value", _zeros(tensor))
+
+
+def _zeros(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+    numpy = tensor.dtype.numpy()
+    array = np.full(tensor.shape.numpy(), b"" if numpy.kind == "O" else 0, numpy)
+    return ir.Tensor(array, dtype=tensor.dtype, name=tensor.name)
+
+
+def _private(model: ir.Model, *, remove: bool) -> tuple[str, ...]:
+    """Return the private attributes of all nodes and functions; remove them if asked."""
+    found = []
+    for graph in all_graphs(model):
+        for node in graph:
+            for name in private_attributes(node):
+                found.append(f"{node.name or node.outputs[0].name}.{name}")
+                if remove:
+                    del node.attributes[name]
+    for function in model.functions.values():
+        for name, attribute in list(function.attributes.items()):
+            if not is_scatterx_domain(function.domain) and is_private(attribute):
+                found.append(f"{function.name}.{name}")
+                if remove:
+                    function.attributes[name] = ir.Attr(name, attribute.type, None)
+    return tuple(found)

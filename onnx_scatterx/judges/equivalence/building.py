@@ -1,0 +1,317 @@
+"""A model as tensors, node by node; equal nodes of both models on equal inputs are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.contents import Contents, contents
+from onnx_scatterx.judges.equivalence.core.logic import FALSE, below
+from onnx_scatterx.judges.equivalence.core.masks import most
+from onnx_scatterx.judges.equivalence.core.reading import (
+    Body,
+    Declared,
+    Graph,
+    Node,
+    constant_of,
+    declared,
+    node_of,
+)
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, constant
+from onnx_scatterx.judges.equivalence.core.terms import (
+    LARGEST_SIZE,
+    LimitError,
+    Term,
+    UnsupportedError,
+    apply,
+    variable,
+)
+from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
+from onnx_scatterx.judges.equivalence.core.world import Debt, World
+from onnx_scatterx.judges.equivalence.inference import computed_dims, inferred, is_tensor, pointing
+from onnx_scatterx.judges.equivalence.operators import OPERATORS
+from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
+from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
+
+_INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
+"""What an operator raises whose attributes or inputs make no sense."""
+
+COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
+_BY_PLACE = {
+    *("Acos", "Asin", "Atan", "Celu", "Cos", "Elu", "Log", "Mish", "Pow", "Selu", "Sin"),
+    "Softplus",
+}
+_DOUBLE_BY_PLACE = _BY_PLACE | {"Exp", "Sigmoid", "Swish", "Tanh"}
+QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
+
+SizeKey = str | tuple[str, int]
+"""A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
+
+Scope = dict[str, Tensor]
+Equal = Callable[[Tensor, Tensor], bool]
+
+
+def by_place(dtype: str) -> set[str]:
+    """Return the operators whose last bits depend on the place of an element in its tensor.
+
+    ONNX Runtime 1.32 computes several elements at once, and the last ones by another function. Pow
+    squares by a product if the exponent has one element, as it may have by chance.
+    """
+    return _DOUBLE_BY_PLACE if dtype == "float64" else _BY_PLACE
+
+
+def shown(key: SizeKey) -> str:
+    """Return how a size is printed."""
+    return key if isinstance(key, str) else f"{key[0]}[{key[1]}]"
+
+
+@dataclass
+class Opaque:
+    """A node that is an unknown function of its inputs and of the values that it captures."""
+
+    node: Node
+    read: tuple[Tensor | None, ...]
+    outputs: list[Tensor]
+    reason: str
+
+
+@dataclass
+class Fallback:
+    """The result of a function, and what it needs to run."""
+
+    result: Tensor
+    debts: list[Debt]
+
+
+@dataclass
+class Builder:
+    """Builds tensors from nodes, for both models in turn.
+
+    ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
+    """
+
+    world: World
+    sizes: dict[SizeKey, Term] = field(default_factory=dict)
+    made: dict[tuple[Any, ...], list[Tensor]] = field(default_factory=dict)
+    opaque: list[Opaque] = field(default_factory=list)
+    fixed: dict[SizeKey, int] = field(default_factory=dict)
+    trusted: bool = True
+    _alive: list[Any] = field(default_factory=list)
+    branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
+    _constants: dict[Contents, Tensor] = field(default_factory=dict)
+
+    def constant(self, content: Contents) -> Tensor:
+        """Return a constant, the same tensor for the same contents."""
+        if content not in self._constants:
+            dtype, dims = content.dtype, tuple(map(integer, content.shape))
+            name = ("constant", content)
+            made = (
+                Tensor(dtype, dims, lambda at: apply(name, at, sort_of(dtype), *range_of(dtype)))
+                if content.array is None
+                else constant(content.array, dtype)
+            )
+            made.stored = True
+            self._constants[content] = made
+        return self._constants[content]
+
+    def input(self, stated: Declared) -> Tensor:
+        """Return an input: each element is unknown, and so is each dim, with or without a name."""
+        name, dtype = stated.name, stated.dtype
+        low, high = range_of(dtype)
+        if not is_tensor(dtype):
+            raise UnsupportedError(f"the input {name!r} is not a tensor")
+
+        def define(at: Coordinates) -> Term:
+            return apply(("input", name), at, sort_of(dtype), low, high)
+
+        if stated.dims is None:
+            return Tensor(dtype, None, define)
+        dims = [self._size(d, name, axis) for axis, d in enumerate(stated.dims)]
+        return Tensor(dtype, tuple(dims), define)
+
+    def key(self, dim: str | None, name: str, axis: int) -> SizeKey:
+        """Return the key of a size that is not a number."""
+        return dim if dim and self.trusted else (name, axis)
+
+    def _size(self, dim: int | str | None, name: str, axis: int) -> Term:
+        if isinstance(dim, int):
+            return integer(dim)
+        key = self.key(dim, name, axis)
+        if dim and key in self.sizes:
+            self.world.assume("dims of inputs with the same name have the same size")
+        if key not in self.sizes:
+            if key in self.fixed:
+                self.sizes[key] = integer(self.fixed[key])
+            else:
+                self.world.assume("every axis is shorter than 2^31")
+                self.sizes[key] = variable(("size", key), 0, LARGEST_SIZE)
+        return self.sizes[key]
+
+    def scope(self, graph: Graph, inputs: Scope) -> Scope:
+        """Return the values that a graph starts with."""
+        scope = dict(inputs)
+        for name, content in graph.constants.items():
+            scope[name] = self.constant(content)
+        return scope
+
+    def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> bool:
+        """Add the outputs of a node to a scope; return whether it was there already.
+
+        With ``equal``, an unmodelled node may be the same as an earlier one whose inputs are
+        proven equal.
+        """
+        content = constant_of(node)
+        if content is not None:
+            scope[node.outputs[0]] = self.constant(content)
+            return True
+        for name in (*node.inputs, *node.captured):
+            if name and name not in scope:
+                raise UnsupportedError(f"{name!r} is read before it is computed")
+        if node.draws and (node.op != "Dropout" or _trains(node, scope)):
+            raise UnsupportedError(f"{node.op}: a model that draws at random")
+        inputs = tuple(scope[n] if n else None for n in node.inputs)
+        while inputs and inputs[-1] is None:
+            inputs = inputs[:-1]
+        captured = tuple(scope[n] for n in node.captured)
+        key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
+        found = self.made.get(key)
+        if found is None:
+            found = self._made(node, inputs, scope, equal)
+            self.made[key] = found
+            self._alive.append((inputs, captured))
+            known = False
+        else:
+            known = True
+        for name, tensor in zip(node.outputs, found, strict=False):
+            if name:
+                scope[name] = tensor
+        return known
+
+    def fallback(self, body: Body, inputs: Sequence[Tensor | None]) -> Fallback:
+        """Return the result of a function that runs in the place of a ScatterX, and its debts."""
+        world = self.world
+        owing, debts = world.owing, world.debts
+        world.owing, world.debts = True, []
+        scope = {n: t for n, t in zip(body.inputs, inputs, strict=False) if t is not None}
+        try:
+            for node in body.nodes:
+                self.run(node, scope)
+            return Fallback(scope[body.output], world.debts)
+        finally:
+            world.owing, world.debts = owing, debts
+
+    def _made(
+        self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
+    ) -> list[Tensor]:
+        operator = OPERATORS.get(node.op) if node.standard else None
+        debts, reason = len(self.world.debts), f"operator {node.op} is not modelled"
+        try:
+            if node.op == "If" and node.standard:
+                branch = self._branch(node, inputs, scope, equal)
+                if branch is not None:
+                    return branch
+            if node.scatterx:
+                return scatterx(node, inputs, self.world)
+            if operator is not None:
+                return operator(node, inputs, self.world)
+        except LimitError:
+            raise
+        except _INVALID as error:
+            reason = f"{node.op}, which is not valid: {type(error).__name__}"
+            del self.world.debts[debts:]
+        except UnsupportedError as error:
+            reason = f"{node.op}: {error}" if node.op not in str(error) else str(error)
+            del self.world.debts[debts:]
+        captured = tuple(scope[n] for n in node.captured)
+        read = (*inputs, *captured)
+        if equal is not None:
+            for other in self.opaque:
+                if other.node.kind == node.kind and _alike(other.read, read, equal):
+                    if any(_packed(a, b) for a, b in zip(other.read, read, strict=True)):
+                        self.world.assume(f"{node.op} is the same for a constant that is computed")
+                    return other.outputs
+        if self.world.owing:
+            self.world.debts.append(Debt(FALSE, reason))
+        outputs = self._unknown(node, inputs)
+        self.opaque.append(Opaque(node, read, outputs, reason))
+        return outputs
+
+    def _branch(
+        self,
+        node: Node,
+        inputs: Sequence[Tensor | None],
+        scope: Scope,
+        equal: Equal | None,
+    ) -> list[Tensor] | None:
+        """Return the outputs of an If, if it is known which branch it takes."""
+        condition = inputs[0]
+        if condition is None or condition.rank:
+            return None
+        taken = self.world.decide(condition.at(()))
+        if taken is None:
+            return None
+        graph: onnx.GraphProto = node.get("then_branch" if taken else "else_branch")
+        inner = dict(scope)
+        for initializer in graph.initializer:
+            inner[initializer.name] = self.constant(contents(initializer))
+        for proto in graph.node:
+            self.run(node_of(proto, {"": node.version}), inner, equal)
+        stated = map(declared, (*graph.value_info, *graph.output))
+        self.branches += [(v, inner[v.name]) for v in stated if v.name in inner]
+        return [inner[o.name] for o in graph.output]
+
+    def _unknown(self, node: Node, inputs: Sequence[Tensor | None]) -> list[Tensor]:
+        mark = len(self.opaque)
+        types = inferred(node, inputs)
+        outputs = []
+        for k, name in enumerate(node.outputs):
+            dtype, dims = types.get(name, ("unknown", None))
+            slid = computed_dims(node, inputs, self.world) if node.standard else None
+            if slid is not None:
+                dims = list(slid)
+            low, high = range_of(dtype)
+            along = pointing(node, k, inputs)
+            if along is not None:
+                low, high = 0, most(along)
+
+            def define(
+                at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high
+            ) -> Term:
+                return apply(("opaque", mark, k), at, sort_of(dtype), low, high)
+
+            known: tuple[Term, ...] | None = None
+            if dims is not None:
+                known = tuple(
+                    d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
+                    for axis, d in enumerate(dims)
+                )
+            outputs.append(Tensor(dtype, known, define))
+            if along is not None and known is not None:
+                self.world.hold(outputs[-1], _below(along))
+        return outputs
+
+
+def _trains(node: Node, scope: Scope) -> bool:
+    return scope[node.inputs[2]].at(()) is not FALSE
+
+
+def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
+    return lambda _, element: below(element, limit)
+
+
+def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
+    if len(one) != len(other):
+        return False
+    pairs = list(zip(one, other, strict=True))
+    if any((a is None) != (b is None) for a, b in pairs):
+        return False
+    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
+
+
+def _packed(a: Tensor | None, b: Tensor | None) -> bool:
+    """Return whether a runtime may prepare an operand in one model only: a constant of a file."""
+    return a is not None and b is not None and a.stored != b.stored

@@ -1,0 +1,127 @@
+"""Whether two tensors are the same: their types, their dims, and each element."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer, number
+from onnx_scatterx.judges.equivalence.core.logic import FALSE, TRUE, both, equal
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import (
+    Term,
+    UnsupportedError,
+    limit_of,
+    reached,
+    walk,
+)
+from onnx_scatterx.judges.equivalence.core.world import World
+
+_MOST, _CHUNK = 6000, 64
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is known of two tensors: the same, perhaps not (with a reason), or not decided.
+
+    ``goal`` is the statement that Z3 found a counterexample to.
+    """
+
+    status: Literal["same", "differ", "open"]
+    why: str = ""
+    goal: Term = TRUE
+
+    def __bool__(self) -> bool:
+        return self.status == "same"
+
+
+SAME = Comparison("same")
+
+
+def compare(a: Tensor, b: Tensor, world: World) -> Comparison:
+    """Return whether two tensors are the same if the facts hold."""
+    if a is b:
+        return SAME
+    try:
+        if "unknown" in (a.dtype, b.dtype):
+            return Comparison("open", "a value whose operator is not modelled")
+        if a.dtype != b.dtype:
+            return Comparison("differ", f"type {a.dtype} and {b.dtype}", FALSE)
+        if a.rank != b.rank:
+            return Comparison("differ", f"rank {a.rank} and {b.rank}", FALSE)
+        dims = both(*(equal(d, e) for d, e in zip(a.shape, b.shape, strict=True)))
+        found = proven(dims, world, "its shape")
+        return _elements(a, b, world) if found else found
+    except UnsupportedError as error:
+        return Comparison("open", str(error))
+    except RecursionError:
+        return Comparison("open", "too deep an expression")
+
+
+def proven(goal: Term, world: World, what: str) -> Comparison:
+    """Return whether a statement follows from the facts."""
+    answer = world.solver.ask(goal)
+    if answer.status == "proven":
+        return SAME
+    if answer.status == "refuted":
+        return Comparison("differ", what, goal)
+    return Comparison("open", f"{what}: {reached(answer.limit)}", goal)
+
+
+def _elements(a: Tensor, b: Tensor, world: World) -> Comparison:
+    points = a.points("at ")
+    if any(d.op == "integer" and d.data == 0 for d in a.shape):
+        return SAME
+    x, y = a.at(points), b.at(points)
+    if x is y:
+        return SAME
+    known = _looked_up([x, y], points)
+    if known and (found := _one_by_one(a, b, points, known, world)) is not None:
+        return found
+    found = proven(equal(x, y), world, "its elements")
+    if found or known:
+        return found
+    small = {p for p in points if limit_of(p) is not None and (number_of(p) or _MOST) <= 32}
+    if small and found.status == "open":
+        better = _one_by_one(a, b, points, small, world)
+        return found if better is None else better
+    return found
+
+
+def number_of(point: Term) -> int | None:
+    """Return how many values a coordinate can have."""
+    limit = limit_of(point)
+    return None if limit is None else number(limit)
+
+
+def _looked_up(terms: Sequence[Term], points: Coordinates) -> set[Term]:
+    """Return the coordinates by which constants are looked up."""
+    lookups = (t for t in walk(terms) if t.op == "lookup")
+    inside = {p for t in lookups for p in walk([t])}
+    return {p for p in points if p in inside}
+
+
+def _one_by_one(
+    a: Tensor, b: Tensor, points: Coordinates, chosen: set[Term], world: World
+) -> Comparison | None:
+    """Compare at each value of some coordinates; None if these are too many, or not known."""
+    counts = [number_of(p) if p in chosen else 1 for p in points]
+    if any(n is None for n in counts):
+        return None
+    sizes = [n for n in counts if n is not None]
+    if math.prod(sizes) > _MOST:
+        return None
+    left: list[Term] = []
+    for index in itertools.product(*map(range, sizes)):
+        at = tuple(integer(i) if p in chosen else p for i, p in zip(index, points, strict=True))
+        x, y = a.at(at), b.at(at)
+        if x is not y:
+            left.append(equal(x, y))
+    for start in range(0, len(left), _CHUNK):
+        found = proven(both(*left[start : start + _CHUNK]), world, "its elements")
+        if not found:
+            return found
+    return SAME

@@ -1,0 +1,280 @@
+"""The update that is written to an element: the equation ``T(I) = c`` solved for I.
+
+Each axis of I is found by the first of these that works: it has one point only; a column of T is
+an affine function of it; columns of T are constants; columns of T are the places of a mask at it;
+no column depends on it, so the last one wins; else by a search, about which only the properties of
+a search are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import (
+    ZERO,
+    divide,
+    integer,
+    monomials,
+    number,
+    polynomial,
+)
+from onnx_scatterx.judges.equivalence.core.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    equal,
+    implies,
+    inside,
+    within,
+)
+from onnx_scatterx.judges.equivalence.core.lookups import Lookup, entry
+from onnx_scatterx.judges.equivalence.core.masks import View
+from onnx_scatterx.judges.equivalence.core.reshaping import flattened, unflattened
+from onnx_scatterx.judges.equivalence.core.tabulating import Inverse, inverted
+from onnx_scatterx.judges.equivalence.core.terms import (
+    LARGEST_SIZE,
+    Term,
+    UnsupportedError,
+    apply,
+    substitute,
+    variable,
+    walk,
+)
+from onnx_scatterx.judges.equivalence.core.witnesses import Definition, Universal
+from onnx_scatterx.judges.equivalence.core.world import World
+
+Target = Callable[[Sequence[Term]], tuple[Term, ...]]
+
+Step = Callable[[Sequence[Term], dict[int, Term]], Term]
+"""From an element's coordinates, and those of the update found so far, to one more of them."""
+
+
+@dataclass
+class Origin:
+    """The update that is written to an element.
+
+    ``hit`` says whether there is one, ``point`` which. ``simpler`` are equations that hold if there
+    is one.
+    """
+
+    hit: Term
+    point: tuple[Term, ...]
+    simpler: dict[Term, Term] = field(default_factory=dict)
+
+
+@dataclass
+class Inversion:
+    """The targets of updates: ``target`` maps I in the box ``dims`` to coordinates of ``name``."""
+
+    dims: tuple[Term, ...]
+    target: Target
+    name: str
+    world: World
+
+    def __post_init__(self) -> None:
+        self.points = tuple(
+            ZERO if number(d) == 1 else variable(f"update {self.name} {k}", limit=d)
+            for k, d in enumerate(self.dims)
+        )
+        self.columns = self.target(self.points)
+        self.steps: dict[int, Step] = {}
+        self.masks: dict[int, tuple[View, tuple[int | None, ...]]] = {}
+        self.certain: set[int] = set()  # the columns that need no test any more
+        self.unique = True
+        self.layers = 0  # how many updates may collide, if they do by one table only
+        self._layer = 0  # which of them is returned; 0 is the last one
+        self._solve()
+
+    def _solved(self, axis: int, step: Step, certain: Iterable[int] = ()) -> None:
+        """Take a step as the solution for an axis; some columns then need no test any more."""
+        self.steps[axis] = step  # in the order in which they are taken
+        self.certain |= set(certain)
+
+    def _depends(self, column: int) -> set[int]:
+        parts = set(walk([self.columns[column]]))
+        return {k for k, p in enumerate(self.points) if p in parts and p is not ZERO}
+
+    def _solve(self) -> None:
+        waiting = {k for k, p in enumerate(self.points) if p is not ZERO}
+        depends = [self._depends(j) for j in range(len(self.columns))]
+        while waiting:
+            axis = next((k for k in sorted(waiting) if self._try(k, waiting, depends)), None)
+            solved = self._tabled(waiting, depends) if axis is None else {axis}
+            if not solved:
+                break
+            waiting -= solved
+        for axis in sorted(waiting):
+            if not any(axis in d for d in depends):
+                self.unique, self.layers = False, 0
+                self.world.assume("the last of colliding updates wins")
+                self._solved(axis, _always(self.dims[axis] - 1))
+                waiting.discard(axis)
+        self.free = sorted(waiting)
+        if self.free:
+            self.unique, self.layers = False, 0
+
+    def _try(self, axis: int, waiting: set[int], depends: list[set[int]]) -> bool:
+        for j, column in enumerate(self.columns):
+            if axis not in depends[j] or depends[j] & waiting != {axis}:
+                continue
+            if self._affine(axis, j, column):
+                return True
+        return self._masked(axis, depends)
+
+    def _affine(self, axis: int, j: int, column: Term) -> bool:
+        point = self.points[axis]
+        parts = monomials(column)
+        factor = parts.pop((point,), 0)
+        rest = polynomial(parts)
+        if not factor or point in set(walk([rest])):
+            return False
+
+        def step(c: Sequence[Term], found: dict[int, Term]) -> Term:
+            known = {self.points[k]: v for k, v in found.items() if self.points[k] is not ZERO}
+            offset = c[j] - substitute(rest, known)
+            if factor < 0:
+                offset = -offset
+            return divide(offset, integer(abs(factor)))
+
+        self._solved(axis, step, [j] if abs(factor) == 1 else [])
+        return True
+
+    def _tabled(self, waiting: set[int], depends: list[set[int]]) -> set[int]:
+        """Solve axes that constant columns depend on; return which."""
+        for group in sorted((d for d in depends if d and d <= waiting), key=len):
+            own = [j for j, d in enumerate(depends) if d and d <= group]
+            sizes = {self.points[k]: number(self.dims[k]) for k in sorted(group)}
+            box = {point: n for point, n in sizes.items() if n is not None}
+            inverse = inverted([self.columns[j] for j in own], box) if box == sizes else None
+            if inverse is None:
+                continue
+            if not inverse.unique:
+                if any(d & group for j, d in enumerate(depends) if j not in own):
+                    continue  # which one hits is for another column to say
+                self.layers = len(inverse.layers) if self.unique else 0
+                self.unique = False
+                self.world.assume("the last of colliding updates wins")
+            self._looked_up(sorted(group), own, inverse)
+            return group
+        return set()
+
+    def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
+        """Take axes from lookups, at the coordinates that some columns give."""
+        lookups = [Lookup.of(t, "int64") for t in (inverse.last, *inverse.layers)]
+        sizes = [integer(n) for n in inverse.sizes]
+        extents = [integer(n) for n in inverse.extents]
+        nowhere = integer(-1)
+
+        def place(c: Sequence[Term]) -> Term:
+            at = [c[j] for j in own]
+            layer = lookups[min(self._layer, len(lookups) - 1)]
+            return choose(inside(at, extents), entry(layer, flattened(at, extents)), nowhere)
+
+        def step(position: int) -> Step:
+            def one(c: Sequence[Term], found: dict[int, Term]) -> Term:
+                at = place(c)
+                if len(axes) == 1:
+                    return at
+                return choose(below(at, ZERO), nowhere, unflattened(at, sizes)[position])
+
+            return one
+
+        for position, axis in enumerate(axes):
+            self._solved(axis, step(position), own)
+
+    def _masked(self, axis: int, depends: list[set[int]]) -> bool:
+        own = {j: self.columns[j] for j, d in enumerate(depends) if d == {axis}}
+        found = self.world.masks.placing(self.points[axis], own, self.dims[axis])
+        if found is None:
+            return False
+        view, among = found
+        self.masks[axis] = found
+        chosen = [j for j in among if j is not None]
+        self._solved(axis, lambda c, _: view.rank(_picked(c, among)), chosen)
+        return True
+
+    def all_origins(self, c: Sequence[Term]) -> list[Origin]:
+        """Return all updates of the element at these coordinates, in their order."""
+        if self.unique:
+            return [self.origin(c)]
+        if not self.layers:
+            raise UnsupportedError("a scatter that reduces updates that may collide")
+        found = []
+        for layer in range(self.layers):
+            self._layer = layer + 1
+            found.append(self.origin(c))
+        self._layer = 0
+        return found
+
+    def origin(self, c: Sequence[Term]) -> Origin:
+        """Return the update of the element at these coordinates: the last one."""
+        found: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
+        tests: list[Term] = []
+        simpler: dict[Term, Term] = {}
+        for axis, step in self.steps.items():
+            found[axis] = step(c, found)
+            if axis not in self.masks:
+                tests.append(within(found[axis], ZERO, self.dims[axis]))
+        for view, among in self.masks.values():
+            own = _picked(c, among)
+            tests += inside(own, view.dims), view.true(own)
+            simpler |= view.back(own)
+        if self.free:
+            tests.append(self._search(c, found))
+        point = tuple(found[k] for k in range(len(self.dims)))
+        known = {p: v for p, v in zip(self.points, point, strict=True) if p is not ZERO}
+        for j, column in enumerate(self.columns):
+            if j not in self.certain and not self.free:
+                tests.append(equal(substitute(column, known), c[j]))
+        return Origin(both(*tests), point, simpler)
+
+    def _search(self, c: Sequence[Term], found: dict[int, Term]) -> Term:
+        """Return whether an element has an update, and add the last one's coordinate to ``found``.
+
+        Both are functions of c and of the update's coordinates on the other axes.
+        """
+        if len(self.free) > 1:
+            raise UnsupportedError("a scatter by data on several axes")
+        (axis,) = self.free
+        limit = self.dims[axis]
+        hit_name, source_name = f"hit {self.name}", f"source {self.name}"
+
+        def hit(key: Sequence[Term]) -> Term:
+            return apply(hit_name, key, "condition")
+
+        def source(key: Sequence[Term]) -> Term:
+            return apply(source_name, key, "integer", 0, LARGEST_SIZE)
+
+        def goes(key: Sequence[Term], candidate: Term) -> Term:
+            own, point = key[: len(c)], list(key[len(c) :])
+            point.insert(axis, candidate)
+            # Asked again, so that the facts about these elements are added too.
+            return both(within(candidate, ZERO, limit), *map(equal, self.target(point), own))
+
+        def last(term: Term) -> list[Term]:
+            return [implies(hit(term.args), goes(term.args, source(term.args)))]
+
+        def no_later(term: Term) -> list[Universal]:
+            def instance(candidate: Term) -> Term:
+                before = at_most(candidate, source(term.args))
+                return implies(goes(term.args, candidate), both(hit(term.args), before))
+
+            return [Universal(limit, instance)]
+
+        self.world.witnesses.define(hit_name, Definition(last, no_later))
+        self.world.witnesses.define(source_name, Definition(last, no_later, lambda _: limit))
+        self.world.assume("the last of colliding updates wins")
+        key = (*c, *(found[k] for k in sorted(found)))
+        found[axis] = source(key)
+        return hit(key)
+
+
+def _always(value: Term) -> Step:
+    return lambda c, found: value
+
+
+def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
+    """Return some coordinates; a coordinate that is not picked is 0."""
+    return tuple(ZERO if j is None else c[j] for j in among)

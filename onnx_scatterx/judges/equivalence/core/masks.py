@@ -1,0 +1,223 @@
+"""Masks: how many elements are true, where the p-th of them is, and how many come before one.
+
+For a mask m of n elements in row-major order, with N of them true:
+
+    place(p)    the p-th true element,        0 <= p < N:   m[place(p)] and rank(place(p)) = p
+    rank(c)     how many are true before c,   m[c]:         rank(c) < N and place(rank(c)) = c
+
+NonZero returns the places, the sum of the mask is N, its running sum is the rank. Masks that are
+known to be equal, of any shape, share these functions. A mask that does not change along its last
+axes is treated as one without them: each of its true elements counts for all elements along them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, divide, modulo, multiply
+from onnx_scatterx.judges.equivalence.core.logic import (
+    at_most,
+    both,
+    equal,
+    from_condition,
+    implies,
+    inside,
+    within,
+)
+from onnx_scatterx.judges.equivalence.core.reshaping import flattened, remapped, unflattened
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import LARGEST_SIZE, Term, apply, walk
+from onnx_scatterx.judges.equivalence.core.witnesses import Definition
+
+if TYPE_CHECKING:
+    from onnx_scatterx.judges.equivalence.core.world import World
+
+
+def _as_it_is(at: Coordinates) -> Coordinates:
+    return at
+
+
+def most(d: Term) -> int:
+    """Return the greatest coordinate of an axis."""
+    return max(0, d.high - 1)
+
+
+@dataclass(eq=False)
+class Mask:
+    """One mask with its functions."""
+
+    name: str
+    dims: tuple[Term, ...]
+    at: Callable[[Coordinates], Term]
+
+    @property
+    def count(self) -> Term:
+        """The number of true elements."""
+        return apply(f"count {self.name}", (), "integer", 0, LARGEST_SIZE)
+
+    def places(self, p: Term) -> Coordinates:
+        """Return the coordinates of the p-th true element."""
+        return tuple(
+            ZERO if d is ONE else apply(f"place {self.name} {k}", (p,), "integer", 0, most(d))
+            for k, d in enumerate(self.dims)
+        )
+
+    def rank(self, at: Coordinates) -> Term:
+        """Return how many elements before this one are true."""
+        return apply(f"rank {self.name}", at, "integer", 0, LARGEST_SIZE)
+
+    def count_facts(self, count: Term) -> list[Term]:
+        """Return the facts about the count."""
+        return [at_most(count, multiply(*self.dims))]
+
+    def place_facts(self, place: Term) -> list[Term]:
+        """Return the facts about a place."""
+        (p,) = place.args
+        at = self.places(p)
+        known = both(inside(at, self.dims), self.at(at), equal(self.rank(at), p))
+        return [implies(within(p, ZERO, self.count), known)]
+
+    def rank_facts(self, rank: Term) -> list[Term]:
+        """Return the facts about a rank."""
+        at = rank.args
+        there, true = inside(at, self.dims), self.at(at)
+        through = rank + from_condition(true)
+        back = (equal(q, c) for q, c in zip(self.places(rank), at, strict=True))
+        return [
+            implies(there, at_most(through, self.count)),
+            implies(there, at_most(rank, flattened(at, self.dims))),
+            implies(both(there, true), both(*back)),
+        ]
+
+
+@dataclass(frozen=True)
+class View:
+    """A mask in the shape of some tensor.
+
+    ``inner`` are the last dims, along which it does not change. ``outward`` and ``inward`` map the
+    coordinates on the others to those of the mask, and back.
+    """
+
+    mask: Mask
+    dims: tuple[Term, ...]
+    inner: tuple[Term, ...]
+    outward: Callable[[Coordinates], Coordinates]
+    inward: Callable[[Coordinates], Coordinates]
+
+    def _outer(self, at: Coordinates) -> Coordinates:
+        return self.outward(at[: len(self.dims) - len(self.inner)])
+
+    @property
+    def each(self) -> Term:
+        """The number of elements that one element of the mask counts for."""
+        return multiply(*self.inner)
+
+    @property
+    def count(self) -> Term:
+        """The number of true elements."""
+        return self.mask.count * self.each
+
+    def places(self, p: Term) -> Coordinates:
+        """Return the coordinates of the p-th true element."""
+        if not self.inner:
+            return self.inward(self.mask.places(p))
+        outer = self.inward(self.mask.places(divide(p, self.each)))
+        return (*outer, *unflattened(modulo(p, self.each), self.inner))
+
+    def rank(self, at: Coordinates) -> Term:
+        """Return how many elements before this one are true."""
+        cut = len(self.dims) - len(self.inner)
+        before = self.mask.rank(self._outer(at)) * self.each
+        return before + from_condition(self.true(at)) * flattened(at[cut:], self.inner)
+
+    def true(self, at: Coordinates) -> Term:
+        """Return whether an element is true."""
+        return self.mask.at(self._outer(at))
+
+    def back(self, at: Coordinates) -> dict[Term, Term]:
+        """Return the values of the mask's functions at the rank of a true element."""
+        outer = self._outer(at)
+        rank = self.mask.rank(outer)
+        pairs = zip(self.mask.places(rank), outer, strict=True)
+        return {place: c for place, c in pairs if place is not ZERO}
+
+
+@dataclass
+class Masks:
+    """The masks of both models."""
+
+    world: World
+    known: list[Mask] = field(default_factory=list)
+    views: list[View] = field(default_factory=list)
+
+    def view(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> View:
+        """Return the mask of a tensor; a known one if it is equal."""
+        cut = self._cut(dims, at)
+        outer, inner = dims[:cut], dims[cut:]
+
+        def own(c: Coordinates) -> Term:
+            return at((*c, *(ZERO for _ in inner)))
+
+        for mask in self.known:
+            found = self._as(mask, outer, own)
+            if found is not None:
+                view = View(mask, dims, inner, *found)
+                break
+        else:
+            mask = Mask(str(len(self.known)), outer, own)
+            self.known.append(mask)
+            self._define(mask)
+            view = View(mask, dims, inner, _as_it_is, _as_it_is)
+        self.views.append(view)
+        return view
+
+    def placing(
+        self, p: Term, columns: Mapping[int, Term], length: Term
+    ) -> tuple[View, tuple[int | None, ...]] | None:
+        """Return a mask whose p-th place is in some columns, and the column for each axis.
+
+        ``length`` is the number of places; the column is None for an axis of size 1.
+        """
+        own = tuple(columns)
+        for view in reversed(self.views):
+            places = view.places(p)
+            real = [place for place in places if place is not ZERO]
+            for start in range(len(own) - len(real) + 1 if real else 0):
+                chosen = own[start : start + len(real)]
+                if [columns[j] for j in chosen] != real:
+                    continue
+                if self.world.same(length, view.count):
+                    left = iter(chosen)
+                    return view, tuple(None if q is ZERO else next(left) for q in places)
+        return None
+
+    def _cut(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> int:
+        points = Tensor("bool", dims, at).points("mask")
+        parts = set(walk([at(points)]))
+        cut = len(dims)
+        while cut > 1 and points[cut - 1] not in parts:
+            cut -= 1
+        return cut
+
+    def _as(
+        self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
+    ) -> tuple[Callable[[Coordinates], Coordinates], Callable[[Coordinates], Coordinates]] | None:
+        same = self.world.same
+        outward: Callable[[Coordinates], Coordinates] = _as_it_is
+        inward = outward
+        if len(dims) != len(mask.dims) or not all(map(same, dims, mask.dims)):
+            if not same(multiply(*dims), multiply(*mask.dims)):
+                return None
+            outward, inward = remapped(dims, mask.dims, same), remapped(mask.dims, dims, same)
+        points = Tensor("bool", dims, at).points("mask")
+        question = equal(at(points), mask.at(outward(points)))
+        return (outward, inward) if self.world.solver.follows(question) else None
+
+    def _define(self, mask: Mask) -> None:
+        define = self.world.witnesses.define
+        define(f"count {mask.name}", Definition(mask.count_facts))
+        define(f"rank {mask.name}", Definition(mask.rank_facts))
+        for k in range(len(mask.dims)):
+            define(f"place {mask.name} {k}", Definition(mask.place_facts))

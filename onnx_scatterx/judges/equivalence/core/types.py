@@ -1,0 +1,82 @@
+"""Element types: which sort of term an element is, and integers that wrap around."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import add, integer, multiply
+from onnx_scatterx.judges.equivalence.core.logic import truth
+from onnx_scatterx.judges.equivalence.core.terms import RULES, Sort, Term, literal, make
+
+RANGES = {
+    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for sign in ("", "u")
+    for bits in (2, 4, 8, 16, 32, 64)
+}
+
+
+def sort_of(dtype: str) -> Sort:
+    """Return the sort of a type's elements."""
+    if dtype == "bool":
+        return "condition"
+    return "integer" if dtype in RANGES else "data"
+
+
+def range_of(dtype: str) -> tuple[int, int]:
+    """Return the least and the greatest element of a type; 0, 0 if it is not of integers."""
+    return RANGES.get(dtype, (0, 0))
+
+
+def wrapped(value: Term, dtype: str) -> Term:
+    """Return an integer wrapped to a type: modulo the number of values of the type.
+
+    So wrapping within a sum or a product can be dropped.
+    """
+    low, high = range_of(dtype)
+    if value.op == "polynomial" and any(a.op == "wrap" and a.data == dtype for a in value.args):
+        inside = {a: a.args[0] for a in value.args if a.op == "wrap" and a.data == dtype}
+        parts = []
+        for monomial, coefficient in value.data:
+            factors = [inside.get(a, a) for a in monomial]
+            parts.append(multiply(*factors) * coefficient)
+        value = add(*parts)
+    if low <= value.low and value.high <= high:
+        return value
+    if value.op == "integer":
+        return integer((value.data - low) % (high - low + 1) + low)
+    return make("wrap", (value,), dtype, "integer", low, high)
+
+
+RULES["wrap"] = lambda term, args: wrapped(args[0], term.data)
+
+
+def constant(element: np.generic, dtype: str) -> Term:
+    """Return an element of a constant."""
+    sort = sort_of(dtype)
+    if sort == "condition":
+        return truth(bool(element))
+    if sort == "integer":
+        return integer(int(element))
+    if isinstance(element, (str, bytes)):
+        return literal(dtype, element.encode() if isinstance(element, str) else element)
+    return literal(dtype, np.asarray(element).tobytes())
+
+
+FLOATS = ("float32", "float64")
+"""The types in which numbers are computed here as a processor does."""
+
+
+def number_of(literal: Term) -> np.generic:
+    """Return the number that a literal of a type of ``FLOATS`` is."""
+    dtype, bits = literal.data
+    number: np.generic = np.frombuffer(bits, dtype)[0]
+    return number
+
+
+def float_constant(dtype: str, value: float) -> Term | None:
+    """Return a number in a floating-point type of NumPy; None for other types."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        return None
+    return constant(kind.type(value), dtype) if kind.kind == "f" else None

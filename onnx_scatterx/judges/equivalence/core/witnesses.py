@@ -1,0 +1,126 @@
+"""Functions known only by their properties: facts about one value, and facts for all points.
+
+A scatter that finds its update by a search, the greatest element along an axis, the positions of a
+mask: each is a function whose properties are added to a question that uses it. A property of every
+point of an axis is added for some points only, those that the question names. Every added fact is
+true, whichever points are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer, number
+from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of, walk
+
+_ROUNDS = 3
+_MOST = 400
+_SMALL = 6
+_GUESSES = 10
+
+
+@dataclass(frozen=True)
+class Universal:
+    """A property of every point of an axis."""
+
+    limit: Term
+    instance: Callable[[Term], Term]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The properties of a function: at its arguments, and for all points; the axis of its value.
+
+    ``limit`` is given if the value is a point of an axis of that length, useful to other facts.
+    """
+
+    facts: Callable[[Term], Iterable[Term]]
+    universals: Callable[[Term], Iterable[Universal]] = lambda _: ()
+    limit: Callable[[Term], Term] | None = None
+
+
+@dataclass
+class Witnesses:
+    """All functions with known properties, and the facts about single terms."""
+
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)
+
+    def define(self, name: str, definition: Definition) -> None:
+        """Add the properties of a function."""
+        self.definitions.setdefault(name, definition)
+
+    def attach(self, element: Term, at: Iterable[Term], fact: Term) -> None:
+        """Add a fact about an element to every question that names one of its unknown values.
+
+        The fact assumes that the element exists, though it may not name its coordinates.
+        """
+        rests = frozenset(coordinates(fact, *at))
+        for part in walk([element]):
+            if part.op == "apply":
+                self.attached.setdefault(part, {})[fact, rests] = None
+
+    def facts_for(self, roots: Iterable[Term]) -> list[Term]:
+        """Return the facts that are added to a question.
+
+        No fact is added about coordinates that the question does not name: the existence of a
+        coordinate means that an axis is not empty.
+        """
+        roots = list(roots)
+        spoken = frozenset(coordinates(*roots))
+
+        def attached(terms: Iterable[Term]) -> list[Term]:
+            found = (pair for term in terms for pair in self.attached.get(term, ()))
+            return [fact for fact, rests in found if rests <= spoken]
+
+        facts: dict[Term, None] = {}
+        seen: set[Term] = set()
+        universals: list[Universal] = []
+        points: dict[Term, Term] = {}  # a point, and the length of its axis
+        fresh = list(walk(roots))
+        used: set[tuple[int, Term]] = set()
+        for _ in range(_ROUNDS):
+            made: list[Term] = []
+            for term in fresh:
+                if term in seen:
+                    continue
+                seen.add(term)
+                limit = limit_of(term)
+                if limit is not None:
+                    points[term] = limit
+                if term.op != "apply":
+                    continue
+                definition = self.definitions.get(term.data[0])
+                if definition is None:
+                    continue
+                made.extend(definition.facts(term))
+                universals.extend(definition.universals(term))
+                if definition.limit is not None:
+                    points[term] = definition.limit(term)
+            for i, universal in enumerate(universals):
+                for point in _chosen(universal.limit, points):
+                    if (i, point) not in used:
+                        used.add((i, point))
+                        made.append(universal.instance(point))
+            made = [f for f in made if spoken.issuperset(coordinates(f))]
+            made += attached(seen)  # last, because new terms may have attached more
+            facts.update(dict.fromkeys(made))
+            fresh = [t for t in walk(made) if t not in seen]
+            if not fresh or len(facts) > _MOST:
+                break
+        facts.update(dict.fromkeys(attached(fresh)))
+        return list(facts)
+
+
+def coordinates(*terms: Term) -> list[Term]:
+    """Return the coordinates that terms contain."""
+    return [t for t in walk(terms) if limit_of(t) is not None]
+
+
+def _chosen(limit: Term, points: dict[Term, Term]) -> list[Term]:
+    length = number(limit)
+    if length is not None and length <= _SMALL:
+        return [integer(i) for i in range(length)]
+    own = sorted(points, key=lambda p: points[p] is not limit)  # those of its own axis first
+    return [ZERO, limit - 1, *own[:_GUESSES]]

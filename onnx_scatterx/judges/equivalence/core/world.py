@@ -1,0 +1,110 @@
+"""The facts that the first model gives, and the obligations of the second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from onnx_scatterx.judges.equivalence.core.logic import (
+    FALSE,
+    TRUE,
+    equal,
+    implies,
+    inside,
+    negation,
+)
+from onnx_scatterx.judges.equivalence.core.masks import Masks
+from onnx_scatterx.judges.equivalence.core.solver import Solver
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of
+from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses
+
+
+@dataclass
+class Debt:
+    """A condition that the second model needs to run."""
+
+    condition: Term
+    what: str
+
+
+@dataclass
+class World:
+    """The facts so far, the questions that they answer, and the debts of the second model.
+
+    While ``owing`` is false, a node's requirement is a fact: only inputs on which the first model
+    runs count. While it is true, it is a debt.
+    """
+
+    solver: Solver = field(default_factory=Solver)
+    owing: bool = False
+    debts: list[Debt] = field(default_factory=list)
+    assumed: dict[str, None] = field(default_factory=dict)
+    promised: dict[str, None] = field(default_factory=dict)
+    masks: Masks = field(init=False)
+    witnesses: Witnesses = field(default_factory=Witnesses)
+    _decided: dict[Term, bool | None] = field(default_factory=dict)
+    _names: dict[tuple[object, ...], str] = field(default_factory=dict)
+    _alive: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.masks = Masks(self)
+        self.solver.witnesses = self.witnesses
+
+    def need(self, condition: Term, what: str) -> None:
+        """Add a requirement of the present node."""
+        if condition is TRUE:
+            return
+        if self.owing:
+            self.debts.append(Debt(condition, what))
+        else:
+            self.solver.assume(condition)
+
+    def need_all(self, points: tuple[Term, ...], condition: Term, what: str) -> None:
+        """Add a requirement for all points that some coordinates stand for.
+
+        As a fact it is added by others, for single points: a coordinate is not one point.
+        """
+        if self.owing or not any(limit_of(p) is not None for p in points):
+            self.need(condition, what)
+
+    def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
+        """Add a fact about each element that is read, if it lies within the tensor."""
+
+        def attach(at: Coordinates, element: Term) -> None:
+            there = implies(inside(at, tensor.shape), fact(at, element))
+            self.witnesses.attach(element, at, there)
+
+        tensor.watch(attach)
+
+    def decide(self, condition: Term) -> bool | None:
+        """Return whether a condition follows from the facts, or its negation; else None."""
+        if condition in (TRUE, FALSE):
+            return condition is TRUE
+        if self.solver.collecting:  # a question must not lead to another
+            return self._decided.get(condition)
+        if condition not in self._decided:
+            answer: bool | None = None
+            if self.solver.follows(condition, quick=True):
+                answer = True
+            elif self.solver.follows(negation(condition), quick=True):
+                answer = False
+            self._decided[condition] = answer
+        return self._decided[condition]
+
+    def known(self, condition: Term) -> bool:
+        """Return whether a condition follows from the facts."""
+        return self.decide(condition) is True
+
+    def same(self, a: Term, b: Term) -> bool:
+        """Return whether two terms are known to be equal."""
+        return a is b or self.known(equal(a, b))
+
+    def name(self, tensor: Tensor, besides: tuple[Term, ...]) -> str:
+        """Return a name for functions of a tensor, the same for the same tensor."""
+        self._alive.append(tensor)
+        return self._names.setdefault((id(tensor), besides), str(len(self._names)))
+
+    def assume(self, text: str) -> None:
+        """Note another assumption of the answer."""
+        self.assumed[text] = None

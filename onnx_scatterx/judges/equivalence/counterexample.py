@@ -1,0 +1,139 @@
+"""From Z3's counterexample to inputs that can be run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import ml_dtypes
+import numpy as np
+
+from onnx_scatterx.judges.equivalence.building import SizeKey, shown
+from onnx_scatterx.judges.equivalence.comparing import Comparison
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.logic import at_most, both, equal, negation
+from onnx_scatterx.judges.equivalence.core.solver import ALL, Model
+from onnx_scatterx.judges.equivalence.core.tensor import Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.core.types import sort_of
+from onnx_scatterx.judges.equivalence.judge import Judgement
+
+_SMALL = (2, 4, 9)
+_ELEMENTS = 1 << 16  # of one input
+_ASKED = 2048  # elements of one input that Z3 determines; others are 0
+_STATEMENTS = 5
+_BELOW = 2  # integers are drawn below this, so that positions and conditions are likely to run
+_RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
+
+Feeds = dict[str, np.ndarray]
+
+
+def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[str, int], Feeds]]:
+    """Yield sizes and inputs on which the models may differ, the smallest first."""
+    doubted = [c for _, c in judgement.owed]
+    doubted += [r.found for r in judgement.regions] + list(judgement.outputs.values())
+    goals: dict[Term, Comparison] = {}
+    for comparison in doubted:
+        if comparison.status == "differ":
+            goals.setdefault(comparison.goal, comparison)
+    rng = np.random.default_rng(seed)
+    for comparison in itertools.islice(goals.values(), _STATEMENTS):
+        model = _smallest(judgement, comparison)
+        if model is not None:
+            yield from _feeds(judgement, model, rng)
+    yield from _accepted(judgement, rng)
+
+
+def _accepted(
+    judgement: Judgement, rng: np.random.Generator
+) -> Iterator[tuple[dict[str, int], Feeds]]:
+    """Yield inputs that the facts allow, if Z3 finds no counterexample for a doubt."""
+    solver = judgement.world.solver
+    sizes = list(judgement.sizes.values())
+    for least, most in _RANGES if sizes else _RANGES[:1]:
+        wanted = [at_most(d, integer(most)) for d in sizes]
+        wanted += [at_most(integer(least), d) for d in sizes]
+        answer = solver.satisfiable(wanted)
+        if answer.model is not None:
+            yield from _feeds(judgement, answer.model, rng)
+
+
+def _smallest(judgement: Judgement, comparison: Comparison) -> Model | None:
+    solver = judgement.world.solver
+    solver.budget = max(solver.budget, solver.spent + ALL)
+    for most in _SMALL if judgement.sizes else ():
+        wanted = [at_most(d, integer(most)) for d in judgement.sizes.values()]
+        answer = solver.against(comparison.goal, wanted)
+        if answer.model is not None:
+            return answer.model
+    return solver.against(comparison.goal, ()).model
+
+
+def _feeds(
+    judgement: Judgement, model: Model, rng: np.random.Generator
+) -> Iterator[tuple[dict[str, int], Feeds]]:
+    sizes = {shown(key): int(model.value(d)) for key, d in judgement.sizes.items()}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, tensor in judgement.inputs.items():
+        if tensor.dims is None:
+            return
+        shapes[name] = tuple(int(model.value(d)) for d in tensor.dims)
+        if int(np.prod(shapes[name], dtype=object)) > _ELEMENTS:
+            return
+    given = [(name, judgement.inputs[name], shape) for name, shape in shapes.items()]
+    for spread in (1.0, 1e3):
+        yield (
+            sizes,
+            {name: _asked(t, shape, model, rng, spread) for name, t, shape in given},
+        )
+    yield sizes, {name: _drawn(t, shape, rng) for name, t, shape in given}
+
+
+def _asked(
+    tensor: Tensor,
+    shape: Sequence[int],
+    model: Model,
+    rng: np.random.Generator,
+    spread: float,
+) -> np.ndarray:
+    """Return an input: integers and conditions from Z3's model, the rest drawn at random."""
+    if sort_of(tensor.dtype) == "data":
+        return _drawn(tensor, shape, rng, spread)
+    array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)
+    for index in itertools.islice(np.ndindex(*shape), _ASKED):
+        array[index] = model.value(tensor.at(tuple(map(integer, index))))
+    return array
+
+
+def _drawn(
+    tensor: Tensor, shape: Sequence[int], rng: np.random.Generator, spread: float = 1.0
+) -> np.ndarray:
+    if tensor.dtype == "string":
+        return rng.integers(0, 9, shape).astype(str).astype(object)
+    kind = np.dtype(getattr(ml_dtypes, tensor.dtype, tensor.dtype))
+    if sort_of(tensor.dtype) == "data":
+        return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
+    return rng.integers(0, _BELOW, shape).astype(kind)
+
+
+def possible_sizes(judgement: Judgement, count: int) -> Iterator[Mapping[SizeKey, int]]:
+    """Yield small sizes that the facts allow, no two the same.
+
+    If the facts allow it, the sizes differ from each other and from 1: an axis of size 1, or two of
+    one size, hide what is wrong.
+    """
+    solver, dims = judgement.world.solver, list(judgement.sizes.values())
+    small = [at_most(d, integer(len(dims) + 3)) for d in dims]
+    different = [negation(equal(a, b)) for a, b in itertools.combinations(dims, 2)]
+    several = [at_most(integer(2), d) for d in dims]
+    wishes = ([*several, *different], several, [at_most(integer(1), d) for d in dims])
+    excluded: list[Term] = []
+    for _ in range(count):
+        answers = (solver.satisfiable([*small, *wish, *excluded]) for wish in wishes)
+        model = next((a.model for a in answers if a.model is not None), None)
+        if model is None:
+            return
+        found = {n: int(model.value(d)) for n, d in judgement.sizes.items()}
+        yield found
+        same = [equal(d, integer(found[n])) for n, d in judgement.sizes.items()]
+        excluded.append(negation(both(*same)))

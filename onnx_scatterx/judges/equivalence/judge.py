@@ -1,0 +1,284 @@
+"""The judge: two models, cut at the values that both name, and the second one's requirements."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onnx_scatterx.judges.equivalence.building import (
+    COMPUTING,
+    QUANTIZING,
+    Builder,
+    Scope,
+    SizeKey,
+    by_place,
+)
+from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, proven
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
+from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
+from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Answer
+from onnx_scatterx.judges.equivalence.core.tensor import Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, share
+from onnx_scatterx.judges.equivalence.core.types import sort_of
+from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
+from onnx_scatterx.judges.equivalence.core.world import Debt, World
+from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
+from onnx_scatterx.judges.equivalence.matching import paired
+
+Progress = Callable[[int, int], None]
+_TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A value that both models name and compute in different ways."""
+
+    value: str
+    found: Comparison
+
+
+@dataclass
+class Judgement:
+    """The result for two models: for each output, each region and each debt.
+
+    ``owed`` are the requirements of the second model that were not proven. ``stated`` is a dim that
+    a model states and that was not proven. ``fallback`` says why a function that runs in the place
+    of ScatterX may give something else. ``facts`` says whether all facts can hold
+    at once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
+    """
+
+    outputs: dict[str, Comparison]
+    regions: list[Cut]
+    owed: list[tuple[str, Comparison]]
+    facts: Answer
+    assumed: tuple[str, ...]
+    world: World
+    inputs: Scope
+    sizes: dict[SizeKey, Term]
+    stated: str | None
+    fallback: str | None
+    fixed: dict[SizeKey, int]
+    builder: Builder
+    seconds: float = 0.0
+
+
+def judge(
+    before: Source,
+    after: Source,
+    *,
+    sizes: Mapping[SizeKey, int] | None = None,
+    given: Sequence[InputClause] = (),
+    distrust_dims: bool = False,
+    effort: float = 1,
+    progress: Progress | None = None,
+    beside: Path | None = None,
+) -> Judgement:
+    """Decide which outputs of the second model are the same as those of the first.
+
+    ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
+    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
+    External data of a message lie in the directory ``beside``.
+    Raises UnsupportedError if a model cannot be read.
+    """
+    with deep():
+        world = World()
+        world.solver.effort, world.solver.budget = effort, int(effort * ALL)
+        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
+        return _judge(read(before, beside), read(after, beside), builder, given, progress)
+
+
+def _judge(
+    one: Graph,
+    other: Graph,
+    builder: Builder,
+    given: Sequence[InputClause],
+    progress: Progress | None,
+) -> Judgement:
+    start = time.monotonic()
+    if one.defaults != other.defaults:
+        raise UnsupportedError("the models have different defaults for inputs")
+    if one.outputs != other.outputs:
+        raise UnsupportedError("the models give different outputs")
+    fixed = fixed_by(one.inputs, other.inputs, builder)
+    builder.fixed |= fixed
+    world = builder.world
+    pairs = paired(one, other)
+    inputs = {i.name: builder.input(i) for i in one.inputs}
+    take(given, builder.sizes, inputs, world)
+    trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
+    total = len(one.nodes) + len(other.nodes)
+    for done, node in enumerate(one.nodes):
+        builder.run(node, trial.first)
+        if progress is not None and done % 16 == 0:
+            progress(done, total)
+    branches = len(builder.branches)
+    world.owing = True
+    for done, node in enumerate(other.nodes):
+        trial.take(node)
+        if progress is not None and done % 4 == 0:
+            progress(len(one.nodes) + done, total)
+    outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
+    own, names = builder.branches[:branches], builder.trusted
+    stated = wrong_dim(one, trial.first, own, world, "first", names=False)
+    stated = stated or wrong_dim(
+        other, trial.second, builder.branches, world, "second", names=names, others=one.declared
+    )
+    fallback = trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
+    return Judgement(
+        outputs,
+        trial.regions,
+        trial.owed,
+        _possible(world, list(builder.sizes.values())),
+        tuple(world.assumed),
+        world,
+        inputs,
+        builder.sizes,
+        stated,
+        fallback,
+        fixed,
+        builder,
+        time.monotonic() - start,
+    )
+
+
+def _possible(world: World, sizes: list[Term]) -> Answer:
+    """Return whether all facts can hold at once: "refuted" if so; if hard, some sizes are tried."""
+    solver = world.solver  # with some extra work, since nothing counts without it
+    solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
+    answer = solver.satisfiable()
+    for size in _TRIED:
+        if answer.status != "limit" or not sizes:
+            break
+        tried = solver.satisfiable([equal(d, integer(size)) for d in sizes])
+        if tried.status == "refuted":
+            answer = tried
+    return answer
+
+
+@dataclass
+class Trial:
+    """The second model, node by node, compared with the first.
+
+    A pair of values that is proven to be the same is a cut: the judge goes on with the value of
+    the first model. If it is not proven, the second model keeps its own.
+    """
+
+    world: World
+    builder: Builder
+    first: Scope
+    second: Scope
+    pairs: Mapping[str, str]
+    regions: list[Cut] = field(default_factory=list)
+    owed: list[tuple[str, Comparison]] = field(default_factory=list)
+    _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
+    _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    def same(self, a: Tensor, b: Tensor, guessed: bool = False) -> Comparison:
+        """Return whether two tensors are the same; a guess is asked once."""
+        if a is b:
+            return SAME
+        key = (id(a), id(b))
+        found = self._compared.get(key)
+        if found is None or (found.status == "open" and not guessed):
+            found = self._compared[key] = compare(a, b, self.world)
+            self._alive.append((a, b))
+        return found
+
+    def take(self, node: Node) -> None:
+        """Add a node of the second model."""
+        known = self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
+        self._prove_requirements(node)
+        if not known and node.standard:
+            self._note(node)
+        for name in node.outputs:
+            mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
+            if mine is None or theirs is None or mine is theirs:
+                continue
+            answer = self._tried(theirs, mine)
+            self.regions.append(Cut(name, answer))
+            if answer:
+                self.second[name] = theirs
+
+    def _note(self, node: Node) -> None:
+        """Note what is assumed of the floats that a new node computes."""
+        made = self.second.get(node.outputs[0])
+        if made is None:
+            return
+        floats = sort_of(made.dtype) == "data" and made.dtype != "string"
+        if node.op == "Where" and floats:
+            self.world.assume("the sign of a zero does not count where a new Where chooses floats")
+        elif floats and node.op in by_place(made.dtype):
+            what = f"{node.op}: its last bits depend on the place in a tensor"
+            self.owed.append((what, Comparison("open", what)))
+        elif node.op in QUANTIZING or (node.op in COMPUTING and floats):
+            self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
+
+    def _tried(self, a: Tensor, b: Tensor) -> Comparison:
+        """Compare a pair that is only a guess: it has its own share of the work."""
+        solver = self.world.solver
+        kept = solver.budget
+        solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
+        try:
+            with share(20):
+                return self.same(a, b, guessed=True)
+        finally:
+            solver.budget = kept
+
+    def _prove_requirements(self, node: Node) -> None:
+        """Prove a node's requirements; each proven one is a fact from then on."""
+        debts, self.world.debts = self.world.debts, []
+        for debt in debts:
+            answer = settled(debt, self.world)
+            if not answer:
+                what = (
+                    debt.what
+                    if debt.condition is FALSE
+                    else f"{debt.what} (for {node.outputs[0]!r})"
+                )
+                self.owed.append((what, answer))
+            elif not coordinates(debt.condition):
+                self.world.solver.assume(debt.condition)
+
+    def fallback(self, graph: Graph, scope: Scope) -> str | None:
+        """Return why a function of a model may give something else than the kernel of ScatterX."""
+        for node in graph.nodes:
+            body = graph.bodies.get(node.domain) if node.scatterx else None
+            if body is None:
+                continue
+            try:
+                made = self.builder.fallback(body, [scope.get(n) for n in node.inputs])
+            except UnsupportedError as error:
+                return str(error)
+            for debt in made.debts:
+                if not settled(debt, self.world):
+                    return debt.what
+            answer = self.same(scope[node.outputs[0]], made.result)
+            if not answer:
+                return answer.why
+        return None
+
+
+def settled(debt: Debt, world: World) -> Comparison:
+    """Return whether a requirement is proven."""
+    if debt.condition is FALSE:
+        return Comparison("open", debt.what)
+    try:
+        return proven(debt.condition, world, debt.what)
+    except UnsupportedError as error:
+        return Comparison("open", str(error))
+
+
+@contextlib.contextmanager
+def deep() -> Iterator[None]:
+    """Let functions call each other as deeply as long models need."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 60_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,131 @@
+"""Elements in another type: Cast, QuantizeLinear, DequantizeLinear.
+
+A Cast is exact between integers and conditions, else an unknown function. To quantize is an unknown
+function of an element, its scale and its zero point. Only this is known, for a normal scale s > 0
+and an integer q of at most 16 bits, since the rounding errors of q * s / s are far below 1/2:
+
+    QuantizeLinear(DequantizeLinear(q, s, z), s, z) = q
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO
+from onnx_scatterx.judges.equivalence.core.contents import dtype_name
+from onnx_scatterx.judges.equivalence.core.logic import (
+    below,
+    by_case,
+    choose,
+    either,
+    equal,
+    from_condition,
+    truth,
+)
+from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply
+from onnx_scatterx.judges.equivalence.core.types import (
+    constant,
+    float_constant,
+    number_of,
+    range_of,
+    sort_of,
+    wrapped,
+)
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.registry import (
+    Inputs,
+    given,
+    needed,
+    operator,
+    positive,
+)
+
+
+@operator("Cast")
+def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    to = dtype_name(node.get("to"))
+    if a.dtype == to:
+        return [a]
+    if a.dtype == "string":
+        raise UnsupportedError("Cast of strings, which may fail")
+    # Small floats saturate or round by attributes, which other types ignore.
+    way = (to, node.flavour) if to.startswith(("float8", "float4")) else (to,)
+    return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to, way))]
+
+
+def converted(x: Term, dtype: str, to: str, way: Hashable) -> Term:
+    """Return an element in another type; ``way`` names the conversion."""
+    if x.op == "choose":
+        return by_case(x, lambda t: converted(t, dtype, to, way))
+    target = sort_of(to)
+    if x.sort == "condition":
+        if target == "integer":
+            return from_condition(x)
+        zero, one = float_constant(to, 0.0), float_constant(to, 1.0)
+        if zero is not None and one is not None:
+            return choose(x, one, zero)
+        return choose(x, apply(("Cast true", way), ()), apply(("Cast false", way), ()))
+    if x.sort == "integer":
+        if target == "integer":
+            return wrapped(x, to)
+        if target == "condition":
+            return either(below(x, ZERO), below(ZERO, x))
+        if x.op == "integer" and to in ("float32", "float64") and abs(x.data) < 2**24:
+            return constant(np.dtype(to).type(x.data), to)
+        return apply(("Cast", dtype, way), (x,))
+    if target == "condition" and x.op == "literal" and dtype in ("float32", "float64", "float16"):
+        return truth(bool(number_of(x) != 0))
+    return apply(("Cast", dtype, way), (x,), target, *range_of(to))
+
+
+@operator("QuantizeLinear", "DequantizeLinear")
+def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, scale, zero = needed(inputs, 0), needed(inputs, 1), given(inputs, 2)
+    whole = scale.rank == 0 or (scale.rank == 1 and scale.shape[0] is ONE)
+    if scale.rank > 1 or node.get("block_size", 0):
+        raise UnsupportedError(f"{node.op} by blocks")
+    axis = 0 if whole else positive(node.get("axis", 1), a.rank)
+    if not whole:
+        world.need(equal(scale.shape[0], a.shape[axis]), f"{node.op}: a scale for each place")
+    if zero is not None:
+        if zero.rank != scale.rank:
+            raise UnsupportedError(f"{node.op} with a zero point of another rank")
+        for d, e in zip(zero.shape, scale.shape, strict=True):
+            world.need(equal(d, e), f"{node.op}: a zero point for each scale")
+    if node.get("output_dtype"):
+        dtype = dtype_name(node.get("output_dtype"))
+    elif node.op == "DequantizeLinear":
+        dtype = scale.dtype
+    else:
+        dtype = "uint8" if zero is None else zero.dtype
+    ways = tuple(part for part in node.flavour if part[0] != "axis")
+    name = (node.op, ways, a.dtype, scale.dtype, dtype, zero is not None)
+    back = ("DequantizeLinear", (), dtype, scale.dtype, a.dtype, zero is not None)
+    operands = [scale] if zero is None else [scale, zero]
+
+    def made(x: Term, rest: tuple[Term, ...]) -> Term:
+        undone = x.op == "apply" and x.data == (back,) and x.args[1:] == rest
+        if undone and dtype in _SMALL and _is_normal(rest[0]):
+            return x.args[0]
+        return apply(name, (x, *rest), sort_of(dtype), *range_of(dtype))
+
+    def define(at: Coordinates) -> Term:
+        own = () if scale.rank == 0 else (ZERO if whole else at[axis],)
+        rest = tuple(t.at(own) for t in operands)
+        return by_case(a.at(at), lambda x: made(x, rest))
+
+    return [Tensor(dtype, a.shape, define)]
+
+
+_SMALL = ("int8", "uint8", "int16", "uint16")
+
+
+def _is_normal(scale: Term) -> bool:
+    """Return whether a scale is a number of usual size."""
+    normal = scale.op == "literal" and scale.data[0] == "float32"
+    return normal and 1e-30 < float(number_of(scale)) < 1e30

@@ -1,0 +1,293 @@
+"""Operators on one element of each input: arithmetic, comparisons, conditions, choices.
+
+They are exact on integers and conditions, and unknown functions of floats.
+
+Of floats only these identities are used, which hold for every float, NaN included:
+x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
+754 says.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator as operators
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import (
+    ZERO,
+    add,
+    divide,
+    integer,
+    maximum,
+    minimum,
+    modulo,
+    multiply,
+    subtract,
+)
+from onnx_scatterx.judges.equivalence.core.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    from_condition,
+    implies,
+    negation,
+    some,
+    truth,
+    under,
+)
+from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply
+from onnx_scatterx.judges.equivalence.core.types import (
+    FLOATS,
+    constant,
+    float_constant,
+    number_of,
+    range_of,
+    sort_of,
+    wrapped,
+)
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.registry import (
+    Inputs,
+    given,
+    needed,
+    operator,
+    pointwise,
+    read,
+    scalar,
+)
+
+Flavour = tuple[object, ...]
+
+UNARY = (
+    *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Celu", "Cos", "Cosh"),
+    *("Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish"),
+    *("Neg", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh"),
+    *("Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+)
+BINARY = (
+    *("Add", "Sub", "Mul", "Div", "Mod", "Pow", "PRelu"),
+    *("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+)
+
+
+def quotient(a: Term, b: Term) -> Term:
+    """Return the quotient rounded towards zero, as integers divide in C++."""
+    flipped = choose(below(b, ZERO), -a, a)
+    size = choose(below(b, ZERO), -b, b)
+    whole = divide(flipped, size)
+    up = -divide(-flipped, size)
+    return choose(at_most(ZERO, flipped), whole, up)
+
+
+def remainder(a: Term, b: Term) -> Term:
+    """Return the remainder with the sign of the divisor, as Mod gives it."""
+    size = choose(below(b, ZERO), -b, b)
+    flipped = choose(below(b, ZERO), -a, a)
+    rest = modulo(flipped, size)
+    return choose(below(b, ZERO), -rest, rest)
+
+
+INTEGER_BINARY: dict[str, Callable[[Term, Term], Term]] = {
+    "Add": add,
+    "Sub": subtract,
+    "Mul": multiply,
+    "Div": quotient,
+    "Mod": remainder,
+}
+INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
+    "Neg": lambda a: -a,
+    "Abs": lambda a: choose(below(a, ZERO), -a, a),
+    "Relu": lambda a: maximum(a, ZERO),
+    "Sign": lambda a: choose(below(a, ZERO), integer(-1), from_condition(below(ZERO, a))),
+}
+
+
+def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> Term:
+    """Return an operator on two floats, by the identities if they help."""
+    neutral = None if flavour or name not in _NEUTRAL else float_constant(dtype, _NEUTRAL[name])
+    if neutral is not None:
+        if b is neutral:
+            return a
+        if a is neutral and name != "Sub":
+            return b
+        # An identity within a choice helps if the choice is made first.
+        for term in (a, b):
+            if term.op == "choose" and neutral in term.args[1:]:
+                test = term.args[0]
+                pairs = ((under(a, test, v), under(b, test, v)) for v in (True, False))
+                return choose(test, *(float_binary(name, flavour, dtype, *p) for p in pairs))
+    if name in _NUMBERS and not flavour and dtype in FLOATS and a.op == b.op == "literal":
+        with np.errstate(all="ignore"):
+            value = _NUMBERS[name](number_of(a), number_of(b))
+        if not np.isnan(value):  # of a NaN, the bits differ from processor to processor
+            return constant(value, dtype)
+    return apply((name, flavour, dtype), (a, b))
+
+
+_NEUTRAL = {"Mul": 1.0, "Add": -0.0, "Sub": 0.0}
+_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": operators.add,
+    "Sub": operators.sub,
+    "Mul": operators.mul,
+    "Less": operators.lt,
+    "LessOrEqual": operators.le,
+    "Greater": operators.gt,
+    "GreaterOrEqual": operators.ge,
+    "Equal": operators.eq,
+}
+
+
+def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) -> Term:
+    """Return an operator on two elements of a type."""
+    sort = sort_of(dtype)
+    if sort == "data":
+        return float_binary(name, node.flavour, dtype, a, b)
+    low, high = range_of(dtype)
+    if sort == "integer" and name in INTEGER_BINARY and not node.get("fmod"):
+        value = INTEGER_BINARY[name](a, b)
+        made = wrapped(value, dtype)
+        fits = at_most(integer(low), value), at_most(value, integer(high))
+        return value if made.op == "wrap" and all(map(world.known, fits)) else made
+    return apply((name, node.flavour, dtype), (a, b), sort, low, high)
+
+
+@operator(*BINARY)
+def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, b = needed(inputs, 0), needed(inputs, 1)
+
+    def define(x: Term, y: Term) -> Term:
+        return binary(node.op, node, a.dtype, x, y, world)
+
+    made = pointwise(a.dtype, [a, b], define, world, f"{node.op}: the shapes fit")
+    dims = made[0].shape
+    if node.op in ("Div", "Mod") and sort_of(a.dtype) == "integer":
+        points = b.points("divisor")
+        nonzero = negation(equal(b.at(points), ZERO))
+        world.need_all(points, implies(some(dims), nonzero), f"{node.op}: not by 0")
+        least = integer(range_of(a.dtype)[0])
+        if world.owing and least is not ZERO:  # the quotient would be one too large for the type
+            at = made[0].points("divided")
+            x, y = (read(t, dims, at, world) for t in (a, b))
+            fits = negation(both(equal(x, least), equal(y, integer(-1))))
+            world.need(fits, f"{node.op}: the quotient fits")
+    if node.op == "Pow" and a.dtype != b.dtype:
+        raise UnsupportedError("Pow of two types")
+    return made
+
+
+@operator(*UNARY)
+def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    low, high = range_of(a.dtype)
+
+    def define(at: Coordinates) -> Term:
+        x = a.at(at)
+        if x.sort == "integer" and node.op in INTEGER_UNARY:
+            return wrapped(INTEGER_UNARY[node.op](x), a.dtype)
+        return apply((node.op, node.flavour, a.dtype), (x,), x.sort, low, high)
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
+@operator("Min", "Max")
+def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    tensors = [needed(inputs, i) for i in range(len(inputs))]
+    dtype = tensors[0].dtype
+    pick = minimum if node.op == "Min" else maximum
+
+    def made(a: Term, b: Term) -> Term:
+        return pick(a, b) if a.sort == "integer" else apply((node.op, (), dtype), (a, b))
+
+    def define(*parts: Term) -> Term:
+        return functools.reduce(made, parts)
+
+    return pointwise(dtype, tensors, define, world, f"{node.op}: the shapes fit")
+
+
+@operator("Clip")
+def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    what = "Clip: bounds are numbers"
+    ends = (given(inputs, 1), given(inputs, 2))
+    bounds = [None if t is None else scalar(t, world, what) for t in ends]
+
+    def define(at: Coordinates) -> Term:
+        x, (low, high) = a.at(at), bounds
+        if x.sort == "integer" and node.version >= 11:
+            x = x if low is None else maximum(x, low)
+            return x if high is None else minimum(x, high)
+        there = "".join("-" if t is None else "+" for t in bounds)
+        name = ("Clip", node.flavour, there, a.dtype)
+        known = (t for t in bounds if t is not None)
+        return apply(name, (x, *known), x.sort, *range_of(a.dtype))
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
+_INTEGERS: dict[str, Callable[[Term, Term], Term]] = {
+    "Less": below,
+    "LessOrEqual": at_most,
+    "Greater": lambda a, b: below(b, a),
+    "GreaterOrEqual": lambda a, b: at_most(b, a),
+    "Equal": equal,
+}
+_CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
+    "And": both,
+    "Or": either,
+    "Xor": lambda a, b: negation(equal(a, b)),
+    "Equal": equal,
+}
+
+
+@operator(*_INTEGERS, "And", "Or", "Xor")
+def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, b = needed(inputs, 0), needed(inputs, 1)
+
+    def made(x: Term, y: Term) -> Term:
+        if x.sort == "integer":
+            return _INTEGERS[node.op](x, y)
+        if x.sort == "condition":
+            return _CONDITIONS[node.op](x, y)
+        return compared(node.op, a.dtype, x, y)
+
+    return pointwise("bool", [a, b], made, world, f"{node.op}: the shapes fit")
+
+
+def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
+    """Return a comparison of floats or strings, an otherwise unknown function.
+
+    Two numbers are compared, and x = x if x is not NaN.
+    """
+    if dtype in FLOATS and name in _NUMBERS:
+        if x.op == y.op == "literal":
+            return truth(bool(_NUMBERS[name](number_of(x), number_of(y))))
+        if name == "Equal" and x is y:
+            return negation(apply(("IsNaN", (), dtype), (x,), "condition"))
+    return apply((name, dtype), (x, y), "condition")
+
+
+@operator("Not")
+def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    return [Tensor("bool", a.shape, lambda at: negation(a.at(at)))]
+
+
+@operator("IsNaN", "IsInf")
+def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    name = (node.op, node.flavour, a.dtype)
+    return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
+
+
+@operator("Where")
+def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    condition, a, b = (needed(inputs, i) for i in range(3))
+    return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")

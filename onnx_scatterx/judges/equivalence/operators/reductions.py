@@ -1,0 +1,210 @@
+"""NonZero, running sums and sums of masks, and the greatest or least integer along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import (
+    ONE,
+    ZERO,
+    integer,
+    maximum,
+    minimum,
+    number,
+)
+from onnx_scatterx.judges.equivalence.core.logic import (
+    as_condition,
+    at_most,
+    below,
+    both,
+    equal,
+    from_condition,
+    implies,
+    some,
+    within,
+)
+from onnx_scatterx.judges.equivalence.core.masks import View
+from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, tensor_of
+from onnx_scatterx.judges.equivalence.core.terms import (
+    LARGEST_SIZE,
+    Term,
+    UnsupportedError,
+    apply,
+    variable,
+)
+from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
+from onnx_scatterx.judges.equivalence.core.witnesses import Definition, Universal
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.registry import (
+    Inputs,
+    axes_of,
+    needed,
+    numbers,
+    operator,
+    positive,
+)
+
+_FEW = 8
+
+
+def _mask(a: Tensor, world: World) -> View:
+    """Return a tensor as a mask, which is true where the tensor is not 0."""
+
+    def at(c: Coordinates) -> Term:
+        x = a.at(c)
+        if x.sort == "condition":
+            return x
+        return (
+            as_condition(x)
+            if x.sort == "integer"
+            else apply(("Cast", a.dtype, ("bool",)), (x,), "condition")
+        )
+
+    return world.masks.view(a.shape, at)
+
+
+@operator("NonZero")
+def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    if a.rank == 0:
+        raise UnsupportedError("NonZero of a scalar")
+    view = _mask(a, world)
+
+    def define(at: Coordinates) -> Term:
+        return tensor_of("int64", view.places(at[1])).at((at[0],))
+
+    return [Tensor("int64", (integer(a.rank), view.count), define)]
+
+
+def _summed(a: Tensor, left: Iterable[Term], world: World, what: str) -> View:
+    """Return a mask that is summed as a whole: of 0 and 1, with sums for one place only."""
+    x = a.at(a.points("summed"))
+    if x.sort != "integer" or x.low < 0 or x.high > 1 or any(d is not ONE for d in left):
+        raise UnsupportedError(what)
+    world.assume("fewer than 2^31 elements of a mask are true")
+    return _mask(a, world)
+
+
+@operator("CumSum")
+def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = numbers(needed(inputs, 1), "axes")
+    if len(axes) != 1 or node.get("reverse"):
+        raise UnsupportedError("CumSum backwards, or not along one axis")
+    axis = positive(axes[0], a.rank)
+    others = (d for k, d in enumerate(a.shape) if k != axis)
+    view = _summed(a, others, world, "CumSum of a tensor that is not a mask of one axis")
+
+    def define(at: Coordinates) -> Term:
+        before = view.rank(at)
+        return before if node.get("exclusive") else before + from_condition(view.true(at))
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
+@operator("ReduceSum")
+def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = _reduced_axes(node, inputs, a)
+    if axes is None:
+        return [a]
+    left = (d for k, d in enumerate(a.shape) if k not in axes)
+    view = _summed(a, left, world, "ReduceSum of a tensor that is not a whole mask")
+    return [Tensor(a.dtype, _kept(node, a, axes), lambda _: view.count)]
+
+
+def _reduced_axes(node: Node, inputs: Inputs, a: Tensor) -> set[int] | None:
+    axes = axes_of(node, inputs, 1)
+    if not axes:
+        if node.get("noop_with_empty_axes"):
+            return None
+        return set(range(a.rank))
+    return {positive(axis, a.rank) for axis in axes}
+
+
+def _kept(node: Node, a: Tensor, axes: set[int]) -> tuple[Term, ...]:
+    if node.get("keepdims", 1):
+        return tuple(ONE if k in axes else d for k, d in enumerate(a.shape))
+    return tuple(d for k, d in enumerate(a.shape) if k not in axes)
+
+
+@operator("ReduceMax", "ReduceMin")
+def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axes = _reduced_axes(node, inputs, a)
+    if axes is None:
+        return [a]
+    reduced = [k for k in sorted(axes) if a.shape[k] is not ONE]
+    if sort_of(a.dtype) != "integer" or len(reduced) > 1:
+        raise UnsupportedError(f"{node.op} of other than integers along one axis")
+    kept = node.get("keepdims", 1)
+    if any(d.low == 0 for d in a.shape):
+        world.assume(f"{node.op} of an empty tensor has the shape that ONNX states")
+    if world.owing:
+        exist = some(d for k, d in enumerate(a.shape) if k not in axes)
+        for k in axes:
+            world.need(implies(exist, below(ZERO, a.shape[k])), f"{node.op}: of some elements")
+
+    def own(at: Coordinates, point: Term) -> Term:
+        rest = iter(at)
+        found = []
+        for k in range(a.rank):
+            if k in axes:
+                if kept:
+                    next(rest)
+                found.append(point if k in reduced else ZERO)
+            else:
+                found.append(next(rest))
+        return a.at(found)
+
+    pick = maximum if node.op == "ReduceMax" else minimum
+    dims = _kept(node, a, axes)
+    if not reduced:
+        return [Tensor(a.dtype, dims, lambda at: own(at, ZERO))]
+    (axis,) = reduced
+    limit = a.shape[axis]
+    length = number(limit)
+    if length is not None and 0 < length <= _FEW:
+
+        def several(at: Coordinates) -> Term:
+            made = own(at, ZERO)
+            for i in range(1, length):
+                made = pick(made, own(at, integer(i)))
+            return made
+
+        return [Tensor(a.dtype, dims, several)]
+    name = world.name(a, (*a.shape, integer(axis)))
+    value_name, point_name = f"{node.op} {name}", f"where {node.op} {name}"
+
+    def value_at(at: Coordinates) -> Term:
+        sample = own(at, variable("any", limit=limit))
+        low, high = (sample.low, sample.high) if limit.low > 0 else range_of(a.dtype)
+        return apply(value_name, at, "integer", low, high)
+
+    def facts(term: Term) -> list[Term]:
+        at = term.args
+        value = value_at(at)
+        point = apply(point_name, at, "integer", 0, LARGEST_SIZE)
+        there = within(point, ZERO, limit)
+        return [implies(below(ZERO, limit), both(there, equal(value, own(at, point))))]
+
+    def universals(term: Term) -> list[Universal]:
+        at = term.args
+        value = value_at(at)
+
+        def instance(point: Term) -> Term:
+            element = own(at, point)
+            bound = at_most(element, value) if pick is maximum else at_most(value, element)
+            return implies(within(point, ZERO, limit), bound)
+
+        return [Universal(limit, instance)]
+
+    world.witnesses.define(value_name, Definition(facts, universals))
+    world.witnesses.define(point_name, Definition(facts, universals, lambda _: limit))
+
+    def define(at: Coordinates) -> Term:
+        # A question that names the value also names the point: their facts name both.
+        return value_at(at)
+
+    return [Tensor(a.dtype, dims, define)]

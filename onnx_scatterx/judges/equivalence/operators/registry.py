@@ -1,0 +1,142 @@
+"""The table of operators, and how they read their arguments: attributes, numbers, broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, number
+from onnx_scatterx.judges.equivalence.core.logic import FALSE, choose, either, equal
+from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
+from onnx_scatterx.judges.equivalence.core.world import World
+
+Inputs = Sequence[Tensor | None]
+Operator = Callable[[Node, Inputs, World], list[Tensor]]
+
+OPERATORS: dict[str, Operator] = {}
+
+
+def operator(*names: str) -> Callable[[Operator], Operator]:
+    """Register a function under the names of its operators."""
+
+    def enter(function: Operator) -> Operator:
+        for name in names:
+            OPERATORS[name] = function
+        return function
+
+    return enter
+
+
+def given(inputs: Inputs, position: int) -> Tensor | None:
+    """Return an input, None if it is absent."""
+    return inputs[position] if position < len(inputs) else None
+
+
+def needed(inputs: Inputs, position: int) -> Tensor:
+    """Return a required input."""
+    found = given(inputs, position)
+    if found is None:
+        raise UnsupportedError("an input is missing")
+    return found
+
+
+def scalar(tensor: Tensor, world: World, what: str) -> Term:
+    """Return the element of a tensor that must have one only."""
+    if tensor.rank > 1:
+        raise UnsupportedError(f"{what}, which has rank {tensor.rank}")
+    for d in tensor.shape:
+        world.need(equal(d, ONE), what)
+    return tensor.at(tuple(ZERO for _ in tensor.shape))
+
+
+def numbers(tensor: Tensor, what: str) -> list[int]:
+    """Return the elements of a vector, or the element of a scalar, that must be known."""
+    found = [number(t) for t in ([tensor.at(())] if tensor.rank == 0 else tensor.elements())]
+    if any(n is None for n in found):
+        raise UnsupportedError(f"{what} that are not constant")
+    return [n for n in found if n is not None]
+
+
+def given_numbers(inputs: Inputs, position: int, what: str) -> list[int] | None:
+    """Return the elements of an input, which must be known; None if it is absent."""
+    tensor = given(inputs, position)
+    return None if tensor is None else numbers(tensor, what)
+
+
+def never(world: World, what: str) -> NoReturn:
+    """Raise UnsupportedError for a node that runs on no input: in the first model, a fact."""
+    world.need(FALSE, what)
+    raise UnsupportedError(what)
+
+
+def axes_of(node: Node, inputs: Inputs, position: int) -> list[int] | None:
+    """Return axes, which are an attribute or, in newer operator sets, an input."""
+    if "axes" in node.attributes:
+        return [int(a) for a in node.get("axes")]
+    return given_numbers(inputs, position, "axes")
+
+
+def positive(axis: int, rank: int) -> int:
+    """Return an axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise UnsupportedError(f"axis {axis} of a tensor of rank {rank}")
+    return axis % rank
+
+
+def join(a: Term, b: Term, world: World, what: str) -> Term:
+    """Return the dim that two dims are broadcast to, which must fit."""
+    if a is b or b is ONE:
+        return a
+    if a is ONE:
+        return b
+    world.need(either(equal(a, b), equal(a, ONE), equal(b, ONE)), what)
+    known, other = number(a), number(b)
+    if known is not None and other is None:
+        return a
+    if other is not None and known is None:
+        return b
+    if world.same(a, b):
+        return a
+    if world.known(equal(a, ONE)):
+        return b
+    if world.known(equal(b, ONE)):
+        return a
+    return choose(equal(a, ONE), b, a)
+
+
+def common_shape(shapes: Sequence[Sequence[Term]], world: World, what: str) -> Coordinates:
+    """Return the shape that several are broadcast to."""
+    rank = max(map(len, shapes), default=0)
+    joined = [ONE] * rank
+    for dims in shapes:
+        for axis, d in enumerate(dims, rank - len(dims)):
+            joined[axis] = join(joined[axis], d, world, what)
+    return tuple(joined)
+
+
+def read(tensor: Tensor, dims: Coordinates, at: Coordinates, world: World) -> Term:
+    """Return the element of an operand that is broadcast to these dims."""
+    skipped = len(dims) - tensor.rank
+    own: list[Term] = []
+    for d, whole, c in zip(tensor.shape, dims[skipped:], at[skipped:], strict=True):
+        if d is ONE:
+            own.append(ZERO)
+        elif d is whole or (number(d) or 0) > 1 or world.same(d, whole):
+            own.append(c)
+        else:
+            own.append(choose(equal(d, ONE), ZERO, c))
+    return tensor.at(own)
+
+
+def pointwise(
+    dtype: str, tensors: Sequence[Tensor], function: Callable[..., Term], world: World, what: str
+) -> list[Tensor]:
+    """Return a function of one element of each tensor, which are broadcast."""
+    dims = common_shape([t.shape for t in tensors], world, what)
+
+    def define(at: Coordinates) -> Term:
+        return function(*(read(t, dims, at, world) for t in tensors))
+
+    return [Tensor(dtype, dims, define)]

@@ -1,0 +1,232 @@
+"""ScatterND, ScatterElements, TensorScatter, ScatterX: at a point, the update for it, or the data.
+
+ScatterX is read by its attributes, as the kernel obeys them. The update at I goes to the element
+``J = p(f(p1(I)) ++ p2(I))`` of data: a row of f, which is read at some coordinates of I, and copied
+coordinates of I, in the order p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer, modulo, number
+from onnx_scatterx.judges.equivalence.core.inversion import Inversion, Origin, Target
+from onnx_scatterx.judges.equivalence.core.logic import (
+    TRUE,
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    implies,
+    some,
+)
+from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, substitute
+from onnx_scatterx.judges.equivalence.core.types import sort_of
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.elementwise import binary, compared
+from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_front, need_in_range
+from onnx_scatterx.judges.equivalence.operators.registry import (
+    Inputs,
+    given,
+    needed,
+    never,
+    operator,
+    positive,
+)
+
+
+def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
+    """Return the new value of an element."""
+    mode = node.get("reduction", b"none").decode()
+    if mode == "none":
+        return new
+    if old.sort == "condition":
+        if mode not in ("add", "mul"):
+            raise UnsupportedError(f"{node.op} {mode} of conditions, which never runs")
+        return either(old, new) if mode == "add" else both(old, new)
+    if mode in ("add", "mul"):
+        return binary({"add": "Add", "mul": "Mul"}[mode], _plain(node), dtype, old, new, world)
+    if old.sort == "integer":
+        keeps = below(new, old) if mode == "max" else below(old, new)
+    else:
+        keeps = compared({"max": "Greater", "min": "Less"}[mode], dtype, old, new)
+    return choose(keeps, old, new)
+
+
+def _plain(node: Node) -> Node:
+    return Node(node.op, "", (), ("",), {}, node.version)
+
+
+def written(
+    node: Node,
+    data: Tensor,
+    inversion: Inversion,
+    target: Callable[[Coordinates], Sequence[Term]],
+    update: Callable[[Origin, Coordinates], Term],
+    world: World,
+) -> Tensor:
+    """Return data with updates written into it."""
+    reduces = node.get("reduction", b"none") != b"none"
+    if reduces:
+        simple = data.dtype in ("bool", "float32", "float64") or sort_of(data.dtype) == "integer"
+        if not simple:  # ONNX Runtime loads these, and refuses to run most of them
+            raise UnsupportedError(f"a reduction of {data.dtype}")
+        if not inversion.unique and sort_of(data.dtype) == "data":
+            world.assume("updates that collide are reduced in their order")
+        inversion.all_origins(target(data.points("reduced")))  # raises if they are not known
+
+    def define(at: Coordinates) -> Term:
+        made = data.at(at)
+        origins = inversion.all_origins if reduces else lambda c: [inversion.origin(c)]
+        for origin in origins(target(at)):
+            if origin.hit.op == "false":
+                continue
+            new = reduced(node, data.dtype, made, update(origin, at), world)
+            made = choose(origin.hit, substitute(new, origin.simpler), made)
+        return made
+
+    return Tensor(data.dtype, data.shape, define)
+
+
+@operator("ScatterND")
+def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    data, indices, updates = (needed(inputs, i) for i in range(3))
+    columns = number(indices.shape[-1]) if indices.rank else None
+    if columns is None or not 0 < columns <= data.rank:
+        raise UnsupportedError("ScatterND with an unknown number of columns")
+    expected = (*indices.shape[:-1], *data.shape[columns:])
+    if updates.rank != len(expected):
+        never(world, "ScatterND with updates of another rank")
+    for d, e in zip(updates.shape, expected, strict=True):
+        world.need(equal(d, e), "ScatterND: the updates fit")
+    for k in range(columns):
+        need_in_range(indices, data.shape[k], world, "ScatterND: the indices are in range", k)
+
+    def target(point: Sequence[Term]) -> tuple[Term, ...]:
+        return tuple(
+            counted_from_front(indices.at((*point, integer(k))), data.shape[k], world)
+            for k in range(columns)
+        )
+
+    inversion = Inversion(
+        indices.shape[:-1], target, f"{node.op} {world.name(indices, data.shape)}", world
+    )
+
+    def update(origin: Origin, at: Coordinates) -> Term:
+        return updates.at((*origin.point, *at[columns:]))
+
+    return [written(node, data, inversion, lambda at: at[:columns], update, world)]
+
+
+@operator("ScatterElements", "Scatter")
+def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    data, indices, updates = (needed(inputs, i) for i in range(3))
+    axis = positive(node.get("axis", 0), data.rank)
+    if not data.rank == indices.rank == updates.rank:
+        never(world, "ScatterElements of different ranks")
+    exist = some(indices.shape)
+    for k, (n, m, d) in enumerate(zip(indices.shape, updates.shape, data.shape, strict=True)):
+        world.need(equal(n, m), "ScatterElements: the updates fit")
+        if k != axis:
+            world.need(implies(exist, at_most(n, d)), "ScatterElements: no more than there are")
+    need_in_range(indices, data.shape[axis], world, "ScatterElements: the indices are in range")
+
+    def target(point: Sequence[Term]) -> tuple[Term, ...]:
+        own = counted_from_front(indices.at(tuple(point)), data.shape[axis], world)
+        return (*point[:axis], own, *point[axis + 1 :])
+
+    name = f"{node.op} {world.name(indices, (*data.shape, integer(axis)))}"
+    inversion = Inversion(indices.shape, target, name, world)
+    return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
+
+
+@operator("TensorScatter")
+def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    data, updates = needed(inputs, 0), needed(inputs, 1)
+    starts = given(inputs, 2)
+    axis = positive(node.get("axis", -2), data.rank)
+    circular = node.get("mode", b"linear") == b"circular"
+    length, extent = updates.shape[axis], data.shape[axis]
+    if updates.rank != data.rank or axis == 0:
+        raise UnsupportedError("TensorScatter of different ranks")
+    for k, (d, e) in enumerate(zip(data.shape, updates.shape, strict=True)):
+        if k != axis:
+            world.need(equal(d, e), "TensorScatter: the updates fit")
+    world.need(at_most(length, extent), "TensorScatter: no more than there are")
+    if starts is not None:
+        world.need(equal(starts.shape[0], data.shape[0]), "TensorScatter: a start each")
+
+        def fits(_: Coordinates, start: Term) -> Term:
+            through = TRUE if circular else at_most(start + length, extent)
+            return both(at_most(ZERO, start), through)
+
+        points = starts.points("start")
+        what = "TensorScatter: the starts are in range"
+        world.need_all(points, fits(points, starts.at(points)), what)
+        if not world.owing:
+            world.hold(starts, fits)
+
+    def define(at: Coordinates) -> Term:
+        start = ZERO if starts is None else starts.at((at[0],))
+        offset = at[axis] - start
+        if circular:
+            offset = modulo(offset, extent)
+        hit = both(at_most(ZERO, offset), below(offset, length))
+        new = updates.at((*at[:axis], offset, *at[axis + 1 :]))
+        return choose(hit, new, data.at(at))
+
+    return [Tensor(data.dtype, data.shape, define)]
+
+
+def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    """Return the result of the kernel; what it needs to run is required."""
+    data, table, updates = (needed(inputs, i) for i in range(3))
+    p1, p2, p = (list(node.get(name) or ()) for name in ("p1", "p2", "p"))
+    columns = data.rank - len(p2)
+    picked = all(0 <= d < updates.rank for d in (*p1, *p2))
+    if not picked or sorted(p) != list(range(data.rank)) or table.rank != len(p1) + 1:
+        raise UnsupportedError("ScatterX with picks that do not fit")
+    if number(table.shape[-1]) != columns:
+        raise UnsupportedError("ScatterX with another number of columns")
+    for place, d in enumerate(p1):
+        world.need(equal(table.shape[place], updates.shape[d]), "ScatterX: f fits the updates")
+    exist = some(updates.shape)
+    for axis, source in enumerate(p):
+        length = data.shape[axis]
+        if source < columns:
+            what = "ScatterX: the indices are in range"
+            need_in_range(table, length, world, what, source, exist)
+        else:
+            copied = updates.shape[p2[source - columns]]
+            fits = implies(exist, at_most(copied, length))
+            world.need(fits, "ScatterX: no more than there are")
+
+    def target(point: Sequence[Term]) -> tuple[Term, ...]:
+        row = [point[d] for d in p1]
+        found = []
+        for axis, source in enumerate(p):
+            if source < columns:
+                index = table.at((*row, integer(source)))
+                found.append(counted_from_front(index, data.shape[axis], world))
+            else:
+                found.append(point[p2[source - columns]])
+        return tuple(found)
+
+    key = (*data.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
+    inversion = Inversion(updates.shape, target, f"ScatterX {world.name(table, key)}", world)
+    if node.get("unique") and not inversion.unique:
+        if not world.owing:
+            raise UnsupportedError("ScatterX that states that no updates collide")
+        world.need(_unique(updates, target), "ScatterX: no two updates collide")
+    return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
+
+
+def _unique(updates: Tensor, target: Target) -> Term:
+    """Return that no two updates go to one element."""
+    one, other = updates.points("one update "), updates.points("another update ")
+    same = (equal(a, b) for a, b in zip(target(one), target(other), strict=True))
+    return implies(both(*same), both(*(equal(a, b) for a, b in zip(one, other, strict=True))))

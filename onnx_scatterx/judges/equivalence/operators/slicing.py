@@ -1,0 +1,186 @@
+"""Parts of axes, and more than axes: Split, Slice, and Pad with a value or the element at the edge.
+
+The bounds of a Slice are clamped as ONNX Runtime clamps them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import (
+    ZERO,
+    add,
+    divide,
+    integer,
+    maximum,
+    minimum,
+    number,
+)
+from onnx_scatterx.judges.equivalence.core.logic import (
+    at_most,
+    below,
+    both,
+    choose,
+    either,
+    equal,
+    implies,
+)
+from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
+from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
+from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.creation import sizes_of
+from onnx_scatterx.judges.equivalence.operators.registry import (
+    Inputs,
+    given,
+    given_numbers,
+    needed,
+    never,
+    operator,
+    positive,
+    scalar,
+)
+
+
+@operator("Split")
+def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    axis = positive(node.get("axis", 0), a.rank)
+    count = len(node.outputs)
+    sizes: list[Term]
+    lengths = given(inputs, 1)
+    if lengths is not None:
+        sizes = sizes_of(lengths, world, "Split: no size is negative")
+    elif node.get("split"):
+        sizes = [integer(s) for s in node.get("split")]
+    else:
+        total = number(a.shape[axis])
+        if total is None or (total % count and node.version < 18):
+            raise UnsupportedError("Split in equal parts of an axis of unknown size")
+        each = -(-total // count)
+        if total <= each * (count - 1):  # which ONNX Runtime refuses
+            raise UnsupportedError("Split into more parts than there are elements")
+        sizes = [integer(each)] * (count - 1) + [integer(total - each * (count - 1))]
+    if len(sizes) != count:
+        raise UnsupportedError("Split into another number of parts than there are outputs")
+    world.need(equal(add(*sizes), a.shape[axis]), "Split: the parts are as long as the axis")
+    outputs, start = [], ZERO
+    for length in sizes:
+        outputs.append(_part(a, axis, start, length))
+        start = start + length
+    return outputs
+
+
+def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
+    def define(at: Coordinates) -> Term:
+        return a.at((*at[:axis], at[axis] + start, *at[axis + 1 :]))
+
+    return Tensor(a.dtype, (*a.shape[:axis], length, *a.shape[axis + 1 :]), define)
+
+
+_LAST = (2**31 - 1, 2**63 - 1)  # with a negative step, these ends stand for "to the front"
+
+
+@operator("Slice")
+def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    if node.version < 10:
+        starts, ends = ([integer(v) for v in node.get(name)] for name in ("starts", "ends"))
+        axes = list(node.get("axes") or range(len(starts)))
+        steps = [1] * len(starts)
+    else:
+        starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
+        axes_given = given_numbers(inputs, 3, "axes")
+        axes = list(range(len(starts))) if axes_given is None else axes_given
+        steps_given = given_numbers(inputs, 4, "steps")
+        steps = [1] * len(starts) if steps_given is None else steps_given
+    twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
+        never(world, "Slice with starts, ends, axes and steps that do not fit")
+    dims = list(a.shape)
+    first, by = [ZERO] * a.rank, [1] * a.rank
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        axis = positive(axis, a.rank)
+        first[axis], dims[axis] = bounds(a.shape[axis], start, end, step)
+        by[axis] = step
+
+    def define(at: Coordinates) -> Term:
+        moved = (f + c * k for f, c, k in zip(first, at, by, strict=True))
+        return a.at(tuple(moved))
+
+    return [Tensor(a.dtype, tuple(dims), define)]
+
+
+def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
+    """Return the start of a slice of an axis of size d, and how many elements it has."""
+    last = d - 1
+    start = choose(below(start, ZERO), start + d, start)
+    # With an empty axis and a negative step there is nothing to clamp to: no element is taken.
+    start = minimum(maximum(start, ZERO), d if step > 0 else last)
+    raw = end
+    end = choose(below(end, ZERO), end + d, end)
+    if step > 0:
+        end = minimum(maximum(end, ZERO), d)
+        length = divide(end - start + (step - 1), integer(step))
+        return start, maximum(length, ZERO)
+    end = minimum(maximum(end, integer(-1)), d)
+    to_front = either(*(equal(raw, integer(v)) for v in _LAST))
+    end = choose(to_front, integer(-1), end)
+    length = divide(start - end + (-step - 1), integer(-step))
+    if number(d) is None:
+        return start, choose(equal(d, ZERO), ZERO, maximum(length, ZERO))
+    return start, maximum(length, ZERO) if d is not ZERO else ZERO
+
+
+@operator("Pad")
+def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a = needed(inputs, 0)
+    if node.version < 11:
+        raise UnsupportedError("Pad of operator sets before 11")
+    mode = node.get("mode", b"constant").decode()
+    amounts = needed(inputs, 1).elements()
+    chosen = given_numbers(inputs, 3, "axes")
+    axes = list(range(a.rank)) if chosen is None else [positive(axis, a.rank) for axis in chosen]
+    if len(amounts) != 2 * len(axes):
+        never(world, "Pad with amounts for other axes")
+    before, after = [ZERO] * a.rank, [ZERO] * a.rank
+    for i, axis in enumerate(axes):
+        before[axis], after[axis] = amounts[i], amounts[i + len(axes)]
+    dims = []
+    for d, low, high in zip(a.shape, before, after, strict=True):
+        dims.append(low + d + high)
+        world.need(at_most(ZERO, dims[-1]), "Pad: no more is cut off than there is")
+        if world.owing:  # ONNX Runtime refuses at least or at most these
+            for amount in (low, high):
+                rest = d + minimum(amount, ZERO)
+                world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")
+    filler = given(inputs, 2)
+    if filler is not None:
+        value = scalar(filler, world, "Pad: the value is a number")
+    elif sort_of(a.dtype) == "data" and a.dtype not in ("float16", "float32", "float64"):
+        raise UnsupportedError(f"Pad of {a.dtype} without a value")
+    else:
+        value = constant(np.dtype(a.dtype).type(0), a.dtype)
+
+    def define(at: Coordinates) -> Term:
+        own = [c - low for c, low in zip(at, before, strict=True)]
+        inside = []
+        for c, d, low, high in zip(own, a.shape, before, after, strict=True):
+            if low is not ZERO:
+                inside.append(at_most(ZERO, c))
+            if high is not ZERO:
+                inside.append(below(c, d))
+        if mode == "constant":
+            test = both(*inside)
+            return value if test.op == "false" else choose(test, a.at(own), value)
+        clamped = (minimum(maximum(c, ZERO), d - 1) for c, d in zip(own, a.shape, strict=True))
+        return a.at(tuple(clamped))
+
+    if mode == "edge":
+        for d, length in zip(a.shape, dims, strict=True):
+            if d is not length:
+                world.need(implies(below(ZERO, length), below(ZERO, d)), "Pad: there is an edge")
+    elif mode != "constant":
+        raise UnsupportedError(f"Pad of mode {mode}")
+    return [Tensor(a.dtype, tuple(dims), define)]

@@ -1,0 +1,290 @@
+"""The answer of `prove` for two models: each output proven, refuted, or not known, and why."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import z3
+
+from onnx_scatterx.judges.equivalence.building import shown
+from onnx_scatterx.judges.equivalence.comparing import Comparison
+from onnx_scatterx.judges.equivalence.core.reading import Source
+from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table, reached, walk
+from onnx_scatterx.judges.equivalence.counterexample import counterexamples, possible_sizes
+from onnx_scatterx.judges.equivalence.declarations import InputClause
+from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
+
+Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
+Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
+"""Runs both models on sizes and inputs; says how they differ, None if they do not."""
+
+_COMBINATIONS = 4
+_SHOWN = 4
+_MARKED = ("opaque", "opaque size")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one output, and why not more."""
+
+    kind: Kind
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.why}" if self.why else self.kind
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The verdicts on the outputs of two models.
+
+    ``promised`` are the statements about the inputs that the user made, ``assumed`` a proof's other
+    assumptions. ``fixed`` are the sizes that only the second model has as numbers. If no proof was
+    found for all sizes, ``sizes`` are those for which one was found. ``refutation`` says how the
+    models differ on ``inputs``, which were run, and ``contradicted`` whether a proof was found all
+    the same. ``regions`` counts the pairs of values that were tried, and ``proven_regions`` how
+    many of them were proven to be the same.
+    """
+
+    outputs: Mapping[str, Verdict]
+    assumed: tuple[str, ...] = ()
+    promised: tuple[str, ...] = ()
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    sizes: tuple[Mapping[str, int], ...] = ()
+    refutation: str | None = None
+    inputs: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+    regions: int = 0
+    proven_regions: int = 0
+    seconds: float = 0.0
+    questions: int = 0
+    solver: str = field(default_factory=lambda: f"Z3 {z3.get_version_string()}")
+    contradicted: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What is known of all outputs together."""
+        kinds = {v.kind for v in self.outputs.values()}
+        order: tuple[Kind, ...] = (
+            *("refuted", "unknown", "proven for sizes", "proven for the kernel"),
+        )
+        return next((k for k in order if k in kinds), "proven")
+
+    @property
+    def proven(self) -> bool:
+        """Whether all outputs are the same for all sizes and all inputs."""
+        return self.kind == "proven"
+
+    def __bool__(self) -> bool:
+        return self.proven
+
+    def __str__(self) -> str:
+        lines = [self._headline()]
+        if self.refutation is not None:
+            lines.append(f"  {self.refutation}")
+        alike: dict[str, list[str]] = {}
+        for name, verdict in self.outputs.items():
+            if verdict.why:
+                alike.setdefault(str(verdict), []).append(repr(name))
+        for text, names in list(alike.items())[:_SHOWN]:
+            shown = ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
+            lines.append(f"  {shown} {text}")
+        if self.assumed and self.kind.startswith("proven"):
+            lines.append("  assumed: " + "; ".join(self.assumed))
+        if self.contradicted:
+            lines.append("  a proof was found, and a run contradicts it: " + REPORT)
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        kind, fixed = self.kind, _named(self.fixed)
+        if kind == "refuted":
+            return "refuted: the models differ"
+        if kind == "unknown":
+            return f"not proven (by {self.solver}): no answer, neither that they differ"
+        if kind == "proven for sizes":
+            sizes = f"only for {'; '.join(map(_named, self.sizes))}"
+        else:
+            sizes = f"for {fixed}, which the second model has fixed" if fixed else "for all sizes"
+        said = f"proven the same, {sizes} and all inputs on which the first model runs"
+        if self.promised:
+            said += f", if {', '.join(self.promised)}"
+        if kind == "proven for the kernel":
+            said += ": for the kernel, not for the fallback"
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the inputs as plain data."""
+        return {
+            "answer": self.kind,
+            "outputs": {n: {"answer": v.kind, "why": v.why} for n, v in self.outputs.items()},
+            "assumed": list(self.assumed),
+            "promised": list(self.promised),
+            "fixed": dict(self.fixed),
+            "solver": self.solver,
+            "sizes": [dict(one) for one in self.sizes],
+            "refutation": self.refutation,
+            "regions": {"all": self.regions, "proven": self.proven_regions},
+            "seconds": round(self.seconds, 3),
+        }
+
+
+REPORT = "please report this, with both models"
+
+
+def _named(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def prove(
+    before: Source,
+    after: Source,
+    *,
+    replay: Replay | None = None,
+    given: Sequence[InputClause] = (),
+    distrust_dims: bool = False,
+    effort: float = 1,
+    progress: Progress | None = None,
+    beside: Path | None = None,
+) -> Proof:
+    """Decide for every size and every input whether two models are the same.
+
+    A model is a path or a message; external data of a message lie in the directory ``beside``.
+    ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
+    has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``effort``
+    multiplies all limits: Z3's work, and the steps in terms.
+
+    >>> import onnx.parser
+    >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
+    >>> twice = onnx.parser.parse_model(head + '''{
+    ...     t = Transpose<perm = [1, 0]>(x)
+    ...     y = Transpose<perm = [1, 0]>(t) }''')
+    >>> print(prove(twice, onnx.parser.parse_model(head + "{ y = Identity(x) }")))
+    proven the same, for all sizes and all inputs on which the first model runs
+      assumed: every axis is shorter than 2^31
+    """
+    judged = functools.partial(
+        judge,
+        before,
+        after,
+        given=given,
+        distrust_dims=distrust_dims,
+        effort=effort,
+        beside=beside,
+    )
+    with deep(), new_table(effort):
+        return _prove(judged, replay, effort, progress)
+
+
+def _prove(
+    judged: Callable[..., Judgement],
+    replay: Replay | None,
+    effort: float,
+    progress: Progress | None,
+) -> Proof:
+    start = time.monotonic()
+    try:
+        judgement = judged(progress=progress)
+    except UnsupportedError as error:
+        return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
+    outputs = verdicts(judgement)
+    refutation: str | None = None
+    inputs: Mapping[str, np.ndarray] = {}
+    sizes: tuple[Mapping[str, int], ...] = ()
+    if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
+        if replay is not None:
+            refutation, inputs = _refuted(judgement, replay)
+        if refutation is not None:
+            outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
+        elif judgement.sizes and judgement.facts.status != "proven":
+            sizes = tuple(_proven_sizes(judgement, judged, effort))
+            if sizes:
+                outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
+    return Proof(
+        outputs,
+        judgement.assumed,
+        tuple(judgement.world.promised),
+        {shown(key): n for key, n in judgement.fixed.items()},
+        sizes,
+        refutation,
+        inputs,
+        len(judgement.regions),
+        sum(bool(r.found) for r in judgement.regions),
+        time.monotonic() - start,
+        judgement.world.solver.asked,
+    )
+
+
+def _unless_proven(
+    outputs: Mapping[str, Verdict], other: Callable[[Verdict], Verdict]
+) -> dict[str, Verdict]:
+    """Return other verdicts for the outputs that are not proven."""
+    return {n: v if v.kind == "proven" else other(v) for n, v in outputs.items()}
+
+
+def verdicts(judgement: Judgement) -> dict[str, Verdict]:
+    """Return the verdict of a judgement for each output."""
+    return {name: _verdict(judgement, found) for name, found in judgement.outputs.items()}
+
+
+def _verdict(judgement: Judgement, comparison: Comparison) -> Verdict:
+    if judgement.facts.status == "proven":
+        return Verdict("unknown", "the first model runs on no input")
+    if judgement.facts.status == "limit":
+        limit = reached(judgement.facts.limit)
+        return Verdict("unknown", f"the first model may run on no input: {limit}")
+    if not comparison:
+        return Verdict("unknown", _doubt(judgement, comparison))
+    if judgement.owed:
+        what, open_ = judgement.owed[0]
+        return Verdict("unknown", _reason(judgement, open_, what))
+    if judgement.stated is not None:
+        return Verdict("unknown", judgement.stated)
+    if judgement.fallback is not None:
+        return Verdict("proven for the kernel", judgement.fallback)
+    return Verdict("proven")
+
+
+def _doubt(judgement: Judgement, comparison: Comparison) -> str:
+    """Return why an output is not proven: unmodelled operators first, as all else follows."""
+    known = {o.reason for o in judgement.builder.opaque}
+    unmodelled = (what for what, open_ in judgement.owed if what in known and not open_)
+    return next(unmodelled, _reason(judgement, comparison, comparison.why))
+
+
+def _reason(judgement: Judgement, comparison: Comparison, what: str) -> str:
+    """Return why a comparison is open, with the operators that are not modelled in its question."""
+    opaque = judgement.builder.opaque
+    named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
+    marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in _MARKED}
+    needed = dict.fromkeys(opaque[mark].reason for mark in sorted(marks))
+    needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
+    if comparison.status != "differ":
+        return what + needs
+    if not needs and named:
+        needs = "; it needs elements that runs may not give"
+    return f"a counterexample that did not reproduce: {what}{needs}"
+
+
+def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
+    for sizes, feeds in counterexamples(judgement):
+        found = replay(sizes, feeds)
+        if found is not None:
+            return found, feeds
+    return None, {}
+
+
+def _proven_sizes(
+    judgement: Judgement, judged: Callable[..., Judgement], effort: float
+) -> Iterator[Mapping[str, int]]:
+    """Yield the sizes of those tried for which everything is proven."""
+    for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
+        with new_table(effort):
+            one = judged(sizes=sizes)
+            kinds = {v.kind for v in verdicts(one).values()}
+        if one.facts.status != "proven" and kinds == {"proven"}:
+            yield {shown(key): size for key, size in sizes.items()}

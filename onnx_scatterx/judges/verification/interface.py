@@ -1,0 +1,191 @@
+"""The inputs and outputs of a model, and whether and at which sizes it can be compared.
+
+A model with fixed sizes takes inputs of these sizes alone: at others, nothing can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.constants import constant, overridable
+from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.ir.graphs import RANDOM
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of
+from onnx_scatterx.optimizer.transforms.write_sizes import write_sizes
+
+Dim = int | str | None
+
+_OVERRIDABLE_SINCE = 4  # the IR version from which initializers that are inputs can be overridden
+
+
+@dataclass(frozen=True)
+class Input:
+    """A graph input: its type (None if not a tensor) and its declared dims (None: any rank).
+
+    `default` is the initializer of the same name, which a caller may override.
+    """
+
+    name: str
+    dtype: ir.DataType | None
+    dims: tuple[Dim, ...] | None
+    default: ir.TensorProtocol | None = None
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """A name for every dim: its own, or `name[axis]` if it has none."""
+        return tuple(
+            dim if isinstance(dim, str) else f"{self.name}[{axis}]"
+            for axis, dim in enumerate(self.dims or ())
+        )
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The inputs that a caller must feed, those that one may override, and the output names."""
+
+    inputs: tuple[Input, ...]
+    overridable: tuple[Input, ...]
+    outputs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, model: ir.Model) -> Interface:
+        """Read the interface of a model."""
+        constants = model.graph.initializers
+        inputs = [
+            _input(
+                value,
+                constants[value.name].const_value
+                if value.name and value.name in constants
+                else None,
+            )
+            for value in model.graph.inputs
+        ]
+        return cls(
+            tuple(i for i in inputs if i.default is None),
+            tuple(i for i in inputs if i.default is not None)
+            if (model.ir_version or 0) >= _OVERRIDABLE_SINCE
+            else (),
+            tuple((value.name or "", _type_name(value.type)) for value in model.graph.outputs),
+        )
+
+
+def _input(value: ir.Value, default: ir.TensorProtocol | None) -> Input:
+    dtype = value.dtype if isinstance(value.type, ir.TensorType) else None
+    dims: tuple[Dim, ...] | None = None
+    if value.shape is not None:
+        dims = tuple(
+            (dim if dim >= 0 else None) if isinstance(dim, int) else dim.value or None
+            for dim in value.shape
+        )
+    return Input(value.name or "", dtype, dims, default)
+
+
+def _type_name(kind: ir.TypeProtocol | None) -> str:
+    return "" if kind is None else str(kind)
+
+
+def differences(before: Interface, after: Interface) -> tuple[str, ...]:
+    """Return how two interfaces differ, beyond what `require_same_names` checks."""
+    found = []
+    for what, one, other in (
+        ("inputs", before.inputs, after.inputs),
+        ("overridable inputs", before.overridable, after.overridable),
+    ):
+        if [i.name for i in one] != [i.name for i in other]:
+            found.append(f"{what}: {[i.name for i in one]} became {[i.name for i in other]}")
+        types = {i.name: i.dtype for i in other}
+        found += [
+            f"input {i.name}: {i.dtype} became {types[i.name]}"
+            for i in one
+            if i.name in types and types[i.name] != i.dtype
+        ]
+    if [name for name, _ in before.outputs] != [name for name, _ in after.outputs]:
+        found.append(
+            f"outputs: {[n for n, _ in before.outputs]} became {[n for n, _ in after.outputs]}"
+        )
+    else:
+        found += [
+            f"output {name}: {kind} became {other}"
+            for (name, kind), (_, other) in zip(before.outputs, after.outputs, strict=True)
+            if kind and other and kind != other
+        ]
+    return tuple(found)
+
+
+def require_same_names(before: Interface, after: Interface) -> None:
+    """Raise `VerifyError` if one feed cannot serve both models."""
+    one = {i.name for i in (*before.inputs, *before.overridable)}
+    other = {i.name for i in (*after.inputs, *after.overridable)}
+    if {i.name for i in before.inputs} - other or {i.name for i in after.inputs} - one:
+        raise VerifyError(
+            f"the two models take different inputs: {sorted(one)} and {sorted(other)}"
+        )
+
+
+def require_deterministic(model: ir.Model, what: str) -> None:
+    """Raise `VerifyError` if a node of the model draws random numbers."""
+    for node in _nodes(model):
+        if node.domain == "" and (node.op_type in RANDOM or _trains(node, overridable(model))):
+            raise VerifyError(
+                f"{what} cannot be compared: node {node.name or node.outputs[0].name!r} "
+                f"({node.op_type}) draws random numbers"
+            )
+
+
+def _trains(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
+    """Return whether a Dropout (7 and up) may be in training mode."""
+    if node.op_type != "Dropout" or len(node.inputs) < 3 or node.inputs[2] is None:
+        return False
+    mode = constant(node.inputs[2], overridable)
+    return mode is None or bool(mode.numpy())
+
+
+def _nodes(model: ir.Model) -> Iterator[ir.Node]:
+    for graph in ir_graphs(model):
+        yield from graph
+
+
+def narrowing(first: ir.Model, second: ir.Model) -> FixedSizes:
+    """Return the sizes that are numbers in the inputs of the second model, and not in the first.
+
+    >>> text = '''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, ?] x) => (float[N, M] y) { y = Neg (x) }'''
+    >>> fixed = ir.from_onnx_text(text.replace("N, ?", "3, 4"))
+    >>> print(narrowing(ir.from_onnx_text(text), fixed))
+    N = 3, x[1] = 4
+    """
+    others = {v.name: dims_of(v) for v in second.graph.inputs}
+    symbols: dict[str, int] = {}
+    shapes: dict[str, tuple[int | None, ...]] = {}
+    for value in first.graph.inputs:
+        theirs = others.get(value.name)
+        mine = dims_of(value)
+        if theirs is None or not isinstance(value.type, ir.TensorType):
+            continue
+        if mine is None and all(isinstance(d, int) for d in theirs):
+            mine = (None,) * len(theirs)
+        if mine is None or len(mine) != len(theirs):
+            continue
+        found = [n if isinstance(n, int) else None for n in theirs]
+        for axis, (dim, number) in enumerate(zip(mine, found, strict=True)):
+            if number is not None and not isinstance(dim, int):
+                symbols.setdefault(dim or f"{value.name}[{axis}]", number)
+        if any(n is not None and not isinstance(d, int) for n, d in zip(found, mine, strict=True)):
+            shapes[value.name or ""] = tuple(
+                d if isinstance(d, int) else n for n, d in zip(found, mine, strict=True)
+            )
+    return FixedSizes(symbols, shapes)
+
+
+def narrowed(first: ir.Model, fixed: FixedSizes) -> ir.Model:
+    """Return a model with fixed sizes, for analysis; the model itself without fixed sizes."""
+    if not fixed.shapes:
+        return first
+    copy = cloned(first)
+    write_sizes(copy, fixed)
+    return copy

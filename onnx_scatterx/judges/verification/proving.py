@@ -1,0 +1,109 @@
+"""The proof for `verify`: its assumptions, and the runs of its counterexamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.judges.verification.result import SOLVER, Difference, Draw
+from onnx_scatterx.judges.verification.session_pair import SessionPair
+from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
+
+if TYPE_CHECKING:
+    from onnx_scatterx.judges.equivalence.core.reading import Source
+    from onnx_scatterx.judges.equivalence.declarations import InputClause
+    from onnx_scatterx.judges.equivalence.proof import Proof
+
+_NUMBER = -(1 << 30)  # of the draws that a solver made
+
+
+def needed() -> None:
+    """Raise VerifyError if a package that a proof needs is not installed."""
+    try:
+        import z3  # noqa: F401 - is it there?
+    except ImportError as error:
+        raise VerifyError(
+            'a proof needs z3-solver, which is not installed: pip install "onnx-scatterx[prove]"'
+        ) from error
+
+
+def proven(
+    before: AnyModel,
+    after: AnyModel,
+    comparison: SessionPair,
+    assumed: Iterable[Clause],
+    distrust_dims: bool,
+    effort: float,
+    progress: Callable[[int, int], None] | None = None,
+) -> Proof:
+    """Return a solver's verdict on two models; its counterexamples are run.
+
+    The prover reads the files itself. Only what the user assumes is a fact.
+    """
+    from onnx_scatterx.judges.equivalence.proof import prove
+
+    count = 0
+
+    def replay(sizes: dict[str, int], feeds: Mapping[str, np.ndarray]) -> str | None:
+        nonlocal count
+        count += 1
+        seen = len(comparison.found)
+        comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
+        return str(comparison.found[seen]) if len(comparison.found) > seen else None
+
+    one, other = ModelSource.of(before), ModelSource.of(after)
+    return prove(
+        _source(one),
+        _source(other),
+        replay=replay,
+        given=givens(assumed),
+        distrust_dims=distrust_dims,
+        effort=effort,
+        progress=progress,
+        beside=one.directory or other.directory,
+    )
+
+
+def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
+    """Return a proof after the runs: refuted if they differ, which no proof may be."""
+    if not differences or proof.kind == "refuted":
+        return proof
+    from onnx_scatterx.judges.equivalence.proof import Verdict
+
+    return replace(
+        proof,
+        outputs={name: Verdict("refuted") for name in proof.outputs},
+        refutation=str(differences[0]),
+        inputs=differences[0].draw.feeds,
+        contradicted=proof.kind == "proven",
+    )
+
+
+def _source(given: ModelSource) -> Source:
+    """Return a model as the prover reads it: the file itself, if there is one."""
+    return to_proto(given.model) if isinstance(given.model, ir.Model) else given.model
+
+
+def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
+    """Return clauses in the judge's form.
+
+    That no two elements are equal, or that they are sorted, is omitted.
+    """
+    from onnx_scatterx.judges.equivalence.declarations import InputClause
+
+    found = []
+    for name, assumption in by_name(assumed).items():
+        for c in assumption.comparisons:
+            found.append(InputClause(name, c.sign, c.bound, c.modulus))
+        if "nonnegative" in assumption.properties:
+            found.append(InputClause(name, ">=", 0))
+        if "contiguous" in assumption.properties:
+            found.append(InputClause(name, "contiguous"))
+    return found

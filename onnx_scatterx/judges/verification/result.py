@@ -1,0 +1,254 @@
+"""The answer of `verify`: whether two models agree, on how much, and where they do not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.judges.verification.array_diff import ArrayDifference, Tolerance
+from onnx_scatterx.text.visible import in_lines
+
+if TYPE_CHECKING:
+    from onnx_scatterx.judges.equivalence.proof import Proof
+
+SOLVER = "of the solver"
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
+
+    `feeds` are the inputs themselves. Inputs that the user gave are numbered -1, -2, ...
+    """
+
+    number: int
+    sizes: Mapping[str, int]
+    flavour: str
+    feeds: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        if self.flavour == "given":
+            return f"feed {-self.number}"
+        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        if self.flavour == SOLVER:
+            return f"inputs of the solver{f' ({sizes})' if sizes else ''}"
+        return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One output that differs on one draw; if `fused`, under ONNX Runtime's default options."""
+
+    draw: Draw
+    output: str
+    found: ArrayDifference
+    fused: bool = False
+
+    def __str__(self) -> str:
+        found, where = self.found, f"on {self.draw}"
+        where += ", under ONNX Runtime's default options" if self.fused else ""
+        if found.kind == "failed":
+            return f"the second model fails where the first runs, {where}: {found.after}"
+        if found.kind == "missing":
+            return f"output {self.output!r} is only in one of the two, {where}"
+        if found.kind in ("shape", "dtype"):
+            return (
+                f"output {self.output!r} has {found.kind} {found.before} in the first model "
+                f"and {found.after} in the second, {where}"
+            )
+        what = {"rounding": " only by rounding", "zero sign": " only in the sign of zero"}
+        largest = ""
+        if found.max_absolute is not None and found.max_relative is not None:
+            largest = f"; at most {found.max_absolute:.3g}, relatively {found.max_relative:.3g}"
+        index = ", ".join(map(str, found.index or ()))
+        return (
+            f"output {self.output!r} differs{what.get(found.kind, '')} at [{index}]: "
+            f"{found.before!r} became {found.after!r} "
+            f"({found.count} of {found.size} elements{largest}), {where}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference for JSON; numbers that are not finite are strings."""
+        found = self.found
+        return {
+            "draw": self.draw.number,
+            "sizes": dict(self.draw.sizes),
+            "flavour": self.draw.flavour,
+            "output": self.output,
+            "kind": found.kind,
+            "fused": self.fused,
+            "index": None if found.index is None else list(found.index),
+            "before": _jsonable(found.before),
+            "after": _jsonable(found.after),
+            "count": found.count,
+            "size": found.size,
+            "max_absolute": _jsonable(found.max_absolute),
+            "max_relative": _jsonable(found.max_relative),
+        }
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
+
+    If there is a `tolerance`, floats may differ by it.
+    In `zero_signs` elements they differed only in the sign of a zero, because the second model has
+    a Where that the first lacks.
+    `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
+    died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
+    reasons why the first model rejected draws. `interface` says how the declared inputs and outputs
+    differ: then nothing is run. `assumed` are the assumptions that all draws satisfied. `fixed`
+    are the sizes that the second model declares as numbers, and the first does not.
+    `in_onnxruntime` are the reasons that the second model gives why ONNX Runtime may compute other
+    values of it: another last bit, or quantizers that are moved under the default options.
+    """
+
+    draws: int
+    accepted: int
+    crashed: int = 0
+    zero_signs: int = 0
+    differences: tuple[Difference, ...] = ()
+    interface: tuple[str, ...] = ()
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    rejections: tuple[str, ...] = ()
+    seed: int = 0
+    seconds: float = 0.0
+    assumed: tuple[str, ...] = ()
+    proof: "Proof | None" = None
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    tolerance: Tolerance | None = None
+    in_onnxruntime: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether the models were compared and nothing differed."""
+        return self.conclusive and not self.differences and not self.interface
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether there is an answer: some draw was accepted, or the declarations differ."""
+        return self.accepted > 0 or bool(self.interface)
+
+    @property
+    def only_rounding(self) -> bool:
+        """Whether there are differences, and all of them are of rounding."""
+        kinds = {difference.found.kind for difference in self.differences}
+        return kinds == {"rounding"} and not self.interface
+
+    def __bool__(self) -> bool:
+        return self.same
+
+    def __str__(self) -> str:
+        if self.interface:
+            why = (f"a reason that the second model names: {why}" for why in self.in_onnxruntime)
+            return in_lines(["different:", *(f"  {line}" for line in (*self.interface, *why))])
+        lines = []
+        if not self.conclusive:
+            lines.append(f"not compared: the first model ran on none of {self._counts()}")
+            lines += [f"  {reason}" for reason in self.rejections]
+        elif self.same:
+            but = ""
+            if self.zero_signs:
+                but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
+            how = "bit for bit" if self.tolerance is None else f"within {self.tolerance}"
+            lines.append(f"the same, {how}{but}, on {self._counts()}")
+        else:
+            word = "only rounding differs" if self.only_rounding else "different"
+            how = "" if self.tolerance is None else f" with {self.tolerance}"
+            lines.append(f"{word}, compared{how} on {self._counts()}")
+            lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
+            if len(self.differences) > _SHOWN:
+                lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        if self.conclusive:  # who gave inputs wants to know that they were not compared
+            lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
+        if self.differences:
+            lines += [
+                f"  a reason that the second model names: {why}" for why in self.in_onnxruntime
+            ]
+        if self.assumed:
+            lines.append("  assumed: " + "; ".join(self.assumed))
+        if self.fixed:
+            fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
+            lines.append(f"  at the sizes that the second model has fixed: {fixed}")
+        if self.sizes and self.accepted:
+            lines.append(
+                "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
+            )
+        if self.proof is not None:
+            lines[:0] = str(self.proof).split("\n")
+        return in_lines(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the answer as a notebook shows it."""
+        from onnx_scatterx.optimizer.reports.page.document import lines
+
+        head, *rest = str(self).split("\n")
+        return lines(head, [line.strip() for line in rest], good=self.same)
+
+    def _counts(self) -> str:
+        """Describe on how many inputs the first model ran, or out of how many if it ran on none."""
+        count = self.accepted or self.draws
+        rejected = self.draws - count - self.crashed
+        notes = []
+        if rejected > 0:
+            notes.append(f"the first model rejected {rejected} more")
+        if self.crashed:
+            notes.append(f"the first model's process died on {self.crashed}")
+        more = f" ({'; '.join(notes)})" if notes else ""
+        return f"{count} set{'s' * (count != 1)} of inputs{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the drawn arrays, ready for JSON."""
+        return {
+            "same": self.same,
+            "conclusive": self.conclusive,
+            "only_rounding": self.only_rounding,
+            "draws": self.draws,
+            "accepted": self.accepted,
+            "crashed": self.crashed,
+            "zero_signs": self.zero_signs,
+            "interface": list(self.interface),
+            "differences": [difference.to_dict() for difference in self.differences],
+            "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},
+            "fixed": dict(self.fixed),
+            "rejections": list(self.rejections),
+            "in_onnxruntime": list(self.in_onnxruntime),
+            "assumed": list(self.assumed),
+            "seed": self.seed,
+            "seconds": round(self.seconds, 3),
+            "tolerance": None if self.tolerance is None else asdict(self.tolerance),
+            **({} if self.proof is None else {"proof": self.proof.to_dict()}),
+        }
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    if len(numbers) <= 12:
+        return ", ".join(map(str, numbers))
+    return ", ".join([*map(str, numbers[:8]), "...", *map(str, numbers[-3:])])
+
+
+def _jsonable(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_jsonable(item) for item in value]
+    return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
+
+
+class DifferenceError(ScatterXError):
+    """An optimized model gives other outputs than the original, or they could not be compared.
+
+    ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
+    raises this error.
+    """
+
+    def __init__(self, message: str, verification: Verification) -> None:
+        super().__init__(message)
+        self.verification = verification
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.verification)

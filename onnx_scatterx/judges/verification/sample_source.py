@@ -1,0 +1,197 @@
+"""The source of draws: sizes that are searched for, and inputs of these sizes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.ir.inferred import inferred
+from onnx_scatterx.judges.verification.index_bounds import compared_constants, input_constraints
+from onnx_scatterx.judges.verification.interface import Input, Interface
+from onnx_scatterx.judges.verification.result import Draw
+from onnx_scatterx.judges.verification.sampler import (
+    FLAVOURS,
+    MOST_ELEMENTS,
+    InputSampler,
+    limit_name,
+    rank_name,
+)
+from onnx_scatterx.judges.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
+from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.optimizer.assumptions.clauses import Clause, check
+from onnx_scatterx.optimizer.assumptions.expressions import names
+
+_OVERRIDE = 0.3  # how often an overridable initializer is overridden
+
+
+@dataclass(frozen=True)
+class SamplingPolicy:
+    """How inputs are drawn.
+
+    ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried for all symbols at
+    once, if ``equal_first`` before sizes that differ; ``elements`` is how many all inputs may have
+    together, if the declared dims allow it; ``overrides`` is whether overridable initializers are
+    drawn now and then.
+    """
+
+    flavours: Sequence[str]
+    equal_sizes: Sequence[int]
+    elements: int
+    overrides: bool
+    equal_first: bool = False
+
+
+THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
+"""To find differences: special values, small sizes that differ first."""
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Whether the inputs of a combination exist and are of a reasonable size."""
+
+    samplers: Sequence[InputSampler]
+    assumptions: Mapping[str, Assumption]
+    elements: int
+
+    def exist(self, sizes: Combination) -> bool:
+        """Return whether arrays can be made of it, and all assumptions on symbols are true."""
+        elements = 0
+        for sampler in self.samplers:
+            shape = sampler.shape(sizes)
+            if shape is None:  # a dim is negative
+                return False
+            elements += math.prod(shape)
+            own = sampler.own(sizes)
+            if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
+                return False
+        return elements <= MOST_ELEMENTS
+
+    def __call__(self, sizes: Combination) -> bool:
+        if not self.exist(sizes):
+            return False
+        shapes = [sampler.shape(sizes) for sampler in self.samplers]
+        fixed = sum(
+            int(np.prod([dim for dim in d.input.dims or () if isinstance(dim, int)], dtype=object))
+            for d in self.samplers
+        )
+        elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
+        return elements <= max(self.elements, 4 * fixed)
+
+
+@dataclass
+class SampleSource:
+    """The source of draws."""
+
+    samplers: Sequence[InputSampler]
+    optional: Sequence[InputSampler]
+    search: SizeSearch
+    fits: Fits
+    seed: int
+    flavours: Sequence[str] = FLAVOURS
+
+    @classmethod
+    def of(
+        cls,
+        model: ir.Model,
+        face: Interface,
+        seed: int,
+        assumed: Sequence[Clause],
+        distrust_dims: bool,
+        policy: SamplingPolicy = THOROUGH,
+    ) -> "SampleSource":
+        looked_at = inferred(model)
+        constraints, compared = input_constraints(looked_at), compared_constants(looked_at)
+        inputs = (*face.inputs, *face.overridable)
+        declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
+        integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
+        try:
+            assumptions = check(assumed, symbols=declared, inputs=integers)
+        except ScatterXError as error:
+            raise VerifyError(str(error)) from error
+
+        def sampler(input_: Input) -> InputSampler:
+            return InputSampler(
+                input_,
+                constraints.get(input_.name, {}),
+                compared,
+                assumptions.get(input_.name, NOTHING),
+                distrust_dims,
+            )
+
+        samplers = [sampler(i) for i in face.inputs]
+        overridable = face.overridable if policy.overrides else ()
+        optional = [sampler(i) for i in overridable if i.default is not None]
+        rng = np.random.default_rng([seed, 1 << 20])
+        symbols = _symbols(samplers, assumptions)
+        fits = Fits(samplers, assumptions, policy.elements)
+        search = SizeSearch(
+            symbols, fits, rng, equal_sizes=policy.equal_sizes, equal_first=policy.equal_first
+        )
+        return cls(samplers, optional, search, fits, seed, policy.flavours)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two draws can differ."""
+        return bool(self.samplers or self.optional)
+
+    def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
+        """Return a draw, the combination it has, and whether an initializer is overridden.
+
+        None if at the next sizes a declared dim would be negative, or no drawn input satisfies all
+        assumptions.
+        """
+        rng = np.random.default_rng([self.seed, number])
+        sizes = self.search.next()
+        if not self.fits.exist(sizes):
+            return None
+        flavour = self.flavours[number % len(self.flavours)]
+        feeds = {d.input.name: d.draw(rng, sizes, flavour) for d in self.samplers}
+        overridden = {
+            d.input.name: _override(d, rng, flavour, sizes)
+            for d in self.optional
+            if rng.random() < _OVERRIDE
+        }
+        samplers = {d.input.name: d for d in (*self.samplers, *self.optional)}
+        for name, array in (feeds | overridden).items():
+            sampler = samplers[name]
+            if not sampler.assumption.holds(array, sampler.own(sizes)):
+                return None
+        shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
+        return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
+
+
+def _symbols(
+    samplers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
+) -> list[Symbol]:
+    found: dict[str, Symbol] = {}
+    for sampler in samplers:
+        name = sampler.input.name
+        if sampler.input.dims is None:
+            found[rank_name(name)] = Symbol(rank_name(name), most=4)
+        dims = sampler.input.dims or (None,) * len(sampler.symbols)
+        for dim, symbol in zip(dims, sampler.symbols, strict=True):
+            if isinstance(dim, int):
+                continue
+            for part in names(symbol):
+                known = assumptions.get(part.partition("@")[0], NOTHING)
+                found.setdefault(part, Symbol(part, known))
+        if sampler.is_integer:
+            found[limit_name(name)] = Symbol(limit_name(name), limit=True)
+    return list(found.values())
+
+
+def _override(
+    sampler: InputSampler, rng: np.random.Generator, flavour: str, sizes: Combination
+) -> np.ndarray:
+    """Return another value for an initializer: its own elements in another order, or new ones."""
+    assert sampler.input.default is not None
+    default = sampler.input.default.numpy()
+    if default.size > 1 and rng.random() < 0.5:
+        return rng.permutation(default.ravel()).reshape(default.shape)
+    input_ = Input(sampler.input.name, sampler.input.dtype, default.shape)
+    return InputSampler(
+        input_, sampler.constraints, sampler.compared_constants, sampler.assumption
+    ).draw(rng, sizes, flavour)

@@ -1,0 +1,183 @@
+"""Random inputs that a model is likely to accept and that show differences.
+
+Floats are plain in some draws, and mixed with NaN, infinities, both zeros and denormals in others:
+a model with NaN everywhere tests nothing.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.judges.verification.integer_sampler import IntegerSampler
+from onnx_scatterx.judges.verification.interface import Input
+from onnx_scatterx.judges.verification.operand_constraints import IndexConstraints
+from onnx_scatterx.judges.verification.sizes import FREE, Combination
+from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.optimizer.assumptions.expressions import evaluate
+
+MOST_ELEMENTS = 1 << 28
+"""How many elements all inputs may have together, for any declared dims."""
+
+MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
+"""How many dims an array of NumPy can have."""
+
+FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
+"""The kinds of floats that are drawn, in turn."""
+
+_MOST_SPAN = 1 << 58  # so that each position has an address, also with 16 bytes an element
+_WORDS = ("", "a", "b", "scatter", "Größe", "0")
+
+
+def limit_name(input_name: str) -> str:
+    """Return the name of the pseudo-symbol that limits an integer input."""
+    return f"limit({input_name})"
+
+
+def rank_name(input_name: str) -> str:
+    """Return the name of the pseudo-symbol for the rank of an input without a declared rank."""
+    return f"rank({input_name})"
+
+
+def _is_array(shape: Iterable[int]) -> bool:
+    """Return whether NumPy can make an array of this shape: it counts a dim 0 as 1."""
+    return math.prod(max(extent, 1) for extent in shape) <= _MOST_SPAN
+
+
+@dataclass(frozen=True)
+class InputSampler:
+    """Draws one input at given sizes."""
+
+    input: Input
+    constraints: IndexConstraints
+    compared_constants: tuple[int, ...] = ()
+    """Numbers that the model compares with, such as the label -100."""
+    assumption: Assumption = NOTHING
+    independent: bool = False
+    """Whether dims of the same name on different inputs may differ."""
+
+    def __post_init__(self) -> None:
+        if self.input.dtype is None or self.input.dtype in (
+            ir.DataType.UNDEFINED,
+            ir.DataType.COMPLEX64,
+            ir.DataType.COMPLEX128,
+        ):
+            raise VerifyError(
+                f"cannot draw input {self.input.name!r}: unsupported type "
+                "(a sequence, an optional, a map or complex); give inputs with feeds="
+            )
+        dims = self.input.dims or ()
+        if len(dims) > MOST_DIMS:
+            raise VerifyError(
+                f"input {self.input.name!r} has {len(dims)} dims; NumPy can draw "
+                f"at most {MOST_DIMS}"
+            )
+        least = math.prod(dim for dim in dims if isinstance(dim, int))
+        if least > MOST_ELEMENTS:
+            raise VerifyError(
+                f"input {self.input.name!r} of shape {list(dims)} has {least} elements or more; "
+                f"at most {MOST_ELEMENTS} are drawn; give inputs"
+            )
+        if not _is_array(dim for dim in dims if isinstance(dim, int)):
+            raise VerifyError(
+                f"input {self.input.name!r} of shape {list(dims)} is too large for NumPy"
+            )
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The dims of the input by name."""
+        if self.input.dims is None:
+            return tuple(f"{self.input.name}[{axis}]" for axis in range(4))
+        names = self.input.symbols
+        if not self.independent:
+            return names
+        mine = self.input.name
+        return tuple(
+            f"{name}@{mine}" if isinstance(dim, str) else name
+            for name, dim in zip(names, self.input.dims, strict=True)
+        )
+
+    def own(self, sizes: Combination) -> Combination:
+        """Return sizes by the names that the model has for them, as this input sees them."""
+        if not self.independent:
+            return sizes
+        plain = {name.partition("@")[0]: n for name, n in sizes.items()}
+        mine = {n: sizes[n] for n in self.symbols if n in sizes}
+        return plain | {name.partition("@")[0]: n for name, n in mine.items()}
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the input holds integers that may be used as indices."""
+        dtype = self.input.dtype
+        return dtype is not None and dtype.is_integer()
+
+    def shape(self, sizes: Combination) -> tuple[int, ...] | None:
+        """Return the input's shape; None if a declared dim would be negative, or too large."""
+        if self.input.dims is None:
+            return tuple(sizes[name] for name in self.symbols[: sizes[rank_name(self.input.name)]])
+        shape = [
+            dim if isinstance(dim, int) else evaluate(name, sizes)
+            for dim, name in zip(self.input.dims, self.symbols, strict=True)
+        ]
+        if any(extent is None or extent < 0 for extent in shape):
+            return None
+        found = tuple(extent or 0 for extent in shape)
+        return found if _is_array(found) else None
+
+    def draw(self, rng: np.random.Generator, sizes: Combination, flavour: str) -> np.ndarray:
+        """Return an array for the input."""
+        shape = self.shape(sizes)
+        assert shape is not None
+        dtype = self.input.dtype
+        assert dtype is not None
+        if dtype == ir.DataType.STRING:
+            return np.asarray(rng.choice(np.array(_WORDS, dtype=object), size=shape), dtype=object)
+        if dtype == ir.DataType.BOOL:
+            return np.asarray(mask(rng, shape))
+        if dtype.is_integer():
+            return np.asarray(self._integers(rng, sizes).draw(shape)).astype(dtype.numpy())
+        with np.errstate(all="ignore"):
+            return np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
+
+    def _integers(self, rng: np.random.Generator, sizes: Combination) -> IntegerSampler:
+        assert self.input.dtype is not None
+        return IntegerSampler(
+            rng,
+            self.input.dtype,
+            self.constraints,
+            self.compared_constants,
+            self.assumption,
+            sizes,
+            self.own(sizes),
+            sizes.get(limit_name(self.input.name), FREE),
+        )
+
+
+def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Return booleans: lengths along the last axis, or each drawn alone."""
+    kind = rng.random()
+    if kind < 0.2 and shape:  # lengths
+        return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
+    return np.asarray(rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9]))
+
+
+def floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:
+    """Return numbers of a flavour, one of ``FLAVOURS``."""
+    if flavour == "counting":  # every element differs from every other
+        values = 1.0 + np.arange(np.prod(shape)).reshape(shape)
+    elif flavour == "ties":
+        values = rng.integers(-2, 3, shape).astype(np.float64)
+    elif flavour == "unit":
+        values = rng.random(shape)
+    elif flavour == "tiny":
+        values = rng.standard_normal(shape) * 1e-40
+    else:
+        values = rng.standard_normal(shape)
+    if flavour in ("special", "tiny"):
+        special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1e-42, -1e-42, 1e30])
+        places = rng.random(shape) < rng.choice([0.05, 0.2, 0.5])
+        values = np.where(places, rng.choice(special, shape), values)
+    return values

@@ -1,0 +1,237 @@
+"""Two running models, asked the same again and again.
+
+Each draw is run without graph optimizations, and once more under ONNX Runtime's default options, if
+the first model gives the same bits there. Floats may differ by rounding there if ONNX Runtime fuses
+other nodes of the two models.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.judges.verification.array_diff import (
+    ArrayDifference,
+    Tolerance,
+    compare,
+    count_zero_signs,
+)
+from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
+from onnx_scatterx.judges.verification.sample_source import SampleSource
+from onnx_scatterx.runtime.worker_client import Failure, Runner
+
+_DIFFERING_DRAWS = 3  # that are collected before giving up
+_REASONS = 3
+
+
+@dataclass
+class SessionPair:
+    """Two running models, and the results so far."""
+
+    before: Runner
+    after: Runner
+    timeout: float  # seconds of one run
+    deadline: float  # of time.monotonic(): no draw begins after it
+    forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
+    tolerance: Tolerance | None = None  # of floats; None: bit for bit
+    fused: bool = False  # whether both models load under the default options
+    draws: int = 0
+    accepted: int = 0
+    crashed: int = 0
+    zero_signs: int = 0
+    found: list[Difference] = field(default_factory=list)
+    sizes: dict[str, set[int]] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+    def load(self) -> str | None:
+        """Wait for both models; return how the second fails to load if the first does not."""
+        failure = self.before.load(self.timeout)
+        if failure is not None:
+            raise VerifyError(_cannot_load("the first model", failure.reason))
+        failure = self._load(self.after)
+        if failure is None:
+            return self._load_fused()
+        if _UNKNOWN_OPERATOR.search(failure.reason):
+            raise VerifyError(_cannot_load("the second model", failure.reason))
+        return f"the second model does not load: {failure.reason}"
+
+    def _load_fused(self) -> str | None:
+        if self._load(self.before, fused=True) is not None:
+            return None  # nothing is to be compared there
+        failure = self._load(self.after, fused=True)
+        self.fused = failure is None
+        if failure is None:
+            return None
+        return f"the second model does not load under the default options: {failure.reason}"
+
+    def _load(self, runner: Runner, *, fused: bool = False) -> Failure | None:
+        """Load a model; if memory is short, again after the other one has ended."""
+        failure = runner.load(self.timeout, fused=fused)
+        if failure is None or not failure.is_of_memory:
+            return failure
+        self._other(runner).close()
+        failure = runner.reload(self.timeout, fused=fused)
+        if failure is not None and failure.is_of_memory and runner is self.after:
+            raise VerifyError(f"not enough memory to load the second model: {failure.reason}")
+        return failure
+
+    def _run(
+        self, runner: Runner, draw: Draw, timeout: float, *, fused: bool = False
+    ) -> dict[str, np.ndarray] | Failure:
+        """Run a model after the first has run; if memory is short, again without the other."""
+        answer = runner.run(draw.feeds, timeout, fused=fused)
+        if not isinstance(answer, Failure) or not answer.is_of_memory:
+            return answer
+        self._other(runner).close()
+        runner.close()  # it may keep memory of earlier runs
+        answer = runner.run(draw.feeds, timeout, fused=fused)
+        # Under the default options the first model need not run.
+        needed = not self.found and (runner is self.after or not fused)
+        if needed and isinstance(answer, Failure) and answer.is_of_memory:
+            which = "second" if runner is self.after else "first"
+            raise VerifyError(f"not enough memory for the {which} model on {draw}: {answer.reason}")
+        return answer
+
+    def _other(self, runner: Runner) -> Runner:
+        return self.before if runner is self.after else self.after
+
+    def many(
+        self,
+        source: SampleSource,
+        samples: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Draw until enough draws were accepted, or more draws would show nothing new."""
+        wanted = self.accepted + (samples if source.varies else 1)
+        most = 6 * samples + 60
+        for number in range(most):
+            differing = len({difference.draw.number for difference in self.found})
+            if self.accepted >= wanted or differing >= _DIFFERING_DRAWS:
+                return
+            if time.monotonic() > self.deadline:
+                return
+            drawn = source.draw(number)
+            if drawn is None:
+                continue
+            draw, sizes, overridden = drawn
+            accepted = self.one(draw)
+            if progress is not None:
+                progress(self.accepted, wanted)
+            if accepted or not overridden:
+                source.search.tell(sizes, accepted)
+
+    def one(self, draw: Draw) -> bool:
+        """Run both models on one draw; return whether the original accepted it."""
+        self.draws += 1
+        start = time.monotonic()
+        expected = self.before.run(draw.feeds, self.timeout)
+        if isinstance(expected, Failure):
+            self.crashed += expected.kind == "crash"
+            self._reject(draw, expected.reason)
+            return False
+        # The second model may be slower, but not beyond all bounds.
+        patience = max(self.timeout, 50 * (time.monotonic() - start))
+        actual = self._run(self.after, draw, patience)
+        found = list(self._differences(draw, expected, actual))
+        if not found and self.fused:
+            found = list(self._fused_differences(draw, expected, patience))
+        if found and not self._repeats(draw, expected):
+            self._reject(draw, "the first model gives other outputs every time")
+            return False
+        self.accepted += 1
+        for symbol, size in draw.sizes.items():
+            self.sizes.setdefault(symbol, set()).add(size)
+        self.found += found
+        if not isinstance(actual, Failure):
+            self.zero_signs += sum(
+                count_zero_signs(expected[name], actual[name])
+                for name in expected
+                if name in actual and self._forgives(name)
+            )
+        return True
+
+    def _fused_differences(
+        self, draw: Draw, expected: Mapping[str, np.ndarray], patience: float
+    ) -> Iterator[Difference]:
+        """Compare under the default options, if the original gives the same outputs there."""
+        again = self._run(self.before, draw, self.timeout, fused=True)
+        if isinstance(again, Failure) or any(self._differences(draw, expected, again, own=True)):
+            return
+        actual = self._run(self.after, draw, patience, fused=True)
+        for difference in self._differences(draw, again, actual):
+            if difference.found.kind != "rounding" or self._fuses_alike:
+                yield replace(difference, fused=True)
+
+    @cached_property
+    def _fuses_alike(self) -> bool:
+        """Whether ONNX Runtime adds the same nodes to the two models."""
+        one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
+        return one is not None and one == other
+
+    def _forgives(self, output: str) -> bool:
+        """Return whether the sign of a zero may differ in an output, or in a part of it."""
+        return output in self.forgiven or output.rpartition("[")[0] in self.forgiven
+
+    def _differences(
+        self,
+        draw: Draw,
+        expected: Mapping[str, np.ndarray],
+        actual: Mapping[str, np.ndarray] | Failure,
+        own: bool = False,
+    ) -> Iterator[Difference]:
+        """Compare outputs; if `own`, both are of the first model, and signs of zeros count."""
+        if isinstance(actual, Failure):
+            yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
+            return
+        for name in [*expected, *(name for name in actual if name not in expected)]:
+            if name not in actual or name not in expected:
+                yield Difference(
+                    draw, name, ArrayDifference("missing", name in expected, name in actual)
+                )
+                continue
+            zeros = not own and self._forgives(name)
+            found = compare(expected[name], actual[name], zeros=zeros, tolerance=self.tolerance)
+            if found is not None:
+                yield Difference(draw, name, found)
+
+    def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
+        """Return whether the original gives the same outputs again."""
+        again = self._run(self.before, draw, self.timeout)
+        return not any(self._differences(draw, expected, again, own=True))
+
+    def _reject(self, draw: Draw, reason: str) -> None:
+        if len(self.reasons) < _REASONS:
+            self.reasons.append(f"{draw}: {reason}")
+
+    def result(self, seed: int, seconds: float, assumed: tuple[str, ...] = ()) -> Verification:
+        """Return the results so far."""
+        return Verification(
+            draws=self.draws,
+            accepted=self.accepted,
+            crashed=self.crashed,
+            zero_signs=self.zero_signs,
+            differences=tuple(self.found),
+            sizes={symbol: tuple(sorted(sizes)) for symbol, sizes in self.sizes.items()},
+            rejections=tuple(self.reasons),
+            seed=seed,
+            seconds=seconds,
+            assumed=assumed,
+            tolerance=self.tolerance,
+        )
+
+
+_UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op")
+
+
+def _cannot_load(what: str, reason: str) -> str:
+    match = _UNKNOWN_OPERATOR.search(reason)
+    if match is None:
+        return f"{what} cannot be loaded by ONNX Runtime: {reason}"
+    return (
+        f"{what} uses the operator {match[1]}, which ONNX Runtime does not know; "
+        "in Python, verify takes the library that has it as library="
+    )

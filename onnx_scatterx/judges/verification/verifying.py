@@ -1,0 +1,245 @@
+"""Testing by runs whether two models agree.
+
+ONNX Runtime's Where does not keep the sign of a zero that it selects. So if a masked write became a
+Where, the model may return 0.0 instead of -0.0, in the outputs that the new Where reaches.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.io import load
+from onnx_scatterx.judges.verification.array_diff import Tolerance
+from onnx_scatterx.judges.verification.interface import (
+    Input,
+    Interface,
+    differences,
+    narrowed,
+    narrowing,
+    require_deterministic,
+    require_same_names,
+)
+from onnx_scatterx.judges.verification.proving import judged, needed, proven
+from onnx_scatterx.judges.verification.result import Draw, Verification
+from onnx_scatterx.judges.verification.sample_source import SampleSource
+from onnx_scatterx.judges.verification.session_pair import SessionPair
+from onnx_scatterx.optimizer.assumptions.clauses import Assume, clauses, from_metadata
+from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes
+from onnx_scatterx.runtime.feeds import Declared, validated_inputs
+from onnx_scatterx.runtime.model_files import as_file
+from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.system.observer import Observer, Progress
+from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.text.reasons import from_metadata as told_of
+
+Feed = Mapping[str, np.ndarray]
+SAMPLES = 40
+
+
+def verify(
+    before: AnyModel,
+    after: AnyModel,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    assume: Assume = None,
+    feeds: Iterable[Feed] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    library: str | os.PathLike[str] | None = None,
+    timeout: float = 120.0,
+    distrust_dims: bool = False,
+    strict_zeros: bool = False,
+    on_progress: Progress | None = None,
+    prove: bool = False,
+    effort: float = 1,
+) -> Verification:
+    """Run two models on the same inputs and compare their outputs, bit for bit by default.
+
+    Both run in ONNX Runtime on the CPU with one thread, in processes of their own: without graph
+    optimizations, and under the default options if `before` gives the same bits there. If ONNX
+    Runtime fuses other nodes of the two models, floats may differ by rounding there. Inputs that
+    `before` rejects, or dies on, do not count. The sign of a zero may differ in an output that a
+    Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it. If `after`
+    declares sizes as numbers that are symbols in `before`, they are compared at these sizes.
+
+    Args:
+        before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
+        after: the new model, as any of these, such as the `Result` of `optimize`. External data of
+        a `ModelProto` are expected beside the other model.
+        samples: how many draws the original must accept.
+        seed: of the random draws.
+        assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
+            `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
+            assumptions in the metadata of the second model are added for the runs. A proof
+            does not use them.
+        feeds: inputs to run before the random ones, by name. With `samples=0`, they alone are run.
+        rtol: let floats differ by `atol + rtol * abs(output of before)`. If neither `rtol` nor
+            `atol` is given, every bit counts; if one is, the other is 0.
+        atol: the absolute part of this tolerance.
+        library: a library of custom operators to register for both models.
+        timeout: seconds after which no new draw is begun, and for which a single run may last.
+        distrust_dims: let dims of one name on different inputs differ.
+        strict_zeros: let the sign of a zero be a difference everywhere.
+        on_progress: is called with "verifying", how many draws are accepted and how many are
+            wanted; and with "proving", how many nodes are examined, and how many there are.
+        prove: decide first, by a solver, whether the two are the same for every size and every
+            input; the answer is `proof` of the result. Needs z3-solver.
+        effort: multiplies the limits of a proof: the solver's work and the steps in terms.
+
+    Returns:
+        The answer, which is true if nothing differs.
+
+    Raises:
+        ModelError: a model cannot be read.
+        VerifyError: the two cannot be compared: different input names, random operators, inputs
+            that cannot be drawn, feeds of another type or shape, an original that ONNX Runtime
+            cannot load, an operator that it does not know, a proof without z3-solver, a tolerance
+            for a proof or for `strict_zeros`.
+        TypeError: one is not a model.
+
+    Example:
+        >>> import onnx.parser
+        >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x) => (float[N] y)'
+        >>> negation = onnx.parser.parse_model(head + "{ y = Neg(x) }")
+        >>> bool(verify(negation, onnx.parser.parse_model(head + "{ y = Abs(x) }"), samples=2))
+        False
+
+    """
+    start, observer = time.monotonic(), Observer(on_progress)
+    tolerance = _tolerance(rtol, atol, prove, strict_zeros)
+    if prove:
+        needed()
+    beside = ModelSource.of(before).directory or ModelSource.of(after).directory
+    first, second = load(before, beside), load(after, beside)
+    require_deterministic(first, "the first model")
+    require_deterministic(second, "the second model")
+    face, other_face = Interface.of(first), Interface.of(second)
+    require_same_names(face, other_face)
+    different = differences(face, other_face)
+    if different:
+        return Verification(0, 0, interface=different, seed=seed)
+    try:
+        own = from_metadata(second.metadata_props)
+        fixed = narrowing(first, second)
+        assumed = at_sizes(tuple(dict.fromkeys((*clauses(assume), *own))), fixed)
+    except ScatterXError as error:
+        raise VerifyError(str(error)) from error
+    given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
+    looked_at = narrowed(first, fixed)  # the original itself runs
+    at = Interface.of(looked_at)
+    source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
+    if library is not None:
+        library = _existing(library)
+    with contextlib.ExitStack() as stack:
+        directory = stack.enter_context(scratch())
+        one = Runner(as_file(before, first, directory / "before.onnx"), library)
+        stack.enter_context(one)
+        other = Runner(as_file(after, second, directory / "after.onnx"), library)
+        stack.enter_context(other)
+        exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
+        forgiven = frozenset() if exact else outputs_of_new_where(first, second)
+        comparison = SessionPair(one, other, timeout, start + timeout, forgiven, tolerance)
+        failure = comparison.load()
+        if failure is not None and not fixed.shapes:  # else the first may not run at them, either
+            why = told_of(second.metadata_props)
+            return Verification(0, 0, interface=(failure,), seed=seed, in_onnxruntime=why)
+        for number, feed in enumerate(given):
+            comparison.one(Draw(-1 - number, {}, "given", feed))
+        proof = None
+        if prove:
+            promised = at_sizes(clauses(assume), fixed)
+            tell = observer.counted("proving")
+            proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)
+        if source is not None:
+            comparison.many(source, samples, observer.counted("verifying"))
+    kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
+    result = comparison.result(seed, time.monotonic() - start, kept)
+    if proof is not None:
+        proof = judged(proof, result.differences)
+    why = told_of(second.metadata_props)
+    return replace(result, proof=proof, fixed=dict(fixed.symbols), in_onnxruntime=why)
+
+
+def _tolerance(
+    rtol: float | None, atol: float | None, prove: bool, strict_zeros: bool
+) -> Tolerance | None:
+    if rtol is None and atol is None:
+        return None
+    if prove or strict_zeros:
+        what = "a proof" if prove else "a comparison with strict zeros"
+        raise VerifyError(f"{what} is bit for bit, without rtol and atol")
+    return Tolerance(rtol or 0.0, atol or 0.0)
+
+
+def _validated(feed: Feed, number: int, face: Interface) -> Feed:
+    """Return inputs that were given, as arrays that the models take."""
+    required, overridable = (
+        [_declared(i) for i in some] for some in (face.inputs, face.overridable)
+    )
+    try:
+        return validated_inputs(feed, required, overridable)
+    except ScatterXError as error:
+        raise VerifyError(f"feed {number}: {error}") from error
+
+
+def _declared(source: Input) -> Declared:
+    kind = "sequence, optional or map" if source.dtype is None else source.dtype.name.lower()
+    return Declared(source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ())
+
+
+def _existing(library: str | os.PathLike[str]) -> str:
+    path = Path(library).resolve()
+    if not path.is_file():
+        raise VerifyError(f"the library {path} does not exist")
+    return str(path)
+
+
+def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
+    """Return the outputs of ``after`` that a Where of floats reaches which ``before`` lacks.
+
+    A Where is the same in both if its output has the same name. One of unknown type counts.
+    """
+    known = {v.name for g in ir_graphs(before) for n in g for v in n.outputs if _is_where(n)}
+    new = {
+        f.identifier() for f in after.functions.values() if any(_is_where(n) for n in f.all_nodes())
+    }
+    reached: set[ir.Value | None] = set()
+    for node in after.graph:
+        inner = list(_nodes(node))
+        found = any(
+            (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
+            for n in inner
+        )
+        if found or any(v in reached for n in inner for v in n.inputs):
+            reached.update(node.outputs)
+    return frozenset(v.name or "" for v in after.graph.outputs if v in reached)
+
+
+def _is_where(node: ir.Node) -> bool:
+    if node.op_type != "Where" or node.domain:
+        return False
+    dtype = node.outputs[0].dtype
+    return dtype is None or dtype.is_floating_point()
+
+
+def _nodes(node: ir.Node) -> Iterator[ir.Node]:
+    """Yield a node and all that are in its subgraphs."""
+    yield node
+    for attribute in node.attributes.values():
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield from attribute.as_graph().all_nodes()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            for graph in attribute.as_graphs():
+                yield from graph.all_nodes()

@@ -1,0 +1,155 @@
+"""What the user assumes of graph inputs, as facts.
+
+A bound of a symbol is a fact about sizes. An assumption about an input's elements holds for every
+one of them (``Elements``), and a contiguous input is its first elements plus the last coordinate.
+
+An input may be empty, and then an assumption about its elements says nothing. So no fact is derived
+from an element that may not exist, such as ``n >= 1`` from ``0 <= idx < n``. If an input may be
+empty, a bound is used only if, at all sizes, some number satisfies it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.analysis.domain.overflow import most_of
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption, Relation
+from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
+from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
+from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, coord, modulo, term
+
+
+class Assumptions:
+    """Clauses about a model whose symbols are these sizes.
+
+    A symbol is several sizes if inputs need not agree in it; then it bounds nothing else.
+    """
+
+    def __init__(self, clauses: Sequence[Clause], symbols: Mapping[str, Sequence[Term]]) -> None:
+        self._assumed = by_name(clauses)
+        self._symbols = symbols
+        self._sizes = {n: found[0] for n, found in symbols.items() if len(set(found)) == 1}
+
+    def learn_sizes(self, facts: Facts) -> None:
+        """Add the facts about symbols; raise ScatterXError if they contradict each other."""
+        learnt: list[tuple[str, Term]] = []
+        for name, sizes in self._symbols.items():
+            assumption = self._assumed.get(name, NOTHING)
+            for size in dict.fromkeys(sizes):
+                bounds = [b for c in assumption.comparisons for b in self._compared(size, c)]
+                learnt += [(name, bound) for bound in bounds]
+        for i, (name, bound) in enumerate(learnt):
+            others = (other for _, other in learnt[:i] + learnt[i + 1 :])
+            if Facts(known=others).is_nonnegative(-bound - 1):
+                raise ScatterXError(f"the assumptions about {name!r} contradict other assumptions")
+        facts.assume(bound for _, bound in learnt)
+        for name, sizes in self._symbols.items():
+            for c in self._assumed.get(name, NOTHING).comparisons:
+                if c.modulus and c.sign == "==" and isinstance(c.bound, int):
+                    for leaf in {leaf for size in sizes for leaf in size.leaves()}:
+                        facts.learn_residue(leaf, c.modulus, c.bound)
+
+    def token(self, value: ir.Value) -> object:
+        """Return a key for the elements of an input, which depends on assumptions about them."""
+        assumption = self._assumed.get(value.name or "")
+        return value if assumption is None else (value, assumption)
+
+    def of_elements(self, value: ir.Value, found: TensorValue, facts: Facts) -> TensorValue:
+        """Return the abstract value of an input, and add the assumptions about its elements."""
+        assumption = self._assumed.get(value.name or "")
+        formula = found.index_map
+        if assumption is None or formula is None or found.shape is None:
+            return found
+        (leaf,) = formula.atoms
+        assert isinstance(leaf, Symbol)
+        counts = "contiguous" in assumption.properties and bool(found.shape)
+        last = term(0)
+        if counts:
+            axis = len(found.shape) - 1
+            formula, last = formula.at({axis: 0}), found.shape[axis] - 1
+        elements = self._elements(assumption, found, last, facts)
+        facts.learn_elements(leaf.origin, elements)
+        if all(d.constant == 1 for d in found.shape):
+            facts.assume(elements.of(formula.at(dict.fromkeys(range(len(found.shape)), 0))))
+        if counts:
+            formula = formula + coord(len(found.shape) - 1)
+        return TensorValue(found.dtype, found.shape, formula)
+
+    def _elements(
+        self, assumption: Assumption, found: TensorValue, last: Term, facts: Facts
+    ) -> Elements:
+        """Return the facts about every element, or the first of ``last + 1`` consecutive ones."""
+        bounds: list[Term] = []
+        comparisons = list(assumption.comparisons)
+        if "nonnegative" in assumption.properties:
+            comparisons.append(Relation(0, ">=", 0))
+        for comparison in comparisons:
+            upper = comparison.sign in ("<", "<=") and not comparison.modulus
+            bounds += self._compared(Elements.ANY + (last if upper else 0), comparison)
+        assert found.shape is not None
+        if not all(facts.is_nonnegative(d - 1) for d in found.shape):
+            witness = assumption.witness()
+            elements = Elements(tuple(bounds))
+            met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))
+            bounds = [bound for bound, is_met in zip(bounds, met, strict=False) if is_met]
+        distinct = bool(assumption.properties & {"unique"})
+        return Elements(tuple(bounds), distinct or _rises(assumption, found), assumption.is_sorted)
+
+    def _compared(self, value: Term, comparison: Relation) -> list[Term]:
+        """Return terms that are >= 0 if a comparison holds."""
+        bound = evaluate(comparison.bound, self._sizes)
+        if bound is None:
+            return []
+        if comparison.modulus:
+            value = modulo(value, comparison.modulus)
+        match comparison.sign:
+            case "<=" | "<":
+                bound = bound - (comparison.sign == "<")
+                most = most_of(term(bound))  # no axis is longer than that
+                return [bound - value, *([int(most) - value] if most < math.inf else [])]
+            case ">=":
+                return [value - bound]
+            case ">":
+                return [value - bound - 1]
+            case "==":
+                return [value - bound, bound - value]
+            case _:  # a fact excludes no number but 0, the least size
+                is_size = comparison.bound == 0 and value.interval()[0] == 0
+                return [value - 1] if is_size else []
+
+
+def _rises(assumption: Assumption, found: TensorValue) -> bool:
+    """Return whether the elements rise in one row, so that no two are equal."""
+    rises = assumption.properties & {"contiguous", "increasing"}
+    return bool(rises) and len(found.shape or ()) == 1
+
+
+def symbols_of(model: ir.Model) -> set[str]:
+    """Return the symbols that can be assumed of: declared dims, their names, and ``x[0]``.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 4, ?] x) => (float[N, 4, M] y) { y = Identity(x) }''')
+    >>> sorted(symbols_of(model))
+    ['N', 'x[2]']
+    """
+    found: set[str] = set()
+    for value in model.graph.inputs:
+        for axis, d in enumerate(value.shape or ()):
+            name = None if isinstance(d, int) else d.value
+            if name:
+                found |= {name, *names(name)}
+            elif not isinstance(d, int) or d < 0:
+                found.add(f"{value.name}[{axis}]")
+    return found
+
+
+def holds_integers(model: ir.Model) -> dict[str, bool]:
+    """Return for each graph input whether it holds integers."""
+    return {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in model.graph.inputs}

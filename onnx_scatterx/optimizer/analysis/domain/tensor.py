@@ -1,0 +1,207 @@
+"""What is known of a tensor without running the model: its shape and its contents.
+
+The contents of an integer or boolean tensor have one of three forms: an array of numbers,
+a small array of terms (a shape vector), or a term over the coordinates ``x0, x1, ...`` of the
+element (an index map). Each form converts to the others, if that is possible.
+
+>>> from onnx_scatterx.optimizer.symbolic.terms import size
+>>> n = size("n")
+>>> rows = TensorValue(ir.DataType.INT64, (n,), 2 * coord(0) + 1)
+>>> rows.index_map.at({0: 3})
+7
+>>> TensorValue.of(np.array([[0, 3], [1, 5], [2, 7]])).index_map.at({1: 1})
+2*x0 + 3
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.fitting import fitted
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.symbol_ids import keeps
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Number,
+    Term,
+    coord,
+    equals,
+    lookup,
+    term,
+)
+
+Shape: TypeAlias = "tuple[Term, ...]"
+Dims: TypeAlias = "tuple[Term | None, ...]"
+
+_IS_INTEGER = [d.is_integer() or d == ir.DataType.BOOL for d in sorted(ir.DataType)]
+
+
+def is_integer(dtype: ir.DataType) -> bool:
+    """Return whether elements of a type are integers or booleans."""
+    return _IS_INTEGER[dtype]
+
+
+@dataclass(frozen=True, eq=False)
+class TensorValue:
+    """A tensor's element type, shape (None: unknown rank) and content (None: not followed).
+
+    If it is a sequence of known length, ``parts`` are its tensors. If the length is not known,
+    ``each`` are the dims that all of them have (None: unknown rank; a dim that is None may differ).
+    """
+
+    dtype: ir.DataType | None
+    shape: Shape | None
+    content: np.ndarray | Term | None = None
+    parts: tuple[TensorValue, ...] | None = None
+    each: Dims | None = None
+
+    @classmethod
+    def of(cls, array: np.ndarray, dtype: ir.DataType | None = None) -> TensorValue:
+        """Return the abstract value of a constant; it is exact."""
+        dtype = dtype or ir.DataType.from_numpy(array.dtype)
+        return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @classmethod
+    def sequence(
+        cls, parts: Sequence[TensorValue], dtype: ir.DataType | None = None
+    ) -> TensorValue:
+        """Return the abstract value of a sequence of these tensors, of this element type."""
+        return cls(parts[0].dtype if parts else dtype, None, parts=tuple(parts))
+
+    @classmethod
+    def explicit(cls, elements: Sequence[Number] | np.ndarray, dtype: ir.DataType) -> TensorValue:
+        """Return an array of terms, in the shape of the nested sequence."""
+        given: Any = np.asarray(elements, dtype=object)
+        terms = [term(t) for t in given.ravel()]
+        constants = [t.constant for t in terms]
+        if None not in constants:
+            numbers = np.array(constants, dtype=object).reshape(given.shape)
+            return cls.of(numbers.astype(dtype.numpy()), dtype)
+        array: np.ndarray = np.empty(given.shape, dtype=object)
+        array.ravel()[:] = terms
+        return cls(dtype, tuple(map(term, array.shape)), array)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dims, or None."""
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def static_shape(self) -> tuple[int, ...] | None:
+        """The shape as numbers; None for a dim that is not a constant."""
+        if self.shape is None:
+            return None
+        dims = [d.constant for d in self.shape]
+        return None if any(d is None for d in dims) else tuple(d for d in dims if d is not None)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the elements are integers or booleans."""
+        return self.dtype is not None and _IS_INTEGER[self.dtype]
+
+    @property
+    def constant(self) -> np.ndarray | None:
+        """The contents as numbers, if all are known."""
+        if "_constant" in self.__dict__:
+            return cast("np.ndarray | None", self.__dict__["_constant"])
+        found = self._numbers()
+        if found is None or keeps(found):
+            self.__dict__["_constant"] = found
+        return found
+
+    def _numbers(self) -> np.ndarray | None:
+        if isinstance(self.content, np.ndarray):
+            return None if self.content.dtype == object and self.is_integer else self.content
+        shape = self.static_shape
+        if self.content is None or shape is None or self.dtype is None or self.content.leaves():
+            return None
+        if math.prod(shape) > LIMITS.elements:
+            return None
+        try:
+            values = tabulated(self.content, dict(enumerate(shape)))
+        except OverflowError:
+            return None
+        return values.astype(self.dtype.numpy(), copy=False)
+
+    @cached_property
+    def element_exprs(self) -> np.ndarray | None:
+        """The contents as a small array of terms."""
+        shape = self.static_shape
+        if shape is None or self.content is None or not self.is_integer:
+            return None
+        if math.prod(shape) > LIMITS.listed_terms:
+            return None
+        if isinstance(self.content, np.ndarray) and self.content.dtype == object:
+            return self.content
+        found = np.empty(shape, dtype=object)
+        if isinstance(self.content, np.ndarray):
+            found.ravel()[:] = [term(n) for n in self.content.ravel().tolist()]
+            return found
+        for index in np.ndindex(shape):
+            found[index] = self.content.at(dict(enumerate(index)))
+        return found
+
+    @cached_property
+    def index_map(self) -> Term | None:
+        """The contents as a term over the coordinates."""
+        if self.content is None or isinstance(self.content, Term):
+            return self.content
+        if not self.is_integer:
+            return None
+        if self.content.dtype != object:
+            return _table(self.content)
+        found = fitted(self.content)
+        if found is not None or self.content.size > LIMITS.spelt_out:
+            return found
+        coords = [coord(d) for d in range(self.content.ndim)]
+        total = term(0)
+        for index in np.ndindex(self.content.shape):
+            product = self.content[index]
+            for x, i, extent in zip(coords, index, self.content.shape, strict=True):
+                if extent > 1:
+                    product = product * equals(x, i)
+            total = total + product
+        return total
+
+    def column(self, c: int) -> Term | None:
+        """Return element c along the last dim as a term over the coordinates of the others."""
+        if isinstance(self.content, np.ndarray) and self.is_integer:
+            column = self.content[..., c]
+            if column.dtype != object:
+                return _table(column)
+            found = fitted(column)
+            if found is not None:
+                return found
+        if self.index_map is None or self.rank is None:
+            return None
+        return self.index_map.at({self.rank - 1: c})
+
+    @property
+    def scalar(self) -> Term | None:
+        """The only element of a tensor of one element."""
+        if self.shape is None or any(d.constant != 1 for d in self.shape):
+            return None
+        elements = self.element_exprs
+        return elements.item() if elements is not None and elements.size == 1 else None
+
+    def vector(self) -> list[Term] | None:
+        """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""
+        elements = self.element_exprs
+        return None if elements is None else list(elements.ravel())
+
+
+def _table(array: np.ndarray) -> Term | None:
+    """Return an array of numbers as a term over the coordinates; None if int64 is too small."""
+    budget().work(PRICES.of_array(array.size))
+    if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
+        return None
+    return lookup(array, [coord(d) for d in range(array.ndim)])

@@ -1,0 +1,115 @@
+"""Widening: if the term of a tensor's elements is too long, the elements become a symbol."""
+
+from __future__ import annotations
+
+from operator import is_not
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf, LongSize
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.simplify import simplify
+from onnx_scatterx.optimizer.symbolic.symbol_ids import keeps
+from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Indicator, Term, coord, element, size
+
+
+def _is_light(t: Term) -> bool:
+    """Return whether it is worth to look for cases in a term that the facts decide."""
+    return t.piecewise and t.weight <= LIMITS.weight
+
+
+def _most(t: Term) -> int:
+    """Return how many monomials a size may have."""
+    chosen = t.piecewise and any(isinstance(atom, Indicator) for atom in t.atoms)
+    return LIMITS.choice_monomials if chosen else LIMITS.size_monomials
+
+
+def _is_tangled(t: Term) -> bool:
+    """Return whether a size has both a choice and a quotient by a size, however deep.
+
+    Hardly anything can be proven of it, not even bounds, and it takes many nodes to write.
+    """
+    atoms = t.all_atoms() if t.piecewise else ()
+    return any(isinstance(a, Indicator) for a in atoms) and any(
+        isinstance(a, FloorDiv) and a.parts[1].constant is None for a in atoms
+    )
+
+
+def _is_short(t: Term, monomials: int) -> bool:
+    """Return whether a term is followed further."""
+    if t.weight <= min(LIMITS.nesting, monomials):
+        return True
+    return (
+        len(t.items) <= monomials
+        and t.weight <= LIMITS.weight
+        and all(atom.depth <= LIMITS.nesting for atom in t.atoms)
+    )
+
+
+def has_negative_size(shape: Shape | None) -> bool:
+    """Return whether a shape is impossible for a tensor."""
+    return any(d.constant is not None and d.constant < 0 for d in shape or ())
+
+
+def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) -> TensorValue:
+    """Give the elements of a tensor a symbol, if their term is unknown or too long."""
+    shape = found.shape
+    if shape is None:
+        return found
+    budget().work(len(shape))
+    content = found.content
+    if isinstance(content, np.ndarray) and not keeps(content):
+        content = None
+        found = TensorValue(found.dtype, shape)
+    sizes = [d.constant for d in shape]
+    if None not in sizes:
+        if has_negative_size(shape):
+            return TensorValue(found.dtype, None)  # impossible: the node does not run
+        if not found.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
+            return found
+    else:
+        shape = tuple([simplify(d, facts) if d.piecewise and _is_light(d) else d for d in shape])
+        if has_negative_size(shape):
+            return TensorValue(found.dtype, None)
+        least = min(LIMITS.nesting, LIMITS.size_monomials)
+        shape = tuple(
+            [
+                d
+                if (not d.piecewise and d.weight <= least)
+                or (_is_short(d, _most(d)) and not _is_tangled(d))
+                else size(f"{value.name}.{i}", LongSize(token, d))
+                for i, d in enumerate(shape)
+            ]
+        )
+    terms = [content] if isinstance(content, Term) else []
+    if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
+        assert found.dtype is not None
+        budget().work(content.size)
+        given = content.ravel().tolist()
+        terms = [simplify(t, facts) if _is_light(t) else t for t in given]
+        if any(map(is_not, terms, given)) or all(t.constant is not None for t in terms):
+            simpler = np.empty(content.shape, dtype=object)
+            simpler.ravel()[:] = terms
+            content = TensorValue.explicit(simpler, found.dtype).content
+    if not all(_is_short(t, LIMITS.content_monomials) for t in terms):
+        content = None
+    if content is None and found.is_integer:
+        assert found.dtype is not None
+        low, high = _range(found.dtype)
+        coords = [coord(d) for d in range(len(shape))]
+        content = element(
+            ElementOf(token, value), coords, name=value.name or "?", low=low, high=high
+        )
+    return TensorValue(found.dtype, shape, content)
+
+
+def _range(dtype: ir.DataType) -> tuple[float, float]:
+    if dtype == ir.DataType.BOOL:
+        return 0, 1
+    if dtype == ir.DataType.INT64 or dtype.bitwidth < 8:
+        return float("-inf"), float("inf")
+    return int(dtype.min), int(dtype.max)

@@ -1,0 +1,159 @@
+"""Nodes that cannot run, as far as the shapes of their inputs show.
+
+The shapes of a node's inputs may contradict each other: at some sizes, in a branch that is not
+taken. ONNX Runtime refuses to run such a node, whether tensors have elements or not. If a failure
+is not certain, it is not reported.
+
+>>> from onnx_scatterx.optimizer.symbolic.terms import size, term
+>>> n = size("n")
+>>> shapes_conflict((n, term(3)), (term(0),)), shapes_conflict((n, term(1)), (term(0),))
+(True, False)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
+from onnx_scatterx.optimizer.analysis.operators.gathers import named_axes
+from onnx_scatterx.optimizer.symbolic.terms import term
+
+
+class InfeasibleError(Exception):
+    """A model cannot run at the sizes that are asked about."""
+
+
+def must_fail(call: Call) -> bool:
+    """Return whether a node certainly fails wherever it is run."""
+    check = _CHECKS.get(call.node.op_type)
+    if check is None or call.node.domain != "" or not call.version:
+        return False
+    try:
+        return check(call)
+    except (UnknownAttributeError, LookupError):
+        return False
+
+
+def shapes_conflict(a: Shape, b: Shape) -> bool:
+    """Return whether two shapes certainly cannot be broadcast against each other."""
+    return any(_differ(m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
+
+
+def _differ(m: object, n: object) -> bool:
+    sizes = [getattr(d, "constant", None) for d in (m, n)]
+    return None not in sizes and 1 not in sizes and sizes[0] != sizes[1]
+
+
+def _shape(call: Call, i: int) -> Shape | None:
+    """Return the shape of an input. A dim that the facts prove to be 0 is the number 0."""
+    given: TensorValue | None = call.input(i)
+    if given is None or given.shape is None:
+        return None
+    return tuple(term(0) if call.facts.interval(d)[1] <= 0 else d for d in given.shape)
+
+
+def _broadcast(call: Call) -> bool:
+    given = (_shape(call, i) for i in range(len(call.inputs)))
+    shapes = [shape for shape in given if shape is not None]
+    return any(shapes_conflict(a, b) for i, a in enumerate(shapes) for b in shapes[:i])
+
+
+def _expand(call: Call) -> bool:
+    x, given = _shape(call, 0), call.input(1)
+    target = None if given is None else given.vector()
+    return x is not None and target is not None and shapes_conflict(x, tuple(target))
+
+
+def _gather(call: Call) -> bool:
+    """An index names an element."""
+    data, indices = _shape(call, 0), _shape(call, 1)
+    if not data or indices is None:
+        return False
+    return _names_nothing(call, (data[call.integer("axis", 0) % len(data)],), indices)
+
+
+def _elements(call: Call) -> bool:
+    """Data and indices are of one rank, and an index names an element."""
+    data, indices = _shape(call, 0), _shape(call, 1)
+    return data is not None and indices is not None and (len(data) != len(indices) or _gather(call))
+
+
+def _names_nothing(call: Call, axes: Shape, indices: Shape) -> bool:
+    """Return whether there is an index, and an axis without elements."""
+    return any(n.constant == 0 for n in axes) and all(
+        call.facts.is_nonnegative(n - 1) for n in indices
+    )
+
+
+def _rows(call: Call) -> bool:
+    """Indices name at most all axes, and elements; the updates have the remaining shape."""
+    data, indices, updates = (_shape(call, i) for i in range(3))
+    depth = indices[-1].constant if indices else None
+    if data is None or not indices or depth is None:
+        return False
+    if depth > len(data) or _names_nothing(call, named_axes(call, data, indices) or (), indices):
+        return True
+    if call.node.op_type != "ScatterND" or updates is None:
+        return False
+    wanted = (*indices[:-1], *data[depth:])
+    if len(wanted) != len(updates):
+        return True
+    pairs = ((a.constant, b.constant) for a, b in zip(wanted, updates, strict=True))
+    return any(a is not None and b is not None and a != b for a, b in pairs)
+
+
+def _unsqueeze(call: Call) -> bool:
+    """An axis is one of the output's."""
+    x, axes = _shape(call, 0), call.numbers(1, "axes")
+    if x is None or axes is None:
+        return False
+    rank = len(x) + len(axes)
+    return any(not -rank <= a < rank for a in axes)
+
+
+def _top_k(call: Call) -> bool:
+    x, given = _shape(call, 0), call.input(1)
+    if not x or given is None or given.scalar is None:
+        return False
+    k, n = given.scalar.constant, x[call.integer("axis", -1) % len(x)].constant
+    return k is not None and n is not None and k > n
+
+
+def _reshape(call: Call) -> bool:
+    """The number of elements is kept; -1 is impossible if the other dims multiply to 0."""
+    x, given = _shape(call, 0), call.input(1)
+    target = None if given is None else given.vector()
+    if x is None or target is None:
+        return False
+    as_written = bool(call.integer("allowzero", 0))
+    sizes = [t.constant for t in target]
+    if not as_written and any(s == 0 and i >= len(x) for i, s in enumerate(sizes)):
+        return True
+    asked = [
+        x[i] if s == 0 and not as_written else t
+        for i, (s, t) in enumerate(zip(sizes, target, strict=True))
+    ]
+    total = math.prod(x, start=term(1)).constant
+    others = math.prod((t for t in asked if t.constant != -1), start=term(1)).constant
+    if -1 in sizes and others == 0:
+        # This holds for all values of the unknown sizes. A 0 as it is written may mean "no
+        # element".
+        return total not in (None, 0) if as_written else True
+    if total is None or others is None or None in sizes:
+        return False
+    return total % others != 0 if -1 in sizes else total != others
+
+
+_CHECKS: dict[str, Callable[[Call], bool]] = {
+    **dict.fromkeys((*SAME_TYPE, *COMPARISONS, "Where"), _broadcast),
+    "Expand": _expand,
+    "Gather": _gather,
+    **dict.fromkeys(("ScatterElements", "GatherElements"), _elements),
+    **dict.fromkeys(("ScatterND", "GatherND"), _rows),
+    "Unsqueeze": _unsqueeze,
+    "TopK": _top_k,
+    "Reshape": _reshape,
+}

@@ -1,0 +1,283 @@
+"""The abstract interpreter: one visit of every node, in order, with a transfer function each.
+
+It enters the bodies of If, Loop and Scan, and model-local functions at every call. A function's own
+nodes are then visited once more with what holds for all its callers, because a rewriting of the
+body may use only that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.constants import constant
+from onnx_scatterx.ir.graphs import (
+    called_function,
+    callers_first,
+    graphs_of,
+    live_nodes,
+    may_be_operator,
+)
+from onnx_scatterx.optimizer.analysis import control, functions, shapes, validity
+from onnx_scatterx.optimizer.analysis.degenerate_sizes import (
+    SUSPICIOUS,
+    Exclusion,
+    fact_of,
+    is_reduction,
+    suspected_sizes,
+)
+from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope, operator_sets
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.versions import Versions
+from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size, widened
+from onnx_scatterx.optimizer.analysis.forgetting import forget
+from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fail
+from onnx_scatterx.optimizer.analysis.inputs import ModelInputs
+from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
+from onnx_scatterx.optimizer.analysis.reading import Reading
+from onnx_scatterx.optimizer.analysis.transfers import MICROSOFT, TRANSFERS
+from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.symbolic.budget import (
+    LimitError,
+    PartSpentError,
+    SpentError,
+    TooLargeError,
+    budget,
+    own_budget,
+)
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+
+_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
+_TRANSFERS = {"": TRANSFERS, "com.microsoft": MICROSOFT}
+_CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
+
+CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"
+
+
+class Interpreter:
+    """Walks a model once; ``convergence.interpret`` is the way to use it.
+
+    ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
+    ``ruled_out`` are pairs of a size and a number that it cannot be; ``suspected`` are pairs that
+    would have to be ruled out for a shape to be known, and with ``speculate`` they are assumed to
+    be. Then ``believed`` says whether one was. With ``probe``, such a pair, the question is whether
+    the model runs at that size: InfeasibleError means that it does not. ``older`` are pairs that
+    are ruled out only in the older of the ``versions`` of ONNX Runtime.
+    """
+
+    def __init__(
+        self,
+        model: ir.Model,
+        *,
+        distrust_dims: bool,
+        assumed: Sequence[Clause] = (),
+        ruled_out: Sequence[Exclusion] = (),
+        speculate: bool = False,
+        probe: Exclusion | None = None,
+        versions: Versions = Versions.ALL,
+        older: Sequence[Exclusion] = (),
+        reading: Reading | None = None,
+    ) -> None:
+        self.model = model
+        self.reading = reading or Reading()
+        self.distrust_dims = distrust_dims
+        self.assumed = tuple(assumed)
+        self.ruled_out = dict.fromkeys(ruled_out)
+        self.speculate = speculate
+        self.probe = probe
+        self.versions = versions
+        self.older = tuple(map(fact_of, older))
+        self.suspected: dict[Exclusion, bool] = {}  # whether newer versions must rule it out, too
+        self.believed = False
+        self.values: dict[ir.Value, TensorValue] = {}
+        self.scopes: dict[ir.Graph, Scope] = {}
+        self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
+        self.visits = 0
+        self.depth = 0  # of bodies and functions that are being visited
+        self.inputs = ModelInputs(model, distrust_dims=distrust_dims, probe=probe)
+
+    def run(self) -> Knowledge:
+        graph = self.model.graph
+        opsets, overridable = operator_sets(graph.opset_imports), self.inputs.overridable
+        scope = Scope(opsets, Facts(), self.values, overridable=overridable)
+        with own_budget():  # linear in the inputs and the assumptions about them
+            self.values.update(self.inputs.learn(scope.facts, self.assumed, self.ruled_out))
+        self._visit(graph, scope)
+        for function in callers_first(self.model):
+            self._visit(function, self._joined(function))
+        declared = self.inputs.declared
+        doubted = dict.fromkeys(Clause(declared[s], f">= {n + 1}") for s, n in self.suspected)
+        return Knowledge(self.values, self.scopes, self.inputs.shared, tuple(doubted))
+
+    def _initializers(self, graph: ir.Graph, scope: Scope) -> None:
+        for value in graph.initializers.values():
+            tensor = constant(value, scope.overridable)
+            if tensor is not None:
+                scope.values[value] = self.reading.initializer(value, tensor)
+
+    def _joined(self, function: ir.Function) -> Scope:
+        with own_budget():  # linear in the calls
+            return functions.joined(self, function)
+
+    def _visit(self, graph: ir.Graph | ir.Function, scope: Scope) -> bool:
+        """Visit the nodes of a graph; return whether the budget of the model sufficed.
+
+        If not, nothing is known of the nodes' results.
+        """
+        inner = graph.graph if isinstance(graph, ir.Function) else graph
+        self.scopes[inner] = scope
+        self._initializers(inner, scope)
+        live = live_nodes(inner)
+        for node in inner:
+            try:
+                with budget().of_part(LIMITS.scatter_steps):
+                    budget().work(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
+                    self._node(node, scope, node in live)
+            except (TooLargeError, PartSpentError):
+                self._forget_node(node, scope)
+            except SpentError:
+                forget(inner, scope, self.scopes, node)
+                return False
+        return True
+
+    def _forget_node(self, node: ir.Node, scope: Scope) -> None:
+        """Forget the outputs of a node, and its bodies."""
+        for value in node.outputs:
+            scope.values[value] = TensorValue(value.dtype, None)
+        for body in graphs_of(node):
+            forget(body, scope.inner(), self.scopes)
+
+    def add(self, nodes: Iterable[ir.Node]) -> None:
+        """Visit nodes that were added after the run.
+
+        Their checks, and the sizes of their shapes, prove nothing about the original model.
+        """
+        self.speculate = False
+        for node in nodes:
+            scope = self.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
+            if scope is None:
+                continue
+            for value in node.inputs:
+                tensor = constant(value, scope.overridable)
+                if value is not None and value not in scope.values and tensor is not None:
+                    scope.values[value] = of_tensor(tensor)
+            known = {v: scope.values[v] for v in node.outputs if v in scope.values}
+            try:
+                with budget().of_part(LIMITS.scatter_steps):
+                    self._node(node, scope, live=False)
+            except LimitError:
+                self._forget_node(node, scope)
+            scope.values.update(known)
+
+    def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
+        if node.op_type == "Constant" and node.domain == "" and len(node.outputs) == 1:
+            found = self.reading.constant(node)
+            if found is not None:
+                scope.values[node.outputs[0]] = found
+                return
+        inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
+        version = scope.opsets.get(node.domain, 0)
+        call = Call(
+            node,
+            inputs,
+            version,
+            scope.facts,
+            scope.attributes,
+            scope.visit_id,
+            self.versions,
+            self.older,
+        )
+        must_run = self.probe is not None and live and node.graph is self.model.graph
+        if must_run and must_fail(call):
+            raise InfeasibleError
+        results = self._results(call, scope)
+        if must_run and any(has_negative_size(result.shape) for result in results):
+            raise InfeasibleError
+        if node.op_type in SUSPICIOUS:
+            doubted = [p for p in suspected_sizes(call, results) if self._is_doubted(p)]
+            for pair in doubted:
+                self.suspected[pair] = self.suspected.get(pair, False) or not is_reduction(node)
+            if self.speculate and doubted:
+                self.believed = True
+                scope.facts.add(map(fact_of, doubted))
+                results = self._results(call, scope)
+        if live and node.domain == "":
+            proven = validity.facts_of(call)
+            if proven:
+                scope.facts.add(proven)
+        for value, result in zip(node.outputs, results, strict=False):
+            scope.values[value] = widened(value, result, scope.visit_id, scope.facts)
+        for value in node.outputs[len(results) :]:
+            scope.values[value] = TensorValue(value.dtype, None)
+
+    def _is_doubted(self, pair: Exclusion) -> bool:
+        return pair[0] in self.inputs.declared and pair not in self.ruled_out
+
+    def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
+        return scope.values.get(value) or TensorValue(value.dtype, None)
+
+    def _results(self, call: Call, scope: Scope) -> Sequence[TensorValue]:
+        node = call.node
+        function = called_function(self.model, node)
+        if function is not None:
+            return self._function(function, call, scope)
+        if node.domain == "" and call.version and node.op_type in _CONTROL:
+            return _CONTROL[node.op_type](self, call, scope)
+        table = _TRANSFERS.get(node.domain, {}) if call.version else {}
+        transfer = table.get(node.op_type)
+        if transfer is not None:
+            try:
+                results = transfer(call)
+            except _CANNOT:
+                results = None  # not known, or the node cannot run (it may stand in a branch)
+            if results is not None:
+                return results
+        for body in graphs_of(node):
+            self.body(body, [None] * len(body.inputs), scope)
+        if node.domain != "" or not call.version:
+            return [TensorValue(v.dtype, None) for v in node.outputs]
+        return shapes.infer(call)
+
+    def body(
+        self, graph: ir.Graph, inputs: Sequence[TensorValue | None], scope: Scope
+    ) -> list[TensorValue]:
+        """Visit a subgraph, and return its outputs for these inputs (None: not known)."""
+        inner = scope.inner()
+        self.depth += 1
+        try:
+            if self.depth > LIMITS.depth:
+                raise TooLargeError(f"{self.depth} bodies in each other")
+            budget().work(1)
+            for value, given in zip(graph.inputs, inputs, strict=True):
+                found = given or TensorValue(value.dtype, None)
+                inner.values[value] = widened(value, found, inner.visit_id, inner.facts)
+            lasted = self._visit(graph, inner)
+        except LimitError:
+            lasted = False
+        finally:
+            self.depth -= 1
+        if not lasted:
+            forget(graph, inner, self.scopes)
+        return [self._input(v, inner) for v in graph.outputs]
+
+    def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[TensorValue]:
+        """Visit a function's body for one of its callers."""
+        found = (list(call.inputs), call.node, scope.attributes)
+        self.calls.setdefault(function.identifier(), []).append(found)
+        self.visits += 1
+        deep = self.depth >= LIMITS.depth or self.visits > LIMITS.visits
+        if deep or may_be_operator(function):
+            return [TensorValue(v.dtype, None) for v in call.node.outputs]
+        inner = functions.called(function, call, scope)
+        # Functions that it calls are visited again, in a joined visit: this one leaves no traces.
+        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
+        quiet.older, quiet.reading = self.older, self.reading
+        quiet.visits, quiet.depth = self.visits, self.depth + 1
+        quiet._visit(function, inner)
+        self.visits = quiet.visits
+        return [quiet._input(v, inner) for v in function.outputs]

@@ -1,0 +1,184 @@
+"""Transfer functions of the operators that compute: integer arithmetic, comparisons, logic.
+
+Numbers are computed by NumPy in the tensor's own type, so 32-bit chains wrap as they do in the
+model. Terms are used only if no value can leave the type's range.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.operators.elementwise import combine
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Term,
+    equals,
+    floor_div,
+    maximum,
+    minimum,
+    modulo,
+    step,
+    where,
+)
+
+
+def truncating_div(a: Term, b: Term) -> Term | None:
+    """Return the quotient of integers rounded towards zero, as ONNX's Div."""
+    low, high = b.interval()
+    if high < 0:
+        return truncating_div(-a, -b)
+    if low < 0:
+        return None
+    a_low, a_high = a.interval()
+    if a_low >= 0:
+        return floor_div(a, b)
+    if a_high <= 0:
+        return -floor_div(-a, b)
+    return where(step(a), floor_div(a, b), -floor_div(-a, b))
+
+
+def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if not np.all(b):  # of floats too: runtimes differ in the sign of a zero result
+        raise ZeroDivisionError
+    if a.dtype.kind == "f":
+        return np.asarray(a / b)
+    quotient = a // b  # rounded down
+    inexact = (quotient * b != a) & ((a < 0) != (b < 0))
+    return np.asarray(quotient + inexact).astype(a.dtype)
+
+
+def _mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.dtype.kind in "iu" and not np.all(b):
+        raise ZeroDivisionError
+    return np.asarray(np.mod(a, b))
+
+
+def _fmod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    # Integers are converted to double.
+    if a.dtype.kind in "iu" and (not np.all(b) or not (_exact(a) and _exact(b))):
+        raise ZeroDivisionError
+    return np.asarray(np.fmod(a, b))
+
+
+def _exact(a: np.ndarray) -> bool:
+    return bool(np.all((a.astype(np.float64) <= 2.0**52) & (a.astype(np.float64) >= -(2.0**52))))
+
+
+def _not(a: Term) -> Term:
+    return 1 - a
+
+
+def _or(a: Term, b: Term) -> Term:
+    return a + b - a * b
+
+
+def _absolute(a: Term) -> Term:
+    return maximum(a, -a)
+
+
+Numeric = Callable[..., np.ndarray]
+Symbolic = Callable[..., "Term | None"]
+
+# operator: (on numbers, on terms); the result has the inputs' type
+SAME_TYPE: dict[str, tuple[Numeric, Symbolic | None]] = {
+    "Add": (np.add, lambda a, b: a + b),
+    "Sub": (np.subtract, lambda a, b: a - b),
+    "Mul": (np.multiply, lambda a, b: a * b),
+    "Div": (_divide, truncating_div),
+    "Neg": (np.negative, lambda a: -a),
+    "Abs": (np.abs, _absolute),
+    "Min": (np.minimum, minimum),
+    "Max": (np.maximum, maximum),
+    "Sign": (np.sign, lambda a: step(a - 1) - step(-a - 1)),
+    "Floor": (np.floor, None),
+    "Ceil": (np.ceil, None),
+    "Round": (np.rint, None),
+    "Sqrt": (np.sqrt, None),
+    "And": (np.logical_and, lambda a, b: a * b),
+    "Or": (np.logical_or, _or),
+    "Xor": (np.logical_xor, lambda a, b: a + b - 2 * a * b),
+    "Not": (np.logical_not, _not),
+}
+
+# operator: (on numbers, on terms); the result is boolean
+COMPARISONS: dict[str, tuple[Numeric, Symbolic | None]] = {
+    "Equal": (np.equal, equals),
+    "Less": (np.less, lambda a, b: step(b - a - 1)),
+    "LessOrEqual": (np.less_equal, lambda a, b: step(b - a)),
+    "Greater": (np.greater, lambda a, b: step(a - b - 1)),
+    "GreaterOrEqual": (np.greater_equal, lambda a, b: step(a - b)),
+}
+
+_SELECT = {"Min", "Max", "Sign"}  # the result is an input's element, or -1, 0, 1
+
+
+def elementwise(call: Call) -> Result:
+    """Transfer any operator of the two tables, with broadcasting."""
+    op = call.node.op_type
+    comparison = op in COMPARISONS
+    numeric, symbolic = (COMPARISONS if comparison else SAME_TYPE)[op]
+    inputs = [i for i in call.inputs if i is not None]
+    if len(inputs) < len(call.inputs):
+        return None
+    dtype = ir.DataType.BOOL if comparison else inputs[0].dtype
+    if op in ("Min", "Max"):  # of one, two or many
+        numeric = _folded(numeric)
+        symbolic = None if symbolic is None else _folded(symbolic)
+    if op == "Equal" and any(i.dtype is None or i.dtype.is_string() for i in inputs):
+        symbolic = None
+    return combine(inputs, dtype, numeric, symbolic, call.facts, selects=op in _SELECT)
+
+
+def _folded(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *items: functools.reduce(function, items)
+
+
+def where_(call: Call) -> Result:
+    condition, a, b = call.inputs
+    if condition is None or a is None or b is None:
+        return None
+    return combine([condition, a, b], a.dtype, np.where, where, call.facts, selects=True)
+
+
+def mod(call: Call) -> Result:
+    a, b = call.inputs
+    if a is None or b is None:
+        return None
+    if call.integer("fmod", 0):
+        return combine([a, b], a.dtype, _fmod, None, call.facts)
+
+    def symbolic(t: Term, divisor: Term) -> Term | None:
+        low, high = divisor.interval()
+        return modulo(t, divisor) if low >= 0 or high < 0 else None
+
+    return combine([a, b], a.dtype, _mod, symbolic, call.facts)
+
+
+def clip(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or call.version < 11:
+        return None if x is None else [TensorValue(x.dtype, x.shape)]
+    numbers = [None if given is None else given.constant for given in call.inputs]
+    if any(n is not None and n.dtype.kind == "f" and not np.isfinite(n).all() for n in numbers):
+        # NaN bounds nothing, or everything; an absent bound is the type's largest number.
+        return [TensorValue(x.dtype, x.shape)]
+    result: Result = [x]
+    for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
+        bound = call.input(i)
+        if bound is not None and result is not None:
+            pair = [result[0], _as_scalar(bound)]
+            result = combine(pair, x.dtype, numeric, symbolic, call.facts, selects=True)
+    return result
+
+
+def _as_scalar(bound: TensorValue) -> TensorValue:
+    """Return a bound without dims: ONNX Runtime takes one of shape [1], without broadcasting."""
+    if bound.constant is not None and bound.constant.size == 1:
+        return TensorValue(bound.dtype, (), bound.constant.reshape(()))
+    return TensorValue(bound.dtype, (), bound.scalar)

@@ -1,0 +1,135 @@
+"""Transfer functions of the operators that make integers: from attributes, shapes and positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue, is_integer
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.terms import coord, equals, modulo, step, term
+
+
+def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
+    """Return the abstract value of a constant; large floating-point ones are not read."""
+    dtype = tensor.dtype
+    if is_integer(dtype) and dtype.bitwidth >= 8:
+        array = tensor.numpy()
+        return TensorValue(dtype, tuple(map(term, array.shape)), array)
+    shape = tensor.shape.numpy()
+    small_float = (
+        dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and math.prod(shape) <= LIMITS.floats
+    )
+    return TensorValue(dtype, tuple(map(term, shape)), tensor.numpy() if small_float else None)
+
+
+def constant(call: Call) -> Result:
+    attributes = {name: call.attribute(name) for name in call.node.attributes.data}
+    found = of_attributes({name: a for name, a in attributes.items() if a is not None})
+    return None if found is None else [found]
+
+
+_LITERALS = {
+    "value_int": (np.int64, ir.Attr.as_int),
+    "value_ints": (np.int64, ir.Attr.as_ints),
+    "value_float": (np.float32, ir.Attr.as_float),
+    "value_floats": (np.float32, ir.Attr.as_floats),
+}
+
+
+def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
+    """Return the abstract value of a Constant node; its attributes may be references."""
+    if "value" in attributes:
+        return of_tensor(attributes["value"].value)
+    for name, (kind, read) in _LITERALS.items():
+        if name in attributes:
+            return TensorValue.of(np.array(read(attributes[name]), kind))
+    return None
+
+
+def constant_of_shape(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None:
+        return None
+    found = call.attribute("value")
+    value = np.zeros(1, np.float32) if found is None else found.value.numpy()
+    dtype = ir.DataType.FLOAT if found is None else found.value.dtype
+    dims = x.vector()
+    if dims is None:
+        rank = x.static_shape
+        return None if rank is None else [TensorValue(dtype, call.unknown_shape(rank[0]))]
+    integer = is_integer(dtype)
+    content = term(int(value.ravel()[0])) if integer else None
+    if not integer and all(d.constant is not None for d in dims):
+        shape = [d.constant for d in dims if d.constant is not None]
+        if math.prod(shape) <= LIMITS.floats:
+            return [TensorValue(dtype, tuple(dims), np.full(shape, value.ravel()[0]))]
+    return [TensorValue(dtype, tuple(dims), content)]
+
+
+def shape(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    rank = len(x.shape)
+    first, last = call.integer("start", 0), call.integer("end", rank)
+    first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
+    return [TensorValue.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
+
+
+def size(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    total = math.prod(x.shape, start=term(1))
+    return [TensorValue(ir.DataType.INT64, (), total)]
+
+
+def trilu(call: Call) -> Result:
+    x = call.inputs[0]
+    given = call.input(1)
+    if x is None or x.shape is None or len(x.shape) < 2:
+        return None
+    k = term(0) if given is None else given.scalar
+    if x.index_map is None or k is None:
+        return [TensorValue(x.dtype, x.shape)]
+    distance = coord(len(x.shape) - 1) - coord(len(x.shape) - 2) - k
+    kept = step(distance) if call.integer("upper", 1) else step(-distance)
+    return [TensorValue(x.dtype, x.shape, kept * x.index_map)]
+
+
+def eye_like(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    to = call.integer("dtype", 0)
+    dtype = ir.DataType(to) if to else x.dtype
+    content = equals(coord(1), coord(0) + call.integer("k", 0))
+    result = TensorValue(dtype, x.shape, content)
+    return [result if result.is_integer else TensorValue(dtype, x.shape)]
+
+
+def one_hot(call: Call) -> Result:
+    indices, depth, values = call.inputs
+    if indices is None or depth is None or values is None or indices.shape is None:
+        return None
+    rank = len(indices.shape) + 1
+    axis = call.integer("axis", -1) % rank
+    extent = depth.scalar if depth.is_integer else None
+    shape_ = list(indices.shape)
+    shape_.insert(axis, extent if extent is not None else call.unknown_size(axis))
+    content = None
+    pair = values.element_exprs
+    if extent is not None and indices.index_map is not None and pair is not None:
+        old = [d for d in range(rank) if d != axis]
+        index = indices.index_map.at({i: coord(d) for i, d in enumerate(old)})
+        if indices.is_integer:
+            hit = equals(modulo(index, extent), coord(axis))
+            # An index outside [-depth, depth) gives a row of "off" values.
+            inside = step(index + extent) * step(extent - 1 - index)
+            content = pair[0] + hit * inside * (pair[1] - pair[0])
+    return [TensorValue(values.dtype, tuple(shape_), content)]

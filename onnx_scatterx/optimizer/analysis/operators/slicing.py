@@ -1,0 +1,111 @@
+"""The transfer function of Slice, as ONNX Runtime clamps its ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.overflow import AXIS_LIMIT, magnitude
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.operators.movement import moved, vector, wrapped
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Number,
+    Term,
+    coord,
+    floor_div,
+    maximum,
+    minimum,
+    pos,
+    term,
+)
+
+
+def slice_bounds(start: Term, end: Term, stride: int, extent: Term) -> tuple[Term, Term]:
+    """Return (first, count) of a Slice along one axis: negative ends wrapped, then clamped.
+
+    ``first`` is exact if ``count`` is not 0.
+    """
+    # A start or an end far before the axis is clamped to its begin.
+    first = wrapped(start, extent) if (start.constant or 0) > -AXIS_LIMIT else term(0)
+    open_end = (end.constant or 0) >= AXIS_LIMIT
+    if stride > 0:
+        first = maximum(first, 0)
+        last = extent if open_end else minimum(wrapped(end, extent), extent)
+        if (end.constant or 0) <= -AXIS_LIMIT:
+            last = term(0)
+        return first, pos(floor_div(last - first + stride - 1, stride))
+    if (start.constant or 0) >= AXIS_LIMIT:
+        first = extent - 1
+    # Unlike NumPy: a start before the axis is clamped into it (unless the axis is empty).
+    first = maximum(minimum(first, extent - 1), 0)
+    # Also unlike NumPy: the largest ends mean "up to the edge", which is the first element.
+    to_edge = end.constant in (2**31 - 1, 2**63 - 1) or (end.constant or 0) <= -AXIS_LIMIT
+    last = term(-1) if to_edge else maximum(wrapped(end, extent), -1)
+    return first, minimum(pos(floor_div(first - last - stride - 1, -stride)), extent)
+
+
+def _may_be_edge(end: Term, facts: Facts) -> bool:
+    """Return whether an end that is known only at run time may be one of the largest numbers."""
+    return end.constant is None and magnitude(end, facts) > AXIS_LIMIT // 2
+
+
+def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]] | None:
+    """Return (axis, start, end, step) for every axis that a Slice cuts, or None."""
+    x = call.inputs[0]
+    if x is None or x.shape is None:
+        return None
+    rank = len(x.shape)
+    if call.version < 10:
+        starts = [term(i) for i in call.integers("starts") or []]
+        ends = [term(i) for i in call.integers("ends") or []]
+        axes = call.integers("axes") or list(range(len(starts)))
+        steps = [1] * len(starts)
+    else:
+        given_starts, given_ends = vector(call.input(1)), vector(call.input(2))
+        if given_starts is None or given_ends is None:
+            return None
+        starts, ends = given_starts, given_ends
+        axes = list(range(len(starts)))
+        steps = [1] * len(starts)
+        for i, into in ((3, axes), (4, steps)):
+            given = call.input(i)
+            if given is not None:
+                if given.constant is None:
+                    return None
+                into[:] = [int(v) for v in given.constant.ravel()]
+    if any(k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False)):
+        return None  # the largest numbers have a meaning of their own
+    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
+        return None
+    return [(a % rank, s, e, k) for a, s, e, k in zip(axes, starts, ends, steps, strict=True)]
+
+
+def slice_(call: Call) -> Result:
+    x, cuts = call.inputs[0], slice_arguments(call)
+    if x is None or x.shape is None:
+        return None
+    if cuts is None:
+        given = call.input(3)
+        axes = range(len(x.shape)) if given is None else given.constant
+        if axes is None:
+            return None
+        cut = {int(a) % len(x.shape) for a in np.ravel(np.asarray(axes))}
+        sizes = call.unknown_shape(len(x.shape))
+        dims = (s if d in cut else x.shape[d] for d, s in enumerate(sizes))
+        return [TensorValue(x.dtype, tuple(dims))]
+    shape, coords = list(x.shape), dict[int, Number]()
+    firsts: dict[int, Term] = {}
+    for axis, start, end, stride in cuts:
+        firsts[axis], shape[axis] = slice_bounds(start, end, stride, x.shape[axis])
+        coords[axis] = firsts[axis] + stride * coord(axis)
+
+    def array(a: np.ndarray) -> np.ndarray | None:
+        for axis, _, _, stride in cuts:
+            first, count = firsts[axis].constant, shape[axis].constant
+            if first is None or count is None:
+                return None
+            a = a.take(range(first, first + stride * count, stride), axis=axis)
+        return a
+
+    return moved(x, tuple(shape), coords, array)

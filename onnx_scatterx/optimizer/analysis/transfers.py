@@ -1,0 +1,115 @@
+"""The table of transfer functions, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.operators import (
+    arithmetic,
+    broadcasting,
+    contrib,
+    conversion,
+    joining,
+    movement,
+    padding,
+    prefix_sums,
+    quantized,
+    ranges,
+    reduction,
+    reshaping,
+    resizing,
+    same_shape,
+    sequences,
+    slicing,
+    windows,
+)
+from onnx_scatterx.optimizer.analysis.operators import gathers as reading
+from onnx_scatterx.optimizer.analysis.operators import generators as creation
+from onnx_scatterx.optimizer.analysis.operators import scatters as writing
+from onnx_scatterx.optimizer.analysis.operators import search as finding
+from onnx_scatterx.optimizer.analysis.operators.gathers import READS
+
+Transfer = Callable[[Call], "list[TensorValue] | None"]
+
+TRANSFERS: dict[str, Transfer] = {
+    "CastLike": conversion.cast_like,
+    "Cast": conversion.cast,
+    "Clip": arithmetic.clip,
+    "Concat": joining.concat,
+    "ConcatFromSequence": sequences.concat_from_sequence,
+    "Constant": creation.constant,
+    "ConstantOfShape": creation.constant_of_shape,
+    "CumSum": prefix_sums.cum_sum,
+    "Expand": movement.expand,
+    "Einsum": broadcasting.einsum,
+    "EyeLike": creation.eye_like,
+    "Flatten": reshaping.flatten,
+    **dict.fromkeys(READS, reading.gather),
+    "Identity": movement.identity,
+    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), broadcasting.matmul),
+    "Mod": arithmetic.mod,
+    "NonZero": finding.non_zero,
+    "OneHot": creation.one_hot,
+    "PRelu": broadcasting.prelu,
+    "Pad": padding.pad,
+    "Range": ranges.range_,
+    "Reshape": reshaping.reshape,
+    "Resize": resizing.resize,
+    "Scatter": writing.scatter_elements,
+    "ScatterElements": writing.scatter_elements,
+    "ScatterND": writing.scatter_nd,
+    "SequenceAt": sequences.sequence_at,
+    "SequenceConstruct": sequences.sequence_construct,
+    "SequenceEmpty": sequences.sequence_empty,
+    "SequenceErase": sequences.sequence_erase,
+    "SequenceInsert": sequences.sequence_insert,
+    "SequenceLength": sequences.sequence_length,
+    "Shape": creation.shape,
+    "SimplifiedLayerNormalization": contrib.by_row,
+    "Size": creation.size,
+    "Slice": slicing.slice_,
+    "Split": joining.split,
+    "SplitToSequence": sequences.split_to_sequence,
+    "Squeeze": movement.squeeze,
+    "Tile": movement.tile,
+    "TopK": finding.top_k,
+    "Transpose": movement.transpose,
+    "Trilu": creation.trilu,
+    "Unsqueeze": movement.unsqueeze,
+    "Where": arithmetic.where_,
+    "AveragePool": windows.pool,
+    "Conv": windows.conv,
+    "MaxPool": windows.pool,
+    **same_shape.OF_SHAPES,
+    **dict.fromkeys(reduction.REDUCTIONS, reduction.reduction),
+    **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
+    **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
+}
+
+QUANTIZED: dict[str, Transfer] = {
+    "DequantizeLinear": quantized.dequantize,
+    "QuantizeLinear": quantized.quantize,
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), quantized.same_shape),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), quantized.add_or_mul),
+    **dict.fromkeys(("DynamicQuantizeMatMul", "MatMulIntegerToFloat"), quantized.matmul),
+    "MatMulNBits": quantized.matmul_of_bits,
+    "QGemm": quantized.gemm,
+    "QLinearAveragePool": quantized.pool,
+    "QLinearConcat": quantized.concat,
+    "QLinearConv": quantized.conv,
+    "QLinearGlobalAveragePool": quantized.global_pool,
+    "QLinearWhere": quantized.where,
+}
+FUSED: dict[str, Transfer] = {
+    **dict.fromkeys(contrib.ROWS.keys() - {"SimplifiedLayerNormalization"}, contrib.by_row),
+    "FusedConv": contrib.conv,
+    "FusedGemm": contrib.gemm,
+    "FusedMatMul": contrib.matmul,
+    "GatherBlockQuantized": contrib.gather_quantized,
+    "TransposeMatMul": contrib.matmul,
+    "Trilu": creation.trilu,
+}
+MICROSOFT = QUANTIZED | FUSED
+"""The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its other tools'."""

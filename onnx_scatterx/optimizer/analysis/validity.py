@@ -1,0 +1,182 @@
+"""Facts that hold because the original model runs.
+
+A node that checks its inputs, and did not fail, proves something: ``Gather`` at index 3 proves that
+the axis has at least four elements. The optimized model may rely on it, since it may accept more
+inputs than the original, never fewer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.operators import windows
+from onnx_scatterx.optimizer.analysis.operators.gathers import named_axes
+from onnx_scatterx.optimizer.analysis.operators.reshape_target import may_copy
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import Term, term
+
+
+def facts_of(call: Call) -> list[Term]:
+    """Return terms that are >= 0 once the node has run."""
+    found = _CHECKS.get(call.node.op_type)
+    try:
+        return [] if found is None else found(call)
+    except UnknownAttributeError:
+        return []
+
+
+def _gather(call: Call) -> list[Term]:
+    if len(call.inputs) != 2:
+        return []
+    data, indices = call.inputs
+    if data is None or not data.shape or indices is None:
+        return []
+    axis = call.integer("axis", 0) % len(data.shape)
+    within = _within(indices.constant, data.shape[axis])
+    found = within or _indexed([data.shape[axis]], indices.shape, call.facts)
+    return found if call.node.op_type == "Gather" else [*found, *_beside(axis, data.shape, indices)]
+
+
+def _scatter(call: Call) -> list[Term]:
+    data, indices = call.inputs[0], call.inputs[1]
+    if data is None or not data.shape or indices is None:
+        return []
+    return _beside(call.integer("axis", 0) % len(data.shape), data.shape, indices)
+
+
+def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
+    if indices is None or not indices.size or extent.constant is not None:
+        return []
+    budget().work(PRICES.of_array(indices.size))
+    low, high = int(indices.min()), int(indices.max())
+    needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
+    return [extent - needed]
+
+
+def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[Term]:
+    """Every index is checked, even if no element is copied.
+
+    So if there is an index, its axis has an element, and an axis without elements has no index. The
+    nodes that write check them as well; but what replaces them is guarded against sizes of 0 in any
+    case, since in older versions a Mod by 0 ends the process.
+    """
+    maybe = None if rows is None else [n for n in rows if not facts.is_nonnegative(n - 1)]
+    unknown = [e for e in extents if e.constant is None]
+    if maybe is None or len(maybe) > 1:
+        return []
+    if maybe:
+        empty = any(facts.interval(e)[1] <= 0 for e in extents)
+        return [-maybe[0]] if empty and maybe[0].constant is None else []
+    return [e - 1 for e in unknown]
+
+
+def _by_rows(call: Call) -> list[Term]:
+    """Each row of indices that GatherND reads names an element of some axes."""
+    data, indices = call.inputs[0], call.inputs[1]
+    if data is None or not data.shape or indices is None or not indices.shape:
+        return []
+    named = named_axes(call, data.shape, indices.shape)
+    return [] if named is None else _indexed(named, indices.shape[:-1], call.facts)
+
+
+def _filled(call: Call) -> list[Term]:
+    """A Reshape cannot compute the size that -1 stands for if another one is 0.
+
+    A 0 copies a dim of the input. If zeros do not copy, ONNX Runtime computes some size.
+    """
+    x, given = call.input(0), call.input(1)
+    target = None if given is None else given.vector()
+    if x is None or x.shape is None or target is None or call.integer("allowzero", 0):
+        return []
+    if all(t.constant != -1 for t in target):
+        return []
+    sizes = []
+    for i, t in enumerate(target):
+        if i < len(x.shape) and t.constant == 0:
+            sizes.append(x.shape[i])
+        elif i >= len(x.shape) or not may_copy(t, x.shape[i], call.facts):
+            sizes.append(t)
+    return [n - 1 for n in sizes if n.constant is None and not call.facts.is_nonnegative(n - 1)]
+
+
+def _slid(call: Call) -> list[Term]:
+    """The window of a convolution fits at least once."""
+    room = windows.room_of_conv(call)
+    return [n for n in room if n.constant is None and not call.facts.is_nonnegative(n)]
+
+
+def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
+    """On axes that the indices do not name, at most the whole axis is read or written."""
+    if indices.shape is None or len(indices.shape) != len(data):
+        return []
+    pairs = zip(data, indices.shape, strict=True)
+    return [size - extent for d, (size, extent) in enumerate(pairs) if d != axis]
+
+
+def _counted(call: Call) -> list[Term]:
+    """At most all elements are true."""
+    x = call.inputs[0]
+    if x is None or x.shape is None or (x.static_shape is None and len(x.shape) > 1):
+        return []
+    return [math.prod(x.shape, start=term(1)) - call.unknown_size(1)]
+
+
+def _axes(call: Call) -> list[Term]:
+    """No size is negative, even if it depends on numbers that are known only at run time."""
+    x = call.inputs[0]
+    sizes = () if x is None else x.shape or ()
+    return [n for n in sizes if magnitude(n, call.facts) == math.inf]
+
+
+def _chosen(call: Call) -> list[Term]:
+    """The number of chosen elements is between 0 and the number of elements."""
+    if len(call.inputs) != 2:
+        return []
+    data, given = call.inputs
+    count = None if given is None else given.scalar
+    if data is None or not data.shape or count is None or count.constant is not None:
+        return []
+    return [data.shape[call.integer("axis", -1) % len(data.shape)] - count, count]
+
+
+def _sizes(call: Call) -> list[Term]:
+    """A requested size is never negative, and unlike in a Reshape, -1 does not stand for a size."""
+    shape = call.inputs[-1]
+    sizes = None if shape is None else shape.vector()
+    return [n for n in sizes or () if n.constant is None and not call.facts.is_nonnegative(n)]
+
+
+def _columns(call: Call) -> list[Term]:
+    """Each known row of indices names an element."""
+    data, indices = call.inputs[0], call.inputs[1]
+    if data is None or not data.shape or indices is None:
+        return []
+    if not indices.shape or indices.constant is None or not indices.constant.size:
+        return []
+    columns = indices.constant.reshape(-1, indices.constant.shape[-1])
+    facts = []
+    for c in range(min(columns.shape[1], len(data.shape))):
+        facts += _within(columns[:, c], data.shape[c])
+    return facts
+
+
+_CHECKS: dict[str, Callable[[Call], list[Term]]] = {
+    **dict.fromkeys(("Gather", "GatherElements"), _gather),
+    **dict.fromkeys(("Scatter", "ScatterElements"), _scatter),
+    **dict.fromkeys(("Conv", "ConvInteger"), _slid),
+    **dict.fromkeys(("ConstantOfShape", "Expand"), _sizes),
+    "GatherND": _by_rows,
+    "NonZero": _counted,
+    "Reshape": _filled,
+    "ScatterND": _columns,
+    "Shape": _axes,
+    "TopK": _chosen,
+}

@@ -1,0 +1,145 @@
+"""Clauses: assumptions about inputs are read, checked against a model, and noted in its metadata.
+
+    seq <= 4096        n % 8 == 0
+    pos < seq          0 <= idx < n      cache_position: contiguous, nonnegative
+
+A clause is about a symbol (a declared dim) or about the elements of an integer input.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.optimizer.assumptions.assumption import Assumption
+from onnx_scatterx.optimizer.assumptions.syntax import PROPERTIES, parts_of, statement
+
+Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
+"""Assumptions as a user gives them: by name, or as statements that begin with the name."""
+
+METADATA = "onnx_scatterx.assumes"
+"""The metadata key of an optimized model: what it assumes of its inputs, by name, as JSON."""
+
+MOST = 100
+"""How many things can be assumed at once: each is tried without."""
+
+_SHOWN = 100  # characters of metadata that cannot be read
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One thing that is assumed of one name.
+
+    >>> str(Clause("seq", "<= 4096")), str(Clause("idx", "unique"))
+    ('seq <= 4096', 'idx: unique')
+    """
+
+    name: str
+    condition: str
+
+    def __str__(self) -> str:
+        return f"{self.name}{':' if self.condition in PROPERTIES else ''} {self.condition}"
+
+
+def clauses(assume: Assume) -> tuple[Clause, ...]:
+    """Read assumptions into clauses, each once; raise ScatterXError if one cannot be read.
+
+    >>> [str(c) for c in clauses(["0 <= idx < n", "p: contiguous, nonnegative"])]
+    ['idx >= 0', 'idx < n', 'p: contiguous', 'p: nonnegative']
+    """
+    if isinstance(assume, str):
+        assume = [assume]
+    pairs = assume.items() if isinstance(assume, Mapping) else map(statement, assume or ())
+    found: dict[Clause, None] = {}
+    for name, text in pairs:
+        for part in parts_of(text):
+            Assumption.parse(part, name)
+            found[Clause(name, part)] = None
+            if len(found) > MOST:
+                raise ScatterXError(f"more than {MOST} assumptions were made; leave some out")
+    return tuple(found)
+
+
+def as_metadata(found: Iterable[Clause]) -> str:
+    """Return clauses as the text under ``METADATA`` of a model that needs them.
+
+    >>> as_metadata(clauses(["idx: unique", "idx < n"]))
+    '{"idx": "unique, < n"}'
+    """
+    conditions: dict[str, str] = {}
+    for clause in found:
+        conditions[clause.name] = (
+            f"{conditions[clause.name]}, {clause.condition}"
+            if clause.name in conditions
+            else clause.condition
+        )
+    return json.dumps(conditions, ensure_ascii=False)
+
+
+def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
+    """Return the assumptions in a model's metadata; ScatterXError if they cannot be read.
+
+    >>> [str(c) for c in from_metadata({METADATA: '{"idx": "unique, < n"}'})]
+    ['idx: unique', 'idx < n']
+    """
+    text = metadata.get(METADATA)
+    if text is None:
+        return ()
+    try:
+        conditions = json.loads(text)
+    except (ValueError, RecursionError):
+        conditions = None
+    if not isinstance(conditions, dict) or not all(
+        isinstance(part, str) for part in conditions.values()
+    ):
+        shown = one_line(text, _SHOWN)
+        raise ScatterXError(f"the metadata {METADATA} of the model are not assumptions: {shown}")
+    return clauses(conditions)
+
+
+def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
+    """Return what clauses say of each name.
+
+    >>> by_name(clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
+    2
+    """
+    conditions: dict[str, list[str]] = {}
+    for clause in found:
+        conditions.setdefault(clause.name, []).append(clause.condition)
+    return {name: Assumption.parse(", ".join(parts), name) for name, parts in conditions.items()}
+
+
+def check(
+    found: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
+) -> dict[str, Assumption]:
+    """Return what clauses say of each name; ScatterXError if a name or a word does not fit.
+
+    ``inputs`` says for each graph input whether it holds integers.
+    """
+    assumed = by_name(found)
+    for name, assumption in assumed.items():
+        if name not in symbols and name not in inputs:
+            known = ", ".join(sorted({*symbols, *inputs}))
+            raise ScatterXError(
+                f"cannot assume anything of {name!r}: the model has no such input or symbol; "
+                f"it has {known}"
+            )
+        if name not in symbols and not inputs[name]:
+            raise ScatterXError(f"cannot assume anything of {name!r}: it does not hold integers")
+        if name in symbols and assumption.properties - {"nonnegative"} and name not in inputs:
+            word = min(assumption.properties - {"nonnegative"})
+            raise ScatterXError(f"cannot assume {word!r} of {name!r}: it is a size, one number")
+        unknown = assumption.symbols - set(symbols)
+        if unknown:
+            raise ScatterXError(
+                f"cannot compare {name!r} with {min(unknown)!r}: the model has no such symbol; "
+                f"it has {', '.join(sorted(symbols)) or 'none'}"
+            )
+        if assumption.witness(0 if name in symbols else -math.inf) is None:
+            listed = ", ".join(str(c) for c in found if c.name == name)
+            raise ScatterXError(f"no number satisfies all of this: {listed}")
+    return assumed

@@ -1,0 +1,164 @@
+"""Declared dims as expressions: a name, or a sum or product of names that an exporter wrote.
+
+Expressions have limits, so that every one takes little time. If a declared dim exceeds them, or
+cannot be read, its whole text is one symbol.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+MOST_CHARACTERS = 1000
+_MOST_DIGITS = 20  # of one number: 64 bits hold none that has more
+_MOST_OPERATORS = 64
+_MOST_PRODUCTS = 64  # monomials of an expression that is multiplied out
+_MOST_FACTORS = 8  # names in one of them
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
+_KNOWN = (ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Constant, ast.expr_context, *_OPERATORS)
+_TOKEN = re.compile(r"\d\w*|[^\W\d]\w*|\S")
+_SIGNS = frozenset("+-*/%()")
+
+N = TypeVar("N")
+
+
+class ExpressionLimitError(ValueError):
+    """An expression is larger than the limits: the text says which it exceeds."""
+
+
+def names(dim: str) -> frozenset[str]:
+    """Return the names in a declared dim; the dim itself if it is not an expression.
+
+    >>> sorted(names("2*past + s1")), sorted(names("batch size"))
+    (['past', 's1'], ['batch size'])
+    """
+    tree = _within_limits(dim)
+    if tree is None:
+        return frozenset([dim])
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def divides(dim: str) -> bool:
+    """Return whether an expression has a division in it.
+
+    >>> divides("2*past"), divides("s1 // 2")
+    (False, True)
+    """
+    tree = _within_limits(dim)
+    return tree is not None and any(isinstance(node, _DIVISIONS) for node in ast.walk(tree))
+
+
+def evaluate(dim: int | str | None, sizes: Mapping[str, N]) -> int | N | None:
+    """Return the value of a dim at given sizes, numbers or terms; None if it is not known.
+
+    >>> evaluate("2*past + 1", {"past": 3}), evaluate(7, {}), evaluate("other", {"past": 3})
+    (7, 7, None)
+    """
+    if dim is None or isinstance(dim, int):
+        return dim
+    if dim in sizes:
+        return sizes[dim]
+    tree = _within_limits(dim)
+    return None if tree is None else _value(tree, sizes)
+
+
+def check_limits(dim: str) -> None:
+    """Raise ExpressionLimitError if an expression is too large to be read.
+
+    >>> check_limits("*".join("N" * 9))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    onnx_scatterx.optimizer.assumptions.expressions.ExpressionLimitError: has a product ...
+    """
+    _parse(dim)
+
+
+def _within_limits(dim: str) -> ast.expr | None:
+    try:
+        return _parse(dim)
+    except ExpressionLimitError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def _parse(dim: str) -> ast.expr | None:
+    """Return a dim as an expression, or None if it is not an expression."""
+    if len(dim) > MOST_CHARACTERS:
+        raise ExpressionLimitError(
+            f"has {len(dim)} characters; at most {MOST_CHARACTERS} are allowed"
+        )
+    tokens = _TOKEN.findall(dim)
+    for token in tokens:
+        is_number = token.isascii() and token.isdecimal()
+        if not (is_number or token.isidentifier() or token in _SIGNS):
+            return None
+        if is_number and len(token) > _MOST_DIGITS:
+            raise ExpressionLimitError(
+                f"has a number of {len(token)} digits; at most {_MOST_DIGITS} are allowed"
+            )
+    operators = sum(token in _SIGNS - {"(", ")"} for token in tokens)
+    if operators > _MOST_OPERATORS:
+        raise ExpressionLimitError(
+            f"has {operators} operators; at most {_MOST_OPERATORS} are allowed"
+        )
+    try:
+        tree = ast.parse(dim.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two by parentheses
+        return None
+    for node in ast.walk(tree):
+        is_flag = isinstance(node, ast.Constant) and type(node.value) is not int
+        if is_flag or not isinstance(node, _KNOWN):
+            return None
+    products, factors = _extent(tree)
+    if products > _MOST_PRODUCTS:
+        raise ExpressionLimitError(
+            f"is a sum of {products} products; at most {_MOST_PRODUCTS} are allowed"
+        )
+    if factors > _MOST_FACTORS:
+        raise ExpressionLimitError(
+            f"has a product of {factors} names; at most {_MOST_FACTORS} are allowed"
+        )
+    return tree
+
+
+def _extent(tree: ast.expr) -> tuple[int, int]:
+    """Return how many monomials an expression has at most, and how many names one has."""
+    if isinstance(tree, ast.UnaryOp):
+        return _extent(tree.operand)
+    if not isinstance(tree, ast.BinOp):
+        return 1, int(isinstance(tree, ast.Name))
+    (one, few), (other, more) = _extent(tree.left), _extent(tree.right)
+    if isinstance(tree.op, ast.Add | ast.Sub):
+        return one + other, max(few, more)
+    # A quotient is not multiplied out, but its operands count.
+    return one * other, few + more
+
+
+def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
+    if isinstance(tree, ast.Name):
+        return sizes.get(tree.id)
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
+        return tree.value
+    found: int | N
+    if isinstance(tree, ast.UnaryOp):
+        operand: Any = _value(tree.operand, sizes)
+        return None if operand is None else -operand
+    if isinstance(tree, ast.BinOp) and type(tree.op) in _OPERATORS:
+        left, right = _value(tree.left, sizes), _value(tree.right, sizes)
+        if left is None or right is None:
+            return None
+        if isinstance(right, int) and right == 0 and isinstance(tree.op, _DIVISIONS):
+            return None
+        found = _OPERATORS[type(tree.op)](left, right)
+        return found
+    return None

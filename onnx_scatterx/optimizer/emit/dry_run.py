@@ -1,0 +1,149 @@
+"""A dry run of a plan: its nodes are written on trial, without a graph, and thrown away.
+
+So a plan is one function that writes. The dry run shows how many nodes it takes, what it reads, and
+whether ONNX Runtime and the target take them. Everything that the target lacks is collected, so
+that a refusal names all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel
+from onnx_scatterx.optimizer.emit.made_values import MadeValues
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
+
+_OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
+_LARGE = 1 << 12  # elements: larger constants are not compared
+
+
+@dataclass
+class DryRun:
+    """What was written on trial; equal nodes count once.
+
+    ``known`` has the abstract values, if the target has limits. ``missing`` are the uses of
+    operators that it does not take, ``too_many_dims`` those that it does not take for their rank.
+    ``drafts`` are the constants of all dry runs of a writer.
+    """
+
+    version: int  # of the operator set
+    known: MadeValues | None
+    drafts: dict[object, ir.Value]
+    nodes: int = 0
+    surcharge: int = 0  # extra nodes that a choice counts as
+    inputs: dict[ir.Value, None] = field(default_factory=dict)  # values of the graph
+    missing: dict[str, None] = field(default_factory=dict)
+    too_many_dims: dict[str, None] = field(default_factory=dict)
+    given_rank: int = 0  # the largest rank of a value that was read
+    written: dict[object, ir.Value] = field(default_factory=dict)  # key of a node: its output
+    steps: dict[ir.Value, tuple[str, Sequence[ir.Value | None]]] = field(default_factory=dict)
+    """For each output that was written on trial: the operator, and its inputs."""
+    result: ir.Value | None = None
+    _values: set[ir.Value] = field(default_factory=set)
+
+    @property
+    def cost(self) -> int:
+        """How many nodes it counts as."""
+        return self.nodes + self.surcharge
+
+    def refusal(self, target: str) -> Refusal | None:
+        """Return why the target does not take the written nodes, or None if it takes them."""
+        if self.missing:
+            return Refusal(Reason.NOT_IN_TARGET, Missing(tuple(self.missing), target))
+        if self.too_many_dims:
+            return Refusal(Reason.RANK, Missing(tuple(self.too_many_dims), target))
+        return None
+
+    def found(self, key: object) -> ir.Value | None:
+        """Return the output of an equal node that was written on trial, or None."""
+        return self.written.get(key)
+
+    def node(
+        self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None, key: object
+    ) -> ir.Value:
+        """Return the output of a node that is not created, or refuse it.
+
+        Equal nodes have equal ``key``.
+        """
+        budget().work(PRICES.trial)
+        present = [v for v in inputs if v is not None]
+        self._require_kernel(op, present, dtype)
+        self.read(v for v in present if not self.made(v))
+        output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
+        self._values.add(output)
+        self.steps[output] = op, inputs
+        self.nodes += 1
+        self.written[key] = output
+        return output
+
+    def check_rank(self, op: str, result: TensorValue, most: int | None) -> None:
+        """Note a tensor of more dims than the target takes, unless the graph already had one."""
+        rank = result.rank
+        if most is not None and rank is not None and rank > max(most, self.given_rank):
+            self.too_many_dims[f"{op} of rank {rank}"] = None
+
+    def _require_kernel(
+        self, op: str, inputs: Sequence[ir.Value], dtype: ir.DataType | None
+    ) -> None:
+        if op in _OF_INPUTS:
+            dtype = inputs[0].dtype
+        if op in KERNELS and dtype is not None and not has_kernel(op, self.version, dtype):
+            raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
+
+    def read(self, values: Iterable[ir.Value]) -> None:
+        """Note values of the graph that are read."""
+        for value in values:
+            self.inputs[value] = None
+            if self.known is not None:
+                self.given_rank = max(self.given_rank, self.known[value].rank or 0)
+
+    def outputs(self, node: ir.Node) -> None:
+        """Note the outputs of a node that was created elsewhere: nothing of it is kept."""
+        self._values.update(node.outputs)
+
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant that is not created; int64 if nothing else is said."""
+        if isinstance(array, list) and dtype is None:  # most often: not made an array to be found
+            key: object = (*array,)
+            value = self.drafts.get(key)
+            if value is None:
+                value = self.drafts[key] = self._constant(_integers(array), None)
+        elif dtype in (None, ir.DataType.INT64):
+            value = self._constant(_integers(array), dtype)
+        else:
+            value = self._constant(np.asarray(array, order="C"), dtype)
+        self._values.add(value)
+        return value
+
+    def _constant(self, array: np.ndarray, dtype: ir.DataType | None) -> ir.Value:
+        dtype = dtype or ir.DataType.INT64
+        small = array.size <= _LARGE and array.dtype != object
+        key = (dtype, array.shape, array.tobytes()) if small else None
+        value = None if key is None else self.drafts.get(key)
+        if value is None:
+            tensor = ir.Tensor(array, dtype=dtype)
+            value = ir.Value(type=ir.TensorType(dtype), shape=tensor.shape, const_value=tensor)
+            if key is not None:
+                self.drafts[key] = value
+        return value
+
+    def made(self, value: ir.Value) -> bool:
+        """Return whether a value was written on trial."""
+        return value in self._values
+
+
+def _integers(array: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return an array as int64, or refuse a number that int64 does not hold."""
+    found = np.asarray(array, order="C")
+    if found.dtype.kind in "uO" and any(not -(1 << 63) <= int(n) < 1 << 63 for n in found.flat):
+        raise RefusedError(Reason.UNKNOWN_SIZE, "a number beyond int64")
+    return found.astype(np.int64, copy=False)

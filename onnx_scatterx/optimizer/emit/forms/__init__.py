@@ -1,0 +1,85 @@
+"""Other forms of a node that a target does not take, which compute the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.emit.forms import (
+    arithmetic,
+    casts,
+    constants,
+    logic,
+    movement,
+    padding,
+    rows,
+)
+from onnx_scatterx.optimizer.emit.forms.request import Request
+
+Form: TypeAlias = "Callable[[Request], ir.Value | None]"
+"""Writes another form of a node, or returns None and writes nothing."""
+
+
+class Forms(NamedTuple):
+    """The forms of an operator, and what they read: so many inputs, and these attributes.
+
+    A node that has more, as an operator set may add, has no other form.
+    """
+
+    inputs: int
+    attributes: frozenset[str]
+    forms: tuple[Form, ...]
+
+    def know(self, request: Request) -> bool:
+        """Return whether a node has only inputs and attributes that the forms read."""
+        more = any(v is not None for v in request.inputs[self.inputs :])
+        return not more and self.attributes.issuperset(request.attributes)
+
+
+def _forms(inputs: int, *forms: Form, attributes: Iterable[str] = ()) -> Forms:
+    return Forms(inputs, frozenset(attributes), forms)
+
+
+FORMS: dict[str, Forms] = {
+    "And": _forms(2, logic.and_),
+    "CumSum": _forms(
+        2,
+        arithmetic.exclusive_sum,
+        arithmetic.sum_by_product,
+        attributes=("exclusive", "reverse"),
+    ),
+    "Equal": _forms(2),
+    "Expand": _forms(2, movement.tile),
+    "Gather": _forms(2, rows.nonnegative_gather, rows.gathered_slices, attributes=("axis",)),
+    "GatherND": _forms(2, rows.gathered_rows, attributes=("batch_dims",)),
+    "Greater": _forms(2, logic.swapped),
+    "Identity": _forms(1, movement.same_shape),
+    "IsNaN": _forms(1, logic.is_nan),
+    "Less": _forms(2, logic.swapped),
+    "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
+    "Neg": _forms(1, arithmetic.negative),
+    "Not": _forms(1, logic.not_),
+    "Or": _forms(2, logic.or_),
+    "Pad": _forms(4, padding.concat, attributes=("mode",)),
+    "Slice": _forms(5, movement.strided_slice),
+    "Squeeze": _forms(2, movement.reshape, attributes=("axes",)),
+    "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
+    "Where": _forms(3, movement.expanded_where),
+}
+_FIRST: tuple[Form, ...] = (constants.folded,)
+HAVE_FORMS = frozenset(FORMS) | casts.OPERATORS
+"""Operators that may have another form."""
+_LAST: tuple[Form, ...] = (casts.by_another_type,)
+
+
+def other_form(request: Request) -> ir.Value | None:
+    """Write the first form of a node that the target takes; None if it takes no form."""
+    found = FORMS.get(request.op)
+    own = found.forms if found is not None and found.know(request) else ()
+    for form in (*_FIRST, *own, *_LAST):
+        result = form(request)
+        if result is not None:
+            return result
+    return None

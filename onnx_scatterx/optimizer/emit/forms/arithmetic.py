@@ -1,0 +1,118 @@
+"""Sums and remainders of integers by other operators.
+
+CumSum<exclusive=1>(x)   =   CumSum(x) - x
+CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the last axis
+Mod(a, b)                =   a - Div(a, b) * b                      if both are not negative
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.emit.forms.casts import bounds
+from onnx_scatterx.optimizer.emit.forms.request import Request
+
+_INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
+_FLOAT = ir.DataType.FLOAT
+_EXACT = 1 << 24  # integers up to this are floats
+_LONGEST = 1 << 14  # elements of a line whose sums are products
+_TRIANGLES = 1 << 12  # elements of the triangles
+
+
+def exclusive_sum(request: Request) -> ir.Value | None:
+    """Subtract each element from its inclusive sum; int64 as int32, if no sum overflows that."""
+    dtype, w, x = request.dtype, request.writer, request.input(0)
+    if dtype not in _INTEGERS:
+        return None  # of floats the sum rounds
+    kind = dtype if request.takes("CumSum") else ir.DataType.INT32
+    most = _largest_sum(request)
+    if not request.takes("CumSum", kind) or not request.takes("Sub", kind):
+        return None
+    if kind != dtype and (most is None or most >= 1 << 31):
+        return None
+    if kind == dtype and not request.attributes.get("exclusive"):
+        return None
+    given = dict(request.attributes)
+    exclusive = given.pop("exclusive", 0)
+    narrow = x if kind == dtype else w.node("Cast", [x], kind, to=kind.value)
+    sums = w.node("CumSum", [narrow, request.inputs[1]], kind, **given)
+    if exclusive:
+        sums = w.node("Sub", [sums, narrow], kind)
+    return sums if kind == dtype else w.node("Cast", [sums], dtype, to=dtype.value)
+
+
+def sum_by_product(request: Request) -> ir.Value | None:
+    """Multiply by triangles of ones, if all sums are exact as floats.
+
+    The line is cut into rows. A sum is the sum within its row plus the sum of all rows before.
+    """
+    dtype, w = request.dtype, request.writer
+    shape, axis, most = request.shape(0), request.numbers(1), _largest_sum(request)
+    if dtype not in _INTEGERS or not shape or axis is None or most is None or most > _EXACT:
+        return None
+    if axis[0] % len(shape) != len(shape) - 1 or request.attributes.get("reverse"):
+        return None
+    rows = _rows(shape[-1])
+    if rows is None or 0 in shape:
+        return None
+    needed = [request.takes(op, _FLOAT) for op in ("Cast", "MatMul", "Reshape", "Add")]
+    if not all(needed):
+        return None
+    lines, row = math.prod(shape[:-1]), shape[-1] // rows
+
+    def product(x: ir.Value, by: np.ndarray) -> ir.Value:
+        return w.node("MatMul", [x, w.constant(by.astype(np.float32), _FLOAT)], _FLOAT)
+
+    def shaped(x: ir.Value, *sizes: int) -> ir.Value:
+        return w.node("Reshape", [x, w.constant(list(sizes))], _FLOAT)
+
+    x = w.node("Cast", [request.inputs[0]], _FLOAT, to=_FLOAT.value)
+    x = shaped(x, lines, rows, row)
+    first = 1 if request.attributes.get("exclusive") else 0
+    sums = product(x, np.triu(np.ones((row, row)), first))
+    if rows > 1:
+        totals = shaped(product(x, np.ones((row, 1))), lines, 1, rows)
+        before = product(totals, np.triu(np.ones((rows, rows)), 1))
+        sums = w.node("Add", [sums, shaped(before, lines, rows, 1)], _FLOAT)
+    return w.node("Cast", [shaped(sums, *shape)], dtype, to=dtype.value)
+
+
+def _rows(size: int) -> int | None:
+    """Return into how many rows a line is cut so that the triangles are small, or None."""
+    if not 0 < size <= _LONGEST:
+        return None
+    cuts = [r for r in range(1, size + 1) if size % r == 0]
+    best = min(cuts, key=lambda r: r * r + (size // r) ** 2)
+    return best if best * best + (size // best) ** 2 <= _TRIANGLES else None
+
+
+def _largest_sum(request: Request) -> int | None:
+    """Return how large a sum can be, or None if that is not known."""
+    found, shape, axis = bounds(request.known[0], request), request.shape(0), request.numbers(1)
+    if found is None or not shape or axis is None:
+        return None
+    return max(abs(found[0]), abs(found[1])) * shape[axis[0] % len(shape)]
+
+
+def remainder(request: Request) -> ir.Value | None:
+    """Subtract the multiple below from a number, if number and divisor are not negative."""
+    dtype, w = request.dtype, request.writer
+    least = [bounds(t, request) for t in request.known]
+    if dtype not in _INTEGERS or any(b is None or b[0] < 0 for b in least):
+        return None
+    if not all(request.takes(op) for op in ("Div", "Mul", "Sub")):
+        return None
+    a, b = request.inputs
+    below = w.node("Mul", [w.node("Div", [a, b], dtype), b], dtype)
+    return w.node("Sub", [a, below], dtype)
+
+
+def negative(request: Request) -> ir.Value | None:
+    """Subtract an integer from 0."""
+    dtype, w = request.dtype, request.writer
+    if dtype not in _INTEGERS or not request.takes("Sub"):
+        return None
+    return w.node("Sub", [w.constant(np.zeros((), dtype.numpy()), dtype), request.inputs[0]], dtype)

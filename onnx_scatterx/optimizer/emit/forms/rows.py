@@ -1,0 +1,85 @@
+"""Rows at constant indices by operators that a target takes.
+
+    Gather(x, [-1])                 =   Gather(x, [n - 1])
+    Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
+    GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
+
+They hold if the sizes are known numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.emit.forms.request import Request
+
+_INT64 = ir.DataType.INT64
+_PARTS = 16  # slices that one Gather may become
+
+
+def nonnegative_gather(request: Request) -> ir.Value | None:
+    """Count constant indices from the start."""
+    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
+    if shape is None or not shape or indices is None or indices.constant is None or dtype is None:
+        return None
+    axis = int(request.attributes.get("axis", 0)) % len(shape)
+    found = np.asarray(indices.constant).astype(np.int64)
+    if not (found < 0).any() or not request.takes("Gather"):
+        return None
+    w = request.writer
+    rows = w.constant(np.where(found < 0, found + shape[axis], found), _INT64)
+    return w.node("Gather", [request.inputs[0], rows], dtype, axis=axis)
+
+
+def gathered_slices(request: Request) -> ir.Value | None:
+    """Take a few constant rows, one Slice for each run of them."""
+    shape, indices = request.shape(0), request.known[1]
+    if not shape or indices is None or indices.constant is None:
+        return None
+    axis = int(request.attributes.get("axis", 0)) % len(shape)
+    return _slices(request, np.asarray(indices.constant).astype(np.int64), axis, shape[axis])
+
+
+def gathered_rows(request: Request) -> ir.Value | None:
+    """Take the rows at constant indices of one column by a Gather, or by Slices."""
+    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
+    if not shape or indices is None or indices.constant is None or dtype is None:
+        return None
+    found = np.asarray(indices.constant).astype(np.int64)
+    if found.ndim == 0 or found.shape[-1] != 1 or request.attributes.get("batch_dims", 0):
+        return None
+    rows = np.where(found < 0, found + shape[0], found)[..., 0]
+    if not request.takes("Gather"):
+        return _slices(request, rows, 0, shape[0])
+    w = request.writer
+    return w.node("Gather", [request.inputs[0], w.constant(rows, _INT64)], dtype, axis=0)
+
+
+def _slices(request: Request, found: np.ndarray, axis: int, size: int) -> ir.Value | None:
+    """Write one Slice for each run of rows, if they are few; a scalar index removes its axis."""
+    runs = _runs([int(i) + (size if i < 0 else 0) for i in found.ravel()])
+    result, dtype = request.result.static_shape, request.dtype
+    if not runs or len(runs) > _PARTS or found.ndim > 1 or dtype is None:
+        return None
+    needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (found.ndim == 0)]
+    if result is None or 0 in result or not all(request.takes(op) for op in needed):
+        return None
+    w, x = request.writer, request.input(0)
+    parts = [
+        w.node("Slice", [x, *(w.constant([n]) for n in (start, end, axis))], dtype)
+        for start, end in runs
+    ]
+    whole = parts[0] if len(parts) == 1 else w.node("Concat", parts, dtype, axis=axis)
+    return whole if found.ndim else w.node("Reshape", [whole, w.constant(list(result))], dtype)
+
+
+def _runs(rows: list[int]) -> list[tuple[int, int]]:
+    """Return the starts and ends of runs of consecutive rows."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row:
+            runs[-1] = (runs[-1][0], row + 1)
+        else:
+            runs.append((row, row + 1))
+    return runs

@@ -1,0 +1,154 @@
+"""Adds nodes and constants to a graph, before an insertion point, under names of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, Self
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.optimizer.emit.made_values import Attributes
+
+
+class _Place(NamedTuple):
+    """The place where nodes are added, and their names."""
+
+    node: ir.Node | None  # the new nodes are added before it
+    prefix: str  # of their names
+    metadata: Mapping[str, str]  # of each: the node that it replaces
+
+
+class GraphWriter:
+    """Adds nodes to a graph before an insertion point; equal constants are made once.
+
+    If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
+    version 4 an initializer is an input too. ``metadata`` is added to every new node: it names
+    what the node replaces.
+    """
+
+    def __init__(self, graph: ir.Graph, names: Names, *, constant_nodes: bool) -> None:
+        self.graph = graph
+        self.names = names
+        self.constant_nodes = constant_nodes
+        self.made: list[ir.Node] = []
+        self.replaced: dict[ir.Value, ir.Value] = {}
+        self._place = _Place(None, "scatterx", {})
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
+
+    @contextmanager
+    def at(
+        self, node: ir.Node, prefix: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> Iterator[Self]:
+        """Add nodes before ``node``, under names that begin with ``prefix``, in this context."""
+        outer = self._place
+        self._place = _Place(node, prefix or "scatterx", metadata or {})
+        try:
+            yield self
+        finally:
+            self._place = outer
+
+    @property
+    def insertion_point(self) -> ir.Node:
+        """The node before which nodes are added."""
+        assert self._place.node is not None, "nodes are added within `at`"
+        return self._place.node
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """The metadata of every new node."""
+        return self._place.metadata
+
+    def resolve(self, value: ir.Value) -> ir.Value:
+        """Return the replacement of a value; plans are made before anything is written."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
+
+    def new_name(self, what: str) -> str:
+        """Return a name for a new value."""
+        return self.names.new(f"{self._place.prefix}/{what}")
+
+    def insert(self, node: ir.Node) -> None:
+        """Add a node that was created elsewhere."""
+        self.graph.insert_before(self.insertion_point, node)
+        self.made.append(node)
+
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+    ) -> ir.Value:
+        """Add a node with one output of an element type."""
+        output = ir.Value(
+            name=self.new_name(op), type=None if dtype is None else ir.TensorType(dtype)
+        )
+        node = ir.Node(
+            "",
+            op,
+            inputs,
+            [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
+            outputs=[output],
+            name=output.name,
+            metadata_props=dict(self.metadata),
+        )
+        self.insert(node)
+        return output
+
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant: an initializer, or a Constant node if there can be no initializer."""
+        array = np.asarray(array, None if dtype else np.int64, order="C")
+        dtype = dtype or ir.DataType.INT64
+        key = (dtype.name, array.shape, array.tobytes())
+        keep = array.dtype != object
+        found = self._constants.get(key) if keep else None
+        if found is not None:
+            return found
+        name = self.new_name("constant")
+        tensor = ir.Tensor(array, dtype=dtype, name=name)
+        value = ir.Value(
+            name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
+        )
+        if self.constant_nodes:
+            node = ir.Node(
+                "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
+            )
+            self.insert(node)
+        else:
+            self.graph.register_initializer(value)
+        if keep:
+            self._constants[key] = value
+        return value
+
+    def take_name(
+        self, value: ir.Value, result: ir.Value, dtype: ir.DataType | None, *, is_new: bool
+    ) -> ir.Value:
+        """Give a result the name of the value that it replaces, so that readers do not change.
+
+        An output of the graph keeps its name through an Identity if the result has one of its own.
+        """
+        own = is_new and not result.uses() and not result.is_graph_output()
+        if not own and not value.is_graph_output():
+            return result
+        if not own:
+            identity = ir.Node(
+                "",
+                "Identity",
+                [result],
+                outputs=[ir.Value(type=None if dtype is None else ir.TensorType(dtype))],
+                name=self.new_name("Identity"),
+                metadata_props=dict(self.metadata),
+            )
+            self.graph.insert_before(self.insertion_point, identity)
+            (result,) = identity.outputs
+        if value.is_graph_output():
+            result.type, result.shape = value.type, value.shape
+            result.metadata_props.update(value.metadata_props)
+        result.name, value.name = value.name, self.names.new(f"{value.name}/replaced")
+        return result

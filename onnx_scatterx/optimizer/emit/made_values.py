@@ -1,0 +1,78 @@
+"""What is known of values that are written: their shapes and contents, by transfer functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.constants import constant
+from onnx_scatterx.optimizer.analysis import shapes
+from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.widening import widened
+from onnx_scatterx.optimizer.analysis.operators import generators
+from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
+from onnx_scatterx.optimizer.symbolic.budget import QuestionSpentError, TooLargeError
+
+Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
+
+_UNKNOWN = (LookupError, ValueError, ArithmeticError, TypeError, TooLargeError, QuestionSpentError)
+
+
+class MadeValues:
+    """What is known of values of a graph, and of new values that are written.
+
+    ``outer`` are the values that were written before a dry run, if this is one.
+    """
+
+    def __init__(self, scope: Scope, version: int, outer: MadeValues | None = None) -> None:
+        self.scope = scope
+        self.version = version
+        self._outer = outer
+        self._found: dict[ir.Value, TensorValue] = {}
+
+    def __getitem__(self, value: ir.Value) -> TensorValue:
+        found = self._found.get(value)
+        if found is None and self._outer is not None:
+            return self._outer[value]
+        if found is None:
+            found = self.scope.values.get(value)
+        tensor = constant(value, self.scope.overridable) if found is None else None
+        if tensor is not None:
+            found = self._found[value] = generators.of_tensor(tensor)
+        return found or TensorValue(value.dtype, None)
+
+    def result(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+    ) -> TensorValue:
+        """Return the abstract value of the output of a node that is about to be written."""
+        given = [None if v is None else self[v] for v in inputs]
+        output = ir.Value(name=op, type=None if dtype is None else ir.TensorType(dtype))
+        node = ir.Node(
+            "",
+            op,
+            [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)],
+            [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
+            outputs=[output],
+        )
+        scope = self.scope
+        call = Call(node, given, self.version, scope.facts, scope.attributes, scope.visit_id)
+        try:
+            transfer = TRANSFERS.get(op)
+            results = transfer(call) if transfer is not None else None
+            (found, *_) = results or shapes.infer(call)
+            found = widened(output, found, scope.visit_id, scope.facts)
+        except _UNKNOWN:
+            found = TensorValue(dtype, None)
+        return TensorValue(dtype or found.dtype, found.shape, found.content)
+
+    def add(self, value: ir.Value, known: TensorValue) -> None:
+        """Note the abstract value of a value that is written."""
+        self._found[value] = known

@@ -1,0 +1,201 @@
+"""Adds nodes before a node of a graph, each once, in a form that the target takes, or on trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.emit.dry_run import DryRun
+from onnx_scatterx.optimizer.emit.forms import other_form
+from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel
+from onnx_scatterx.optimizer.emit.made_values import Attributes, MadeValues
+from onnx_scatterx.optimizer.targets.target import STANDARD, Target
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
+
+
+class NodeWriter(GraphWriter):
+    """Adds nodes to a graph before an insertion point; equal nodes and constants are made once.
+
+    A node that ``target`` does not take is written in another form (``forms``), or a ``dry_run``
+    refuses it; ``scope`` has the abstract values of existing values.
+    """
+
+    def __init__(
+        self,
+        graph: ir.Graph,
+        scope: Scope,
+        names: Names,
+        *,
+        constant_nodes: bool,
+        target: Target = STANDARD,
+    ) -> None:
+        super().__init__(graph, names, constant_nodes=constant_nodes)
+        self.target = target
+        self.facts = scope.facts
+        self.overridable = scope.overridable
+        self.version = scope.opsets.get("", 0)
+        self._trial: DryRun | None = None
+        limited = target.is_limited or target.static_only
+        self._known = MadeValues(scope, self.version) if limited else None
+        self._in_other_form: set[str] = set()  # operators for which another form is being written
+        self._nodes: dict[tuple[object, ...], ir.Value] = {}
+        self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
+
+    def dry_run(
+        self, write: Callable[[], ir.Value], *, as_output: bool = False
+    ) -> DryRun | Refusal:
+        """Return the nodes of a dry run, or why the target or ONNX Runtime does not take them.
+
+        If ``as_output``, the result gets a name of its own, by an Identity if necessary.
+        """
+        outer, known = self._trial, self._known
+        inner = None if known is None else MadeValues(known.scope, self.version, known)
+        trial = self._trial = DryRun(self.version, inner, self._drafts)
+        self._known = inner
+        try:
+            result = trial.result = write()
+            if not trial.made(result):
+                trial.read([result])
+                if as_output:
+                    self.node("Identity", [result], result.dtype)
+        except RefusedError as error:
+            return error.refusal
+        finally:
+            self._trial, self._known = outer, known
+        return trial.refusal(self.target.name) or trial
+
+    def surcharge(self, nodes: int) -> None:
+        """Count the nodes that are written on trial as more than they are."""
+        if self._trial is not None:
+            self._trial.surcharge += nodes
+
+    def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type."""
+        return op not in KERNELS or has_kernel(op, self.version, dtype)
+
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        **attributes: int | float | str | Sequence[int],
+    ) -> ir.Value:
+        """Add a node with one output of an element type, or return an existing equal one."""
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
+        trial = self._trial
+        key = (op, tuple(inputs), _frozen(attributes))
+        found = self._nodes.get(key) if trial is None else trial.found(key)
+        if found is not None:
+            return found
+        known = self._known
+        if known is None:
+            return self._write(op, inputs, dtype, attributes, key)
+        result = known.result(op, inputs, dtype, attributes)
+        given = [None if v is None else known[v] for v in inputs]
+        request = Request(op, inputs, dtype, attributes, given, result, self)
+        objections = list(self.target.objections(request.use))
+        if trial is not None and self.target.static_only and request.use.reads_size:
+            objections.append(f"{op} with a size that is known only when the model runs")
+        if objections:
+            found = self._other_form(request)
+            if found is not None:
+                (self._nodes if trial is None else trial.written)[key] = found
+                return found
+            self._miss(objections)
+        output = self._write(op, inputs, dtype, attributes, key)
+        known.add(output, result)
+        if trial is not None:
+            trial.check_rank(op, result, self.target.max_rank)
+        return output
+
+    def instead_of(
+        self,
+        node: ir.Node,
+        dtype: ir.DataType | None,
+        *,
+        may: Callable[[DryRun], bool] = lambda _: True,
+    ) -> ir.Value | None:
+        """Write another form that the target takes instead of a node, before it.
+
+        Returns None, and writes nothing, if the target takes the node, or no other form of it, or
+        if the form ``may`` not be written.
+        """
+        known = self._known
+        if known is None:
+            return None
+        inputs = list(node.inputs)
+        given = {name: attribute.value for name, attribute in node.attributes.items()}
+        result = known.result(node.op_type, inputs, dtype, given)
+        values = [None if v is None else known[v] for v in inputs]
+        request = Request(node.op_type, inputs, dtype, given, values, result, self)
+        if not any(self.target.objections(request.use)):
+            return None
+
+        def write() -> ir.Value:
+            return self.node(node.op_type, inputs, dtype, **given)
+
+        as_output = node.outputs[0].is_graph_output()
+        trial = self.dry_run(write, as_output=as_output)
+        return None if isinstance(trial, Refusal) or not may(trial) else write()
+
+    def _other_form(self, request: Request) -> ir.Value | None:
+        """Write a node in another form, unless this is for another form of such a node."""
+        if request.op in self._in_other_form:
+            return None
+        self._in_other_form.add(request.op)
+        try:
+            return other_form(request)
+        finally:
+            self._in_other_form.discard(request.op)
+
+    def _miss(self, objections: Sequence[str]) -> None:
+        """Note a use that the target does not take; this happens only in a dry run."""
+        if self._trial is None:
+            raise RefusedError(Reason.NOT_IN_TARGET, Missing(tuple(objections), self.target.name))
+        self._trial.missing.update(dict.fromkeys(objections))
+
+    def _write(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+        key: tuple[object, ...],
+    ) -> ir.Value:
+        if self._trial is not None:
+            return self._trial.node(op, inputs, dtype, key)
+        output = self._nodes[key] = self.add(op, inputs, dtype, attributes)
+        return output
+
+    def new_name(self, what: str) -> str:
+        """Return a name for a new value; none on trial."""
+        return "" if self._trial is not None else super().new_name(what)
+
+    def insert(self, node: ir.Node) -> None:
+        """Add a node that was created elsewhere."""
+        if self._trial is None:
+            super().insert(node)
+            return
+        inputs, dtype = list(node.inputs), node.outputs[0].dtype
+        for i in range(len(inputs)):
+            node.replace_input_with(i, None)
+        self.node(node.op_type, inputs, dtype)
+        self._trial.outputs(node)
+
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant: an initializer, or a Constant node if there can be no initializer."""
+        if self._trial is None:
+            return super().constant(array, dtype)
+        return self._trial.constant(array, dtype)
+
+
+def _frozen(attributes: Attributes) -> tuple[object, ...]:
+    return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())

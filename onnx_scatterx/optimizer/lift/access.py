@@ -1,0 +1,111 @@
+"""The canonical form that scatters and gathers share: where each point goes, axis by axis.
+
+Such a node takes the point I of one tensor to the point T(I) of its data. Each component of T is a
+term over the coordinates ``x0, x1, ...`` of I.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.simplify import simplify
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
+from onnx_scatterx.text.reasons import Reason, RefusedError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Access:
+    """A node that takes the point I of one tensor to the point T(I) of its data.
+
+    ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a
+    tensor of ``shape`` (the updates of a scatter, the output of a gather). It is within ``0 ..
+    S-1`` if its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of ``shape`` that
+    the index tensor runs over. ``facts`` know the extents of the coordinates. If ``may_repeat``,
+    two points may have one T(I). ``tensor_role`` is the name of the tensor of ``shape``.
+    """
+
+    may_repeat: ClassVar[bool] = False
+    tensor_role: ClassVar[str] = "updates"
+
+    node: ir.Node
+    data: ir.Value
+    indices: ir.Value | None
+    dtype: ir.DataType
+    data_shape: Shape
+    shape: Shape
+    index_exprs: tuple[Term, ...]
+    nonnegative: tuple[bool, ...]
+    index_dims: tuple[int, ...]
+    facts: Facts
+
+
+def input_of(call: Call, i: int) -> TensorValue:
+    """Return the abstract value of an input of known rank, or refuse."""
+    found = call.input(i)
+    if found is None or found.shape is None:
+        raise RefusedError(Reason.UNKNOWN_RANK, ("data", "indices", "updates")[i])
+    return found
+
+
+def value_of(call: Call, i: int) -> ir.Value:
+    """Return a required input, or refuse."""
+    value = call.node.inputs[i] if i < len(call.node.inputs) else None
+    if value is None:
+        raise RefusedError(Reason.INVALID, f"input {i} is absent")
+    return value
+
+
+def formula_of(call: Call, i: int, found: TensorValue) -> Term:
+    """Return the elements of an input as one term; other contents are looked up in the input."""
+    if found.index_map is not None:
+        return found.index_map
+    if found.shape is None:
+        raise RefusedError(Reason.UNKNOWN_RANK, "indices")
+    value = value_of(call, i)
+    coords = [coord(d) for d in range(len(found.shape))]
+    return element(ElementOf(call.scope, value), coords, name=value.name or "?")
+
+
+def simplified_targets(
+    known: Facts,
+    data_shape: Shape,
+    shape: Shape,
+    targets: Sequence[Term],
+    named: Collection[int],
+) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
+    """Return targets, simplified and counted from the start if that is proven; signs; facts.
+
+    ``named`` are the axes on which a negative target counts from the end.
+    """
+    key = "simplified_targets", data_shape, shape, tuple(targets), tuple(named)
+    return known.memoised(key, lambda: _simplified(known, data_shape, shape, targets, named))
+
+
+def _simplified(
+    known: Facts,
+    data_shape: Shape,
+    shape: Shape,
+    targets: Sequence[Term],
+    named: Collection[int],
+) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
+    extents = dict(enumerate(shape))
+    # An empty index tensor is not examined.
+    facts = known.assuming(extents=extents)
+    gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
+    found, signs = [], []
+    for c, target in enumerate(targets):
+        target = simplify(target.at(gone), facts)
+        positive = c not in named or facts.is_nonnegative(target)
+        if not positive and facts.is_nonnegative(-target - 1):
+            target, positive = simplify(target + data_shape[c], facts), True
+        found.append(target)
+        signs.append(positive)
+    return tuple(found), tuple(signs), facts

@@ -1,0 +1,242 @@
+"""The footprint of a scatter: which boxes of the data its updates fill, and in which order.
+
+A scatter is cut into pieces: boxes of the updates on which every target is a constant or
+``start + step * x_d``, with each dim of the updates on one axis of the data. Such a piece fills a
+(strided) box. A gather is cut likewise, into boxes of its output. A dim of the output may run along
+no axis, since an element can be read often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
+from onnx_scatterx.optimizer.lift.access import Access
+from onnx_scatterx.optimizer.lift.runs import Interval, narrowed, runs
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.simplify import simplify
+from onnx_scatterx.optimizer.symbolic.terms import (
+    FloorDiv,
+    IndexVar,
+    Indicator,
+    Lookup,
+    Term,
+    coord,
+    term,
+)
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
+
+_LONE = 4  # positions far apart that are better written one by one than as a strided box
+
+
+class AffineAxis(NamedTuple):
+    """One axis of a box of the data: ``start + step * x_dim``, or ``start`` where dim is None."""
+
+    start: Term
+    step: int
+    dim: int | None
+
+
+class Piece(NamedTuple):
+    """A box of the updates (``first[d] .. first[d] + counts[d]``) and the box that it fills.
+
+    For a gather: a box of the output, and the box of the data that fills it.
+    """
+
+    first: Shape
+    counts: Shape
+    axes: tuple[AffineAxis, ...]
+
+
+def pieces(access: Access) -> list[Piece]:
+    """Return the boxes that a scatter fills or a gather reads, in row-major order, or refuse."""
+    key = (
+        "pieces",
+        access.index_exprs,
+        access.shape,
+        access.data_shape,
+        access.nonnegative,
+        access.may_repeat,
+    )
+    found = access.facts.memoised(key, lambda: _pieces_or_refusal(access))
+    if isinstance(found, Refusal):
+        raise RefusedError(found.reason, found.detail)
+    return found
+
+
+def _pieces_or_refusal(access: Access) -> list[Piece] | Refusal:
+    try:
+        return _pieces(access)
+    except RefusedError as error:
+        return error.refusal
+
+
+def _pieces(access: Access) -> list[Piece]:
+    if any(facts_empty(access.facts, n) for n in access.shape):
+        return []
+    zero = tuple(term(0) for _ in access.shape)
+    found = []
+    for piece in _cut(access, access.index_exprs, zero, access.shape, access.facts):
+        found.append(piece)
+        if len(found) > LIMITS.boxes:
+            raise RefusedError(Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
+    return found
+
+
+def facts_empty(facts: Facts, extent: Term) -> bool:
+    """Return whether an extent is proven to be 0."""
+    return facts.is_nonnegative(-extent)
+
+
+def _cut(
+    access: Access,
+    targets: tuple[Term, ...],
+    first: Shape,
+    counts: Shape,
+    facts: Facts,
+    depth: int = 0,
+) -> Iterator[Piece]:
+    """Yield the pieces of a box of updates; ``targets`` are over the box's own coordinates."""
+    if depth > LIMITS.cuts:
+        raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
+    axes: list[AffineAxis] = []
+    for axis, target in enumerate(targets):
+        affine = affine_along(target)
+        if affine is None:
+            dim, spans = _spans(access, target, axis, counts, facts)
+            yield from _cut_along(access, targets, first, counts, facts, dim, spans, depth)
+            return
+        axes.append(affine)
+    for axis, affine in enumerate(axes):
+        low, high = _ends(affine, counts)
+        if access.nonnegative[axis] or facts.is_nonnegative(low):
+            continue
+        if facts.is_nonnegative(-high - 1):
+            start = simplify(affine.start + access.data_shape[axis], facts)
+            axes[axis] = AffineAxis(start, affine.step, affine.dim)
+            continue
+        turn = _turn(affine, counts)
+        if turn is None:
+            raise RefusedError(Reason.UNKNOWN_SIGN, Detail("axis {}: {}", axis, targets[axis]))
+        assert affine.dim is not None
+        spans = [(0, turn), (turn, counts[affine.dim].constant or 0)]
+        yield from _cut_along(access, targets, first, counts, facts, affine.dim, spans, depth)
+        return
+    for axis, affine in enumerate(() if access.may_repeat else axes):
+        count = None if affine.dim is None else counts[affine.dim].constant
+        if count is None or abs(affine.step) < 2 or affine.dim is None:
+            continue
+        if count == 2 or (count <= _LONE and access.data_shape[axis].constant is None):
+            spans = [(i, i + 1) for i in range(count)]
+            yield from _cut_along(access, targets, first, counts, facts, affine.dim, spans, depth)
+            return
+    _check_dims(access, axes, counts, facts)
+    yield Piece(first, counts, tuple(axes))
+
+
+def affine_along(target: Term) -> AffineAxis | None:
+    """Return a target that is affine in one dim, or is a position, as an axis; otherwise None."""
+    if not target.coords:
+        return AffineAxis(target, 0, None)
+    if len(target.coords) > 1:
+        return None
+    (dim,) = target.coords
+    (atom,) = coord(dim).atoms
+    slope, start = target.split(atom)
+    if slope.constant is None or start.coords:
+        return None
+    return AffineAxis(start, slope.constant, dim)
+
+
+def _ends(affine: AffineAxis, counts: Shape) -> tuple[Term, Term]:
+    if affine.dim is None:
+        return affine.start, affine.start
+    last = affine.start + affine.step * (counts[affine.dim] - 1)
+    return (affine.start, last) if affine.step > 0 else (last, affine.start)
+
+
+def _turn(affine: AffineAxis, counts: Shape) -> int | None:
+    """Return the first place on an affine axis whose sign differs from that of the start."""
+    if affine.dim is None or affine.start.constant is None or counts[affine.dim].constant is None:
+        return None
+    start = affine.start.constant
+    return -(start // affine.step) if affine.step > 0 else start // -affine.step + 1
+
+
+def _check_dims(access: Access, axes: list[AffineAxis], counts: Shape, facts: Facts) -> None:
+    used = [affine.dim for affine in axes if affine.dim is not None]
+    for dim, count in enumerate(counts):
+        if used.count(dim) > 1:  # a box has a separate axis for each, even if short
+            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.tensor_role}")
+        if used.count(dim) == 1 or facts.is_nonnegative(1 - count):
+            continue
+        if access.may_repeat:
+            continue
+        certain = facts.is_nonnegative(count - 2) and all(
+            facts.is_nonnegative(n - 1) for d, n in enumerate(counts) if d != dim
+        )
+        reason = Reason.COLLIDES if certain else Reason.MAY_COLLIDE
+        raise RefusedError(reason, f"dim {dim} of the updates")
+
+
+def _spans(
+    access: Access, target: Term, axis: int, counts: Shape, facts: Facts
+) -> tuple[int, list[Interval]]:
+    """Return a dim of the updates and the spans of it on which a target is simpler."""
+    for atom in sorted(target.all_atoms(), key=lambda a: a.place):
+        if isinstance(atom, Indicator) and len(atom.coords) == 1:
+            affine = affine_along(atom.parts[0])
+            if affine is not None and affine.dim is not None and abs(affine.step) == 1:
+                # [x - c >= 0] turns at c, [c - x >= 0] at c + 1.
+                at = -affine.start if affine.step == 1 else affine.start + 1
+                if not (facts.is_nonnegative(at) and facts.is_nonnegative(counts[affine.dim] - at)):
+                    continue
+                return affine.dim, [(0, at), (at, counts[affine.dim])]
+        if isinstance(atom, FloorDiv) and len(atom.coords) == 1:
+            found = _blocks(atom, counts)
+            if found is not None:
+                return found
+    if any(not isinstance(a, IndexVar | Lookup) for a in target.all_atoms()):
+        raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
+    dim, spans = runs(target, axis, counts, pairs=access.may_repeat)
+    if len(spans) > LIMITS.boxes:
+        raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
+    return dim, spans
+
+
+def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
+    """Return the blocks of a dim on which ``x_dim // n`` is one number, if there are few blocks."""
+    place, length = atom.parts
+    affine = affine_along(place)
+    if affine is None or affine.dim is None or affine.start.constant != 0 or affine.step != 1:
+        return None
+    for many in range(2, LIMITS.blocks + 1):
+        if counts[affine.dim] is many * length:
+            return affine.dim, [(i * length, (i + 1) * length) for i in range(many)]
+    return None
+
+
+def _cut_along(
+    access: Access,
+    targets: tuple[Term, ...],
+    first: Shape,
+    counts: Shape,
+    facts: Facts,
+    dim: int,
+    spans: list[Interval],
+    depth: int,
+) -> Iterator[Piece]:
+    for begin, end in spans:
+        count = term(end) - begin
+        inner = facts.assuming(extents={dim: count})
+        moved = {dim: 0 if count.constant == 1 else coord(dim) + begin}
+        if count.constant == 1:
+            moved = {dim: term(begin)}
+        parts = tuple(
+            simplify(narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
+        )
+        starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
+        extents = tuple(count if d == dim else n for d, n in enumerate(counts))
+        yield from _cut(access, parts, starts, extents, inner, depth + 1)

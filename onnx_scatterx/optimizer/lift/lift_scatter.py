@@ -1,0 +1,171 @@
+"""From a node to its scattering: the target of every update, as terms over its coordinates.
+
+All four operators become one form: data, updates, a reduction, and for each axis of the data a
+term ``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the
+transformer). The checks of the operator at run time determine the shape of the updates from data
+and indices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.wraparound import without_wraparound
+from onnx_scatterx.optimizer.lift.access import (
+    Access,
+    formula_of,
+    input_of,
+    simplified_targets,
+    value_of,
+)
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, modulo, term
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scatter(Access):
+    """A scatter node in canonical form: ``output[T(I)] = updates[I]``, under a reduction."""
+
+    updates: ir.Value
+    reduction: str
+
+
+def is_scatter(node: ir.Node) -> bool:
+    """Return whether a node is one of the four scatter operators."""
+    return node.op_type in SCATTERS and node.domain == ""
+
+
+def lift_scatter(node: ir.Node, scope: Scope) -> Scatter | Refusal:
+    """Return a node in canonical form, or why it has none."""
+    version = scope.opsets.get(node.domain, 0)
+    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
+    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
+    key = (lift_scatter, node, scope.visit_id, *node.inputs, *inputs)
+    return scope.facts.memoised(key, lambda: _lifted(call, scope))
+
+
+def _lifted(call: Call, scope: Scope) -> Scatter | Refusal:
+    try:
+        return _lift(call, scope)
+    except RefusedError as error:
+        return error.refusal
+    except UnknownAttributeError as error:
+        return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
+
+
+def _lift(call: Call, scope: Scope) -> Scatter:
+    op = call.node.op_type
+    first = {"Scatter": (9, 10), "ScatterElements": (11, 99), "ScatterND": (11, 99)}
+    oldest, newest = first.get(op, (24, 99))
+    if not oldest <= call.version <= newest:
+        raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
+    data = input_of(call, 0)
+    if op == "TensorScatter":
+        return _tensor_scatter(call, data, scope)
+    indices = input_of(call, 1)
+    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices, scope)
+
+
+def _axis(call: Call, default: int, rank: int) -> int:
+    axis = call.integer("axis", default)
+    if not -rank <= axis < rank:
+        raise RefusedError(Reason.INVALID, f"axis {axis} for data of rank {rank}")
+    return axis % rank
+
+
+def _scatter_nd(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
+    assert data.shape is not None
+    assert indices.shape is not None
+    depth = indices.shape[-1].constant if indices.shape else None
+    if depth is None:
+        raise RefusedError(Reason.UNKNOWN_RANK, "how many axes the indices name")
+    if depth > len(data.shape) or depth == 0:
+        raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
+    index_rank = len(indices.shape) - 1
+    shape = (*indices.shape[:-1], *data.shape[depth:])
+    columns = [
+        found
+        if (found := indices.column(c)) is not None
+        else formula_of(call, 1, indices).at({index_rank: c})
+        for c in range(depth)
+    ]
+    targets = [*columns, *(coord(index_rank + c) for c in range(len(data.shape) - depth))]
+    return _scatter(call, scope, data, 1, 2, shape, targets, range(index_rank), range(depth))
+
+
+def _scatter_elements(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
+    assert data.shape is not None
+    assert indices.shape is not None
+    rank = len(data.shape)
+    if len(indices.shape) != rank:
+        raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.shape)}, data of {rank}")
+    axis = _axis(call, 0, rank)
+    formula = formula_of(call, 1, indices)
+    targets = [formula if c == axis else coord(c) for c in range(rank)]
+    named = range(axis, axis + 1)
+    return _scatter(call, scope, data, 1, 2, indices.shape, targets, range(rank), named)
+
+
+def _tensor_scatter(call: Call, data: TensorValue, scope: Scope) -> Scatter:
+    update = input_of(call, 1)
+    assert data.shape is not None
+    assert update.shape is not None
+    rank = len(data.shape)
+    axis = _axis(call, -2, rank)
+    if axis == 0 or len(update.shape) != rank:
+        raise RefusedError(Reason.INVALID, "axis 0 is the batch, and ranks must agree")
+    starts = call.input(2)
+    start = term(0)
+    if starts is not None:
+        start = formula_of(call, 2, starts)
+    target = start + coord(axis)
+    if call.string("mode", "linear") == "circular":
+        target = modulo(target, data.shape[axis])
+    # The operator checks that the other dims agree.
+    shape = tuple(
+        u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True))
+    )
+    targets = [target if c == axis else coord(c) for c in range(rank)]
+    return _scatter(call, scope, data, 2, 1, shape, targets, range(rank), range(axis, axis + 1))
+
+
+def _scatter(
+    call: Call,
+    scope: Scope,
+    data: TensorValue,
+    indices_at: int,
+    updates_at: int,
+    shape: Shape,
+    targets: list[Term],
+    index_dims: range,
+    named: range,
+) -> Scatter:
+    assert data.shape is not None
+    updates = value_of(call, updates_at)
+    dtype = data.dtype or updates.dtype
+    if dtype is None:
+        raise RefusedError(Reason.UNKNOWN_TYPE)
+    targets = [without_wraparound(t, scope) if c in named else t for c, t in enumerate(targets)]
+    found, signs, facts = simplified_targets(call.facts, data.shape, shape, targets, named)
+    has_indices = indices_at < len(call.node.inputs)
+    return Scatter(
+        node=call.node,
+        data=value_of(call, 0),
+        indices=call.node.inputs[indices_at] if has_indices else None,
+        updates=updates,
+        dtype=dtype,
+        data_shape=data.shape,
+        shape=shape,
+        index_exprs=found,
+        nonnegative=signs,
+        index_dims=tuple(index_dims),
+        reduction=call.string("reduction", "none"),
+        facts=facts,
+    )

@@ -1,0 +1,72 @@
+"""The nodes that only gathers need: they are removed together with the gathers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+
+
+class ExclusiveNodes:
+    """For each gather, the nodes that only gathers of the same set read.
+
+    They compute its indices, or move its data into the layout that it reads. A single number among
+    the indices does not count, since the replacement may read it.
+    """
+
+    def __init__(self, graph: ir.Graph, provenance: Provenance, gathers: set[ir.Node]) -> None:
+        self._graph = graph
+        self._gathers = gathers
+        self._provenance = provenance
+        self._of_indices = {n: self._behind(n.inputs[1:], self._computes) for n in gathers}
+        self._of_data = {n: self._behind(n.inputs[:1], self._moves) for n in gathers}
+        both = (*self._of_indices.values(), *self._of_data.values())
+        self._shares = Counter(n for nodes in both for n in nodes)
+
+    def values(self) -> Iterator[ir.Value]:
+        """Yield the values that are computed for indices."""
+        for nodes in self._of_indices.values():
+            for node in nodes:
+                yield from node.outputs
+
+    def saved(self, gather: ir.Node, inputs: Collection[ir.Value] = ()) -> float:
+        """Return how many nodes are removed with a gather; one of several counts as a share.
+
+        Nodes are kept if they compute values that the replacement reads (``inputs``).
+        """
+        read = {v.producer() for v in inputs}
+        data = self._of_data[gather]
+        removed = [n for n in self._of_indices[gather] if n.op_type != "Constant"]
+        removed += data if read.isdisjoint(data) else ()
+        return sum(1 / self._shares[n] for n in removed)
+
+    def _behind(
+        self, values: Sequence[ir.Value | None], counts: Callable[[ir.Value], bool]
+    ) -> set[ir.Node]:
+        """Return the nodes behind values removed with the gathers, as far as they count."""
+        found: set[ir.Node] = set()
+        stack = [v for v in values if v is not None]
+        while stack:
+            value = stack.pop()
+            producer = value.producer()
+            if producer is None or producer.graph is not self._graph or producer in found:
+                continue
+            readers = {u.node for v in producer.outputs for u in v.uses()}
+            output = any(v.is_graph_output() for v in producer.outputs)
+            if not output and readers <= self._gathers | found and counts(value):
+                found.add(producer)
+                stack += [v for v in read_by(producer) if v not in stack]
+        return found
+
+    def _computes(self, value: ir.Value) -> bool:
+        return self._provenance.abstract(value).static_shape not in ((), (1,))
+
+    def _moves(self, value: ir.Value) -> bool:
+        mosaic = self._provenance.mosaic(value)
+        return mosaic is not None and all(
+            value not in cell.source.values() for cell in mosaic.cells
+        )

@@ -1,0 +1,137 @@
+"""Floats of which ONNX Runtime may compute another last bit, because of the nodes around a write.
+
+    before   y = Mul(ScatterND(Add(a, b), i, u), c)          all of float16
+    after    y = Mul(Concat(Slice(Add(a, b)), u), c)
+
+ONNX Runtime computes a float16 node that stands alone among others in float32, as it does those,
+without rounding between them: a scatter, but not the several nodes that replace it.
+
+    before   y = Mul(ScatterND(x, all, Conv(a, w)), c)
+    after    y = Mul(Conv(a, w), c)
+
+Under its default options ONNX Runtime makes one node of two that follow each other. It packs an
+operand of a product that is a constant, and then computes the product by another kernel.
+
+    before   y = ScatterND(x, i, Mul(GatherND(x, i), c))     x = MatMul(a, b)
+    after    y = Where(m, Mul(x, c), x)
+
+A function of what a mask reads is a neighbour of other nodes than before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.optimizer.lift.element_moves import operands_of
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lowering.elementwise import UNLIKE, listed
+from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST
+from onnx_scatterx.optimizer.lowering.runtime_patterns import packed
+from onnx_scatterx.text.reasons import LastBit
+
+_SUMS = {"Add", "Div", "Max", "Min", "Mul", "Sub", "Sum"}
+"""Of the operators that are written, those that compute with floats."""
+
+_FUNCTIONS = (listed(ir.DataType.FLOAT) | UNLIKE) - {"Identity", "Where"}
+"""Of functions of what a mask reads, those that compute."""
+
+_NEAR = 64
+"""How many nodes are looked at; those behind them are taken to compute."""
+
+
+def last_bits(
+    value: ir.Value,
+    result: ir.Value,
+    gone: Collection[ir.Node],
+    new: Collection[ir.Node],
+    dtype: ir.DataType | None,
+    is_constant: bool,
+) -> tuple[LastBit, ...]:
+    """Return why the last bit of a value, or of what follows, may differ after its replacement.
+
+    ``gone`` are the nodes that computed the value, and ``result`` replaces it, perhaps as a
+    constant; both still stand. ``new`` are the nodes that were written for it.
+    """
+    if dtype is None or not dtype.is_floating_point():
+        return ()
+    below = _computes((n for v in _outputs(gone, value) for n in _readers(v)), up=False)
+    found = []
+    reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
+    functions = [n for n in new if n.op_type in _FUNCTIONS and not (reduces and _sums(n))]
+    if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
+        above = _computes((n for node in gone for n in _producers(node)), up=True)
+        if functions or above + below + reduces > 1:
+            found.append(LastBit.FLOAT16)
+    if any(n.op_type in UNLIKE - listed(n.outputs[0].dtype or dtype) for n in functions):
+        found.append(LastBit.PLACE)
+    operands = {v for n in functions for v in n.inputs if v is not None and v.producer() not in new}
+    if (below and _is_neighbour(result)) or any(map(_is_neighbour, operands)):
+        found.append(LastBit.FUSED)
+    if is_constant and _is_multiplied(value):
+        found.append(LastBit.PACKED)
+    return tuple(found)
+
+
+def _sums(node: ir.Node) -> bool:
+    return node.op_type in _SUMS
+
+
+def _is_multiplied(value: ir.Value) -> bool:
+    """Return whether a value, or what is computed from it, goes to a kernel that packs it."""
+    stack, seen = [value], {value}
+    while stack:
+        here = stack.pop()
+        if len(seen) > _NEAR or any(use.idx in packed(use.node) for use in here.uses()):
+            return True
+        near = [v for use in here.uses() for v in use.node.outputs]
+        stack += [v for v in dict.fromkeys(near) if v not in seen]
+        seen.update(near)
+    return False
+
+
+def _outputs(gone: Collection[ir.Node], value: ir.Value) -> list[ir.Value]:
+    return [value, *(v for node in gone for v in node.outputs)]
+
+
+def _producers(node: ir.Node) -> list[ir.Node]:
+    values = (node.inputs[i] for i in operands_of(node))
+    return [made for v in values if v is not None and (made := v.producer()) is not None]
+
+
+def _readers(value: ir.Value) -> list[ir.Node]:
+    return [use.node for use in value.uses()]
+
+
+def _computes(nodes: Iterable[ir.Node], *, up: bool) -> bool:
+    """Return whether elements come from a node that computes them, or go to one."""
+    stack = list(dict.fromkeys(nodes))  # one node may read a value often
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if len(seen) > _NEAR:
+            return True
+        if not operands_of(node):
+            if node.op_type not in ("Constant", "ConstantOfShape", "Shape", "Size"):
+                return True
+            continue
+        near = _producers(node) if up else [n for v in node.outputs for n in _readers(v)]
+        stack += [n for n in dict.fromkeys(near) if n not in seen]
+        seen.update(near)
+    return False
+
+
+def _is_neighbour(result: ir.Value) -> bool:
+    """Return whether a node that computes gives a value, perhaps through one that moves it."""
+    value: ir.Value | None = result
+    for _ in range(_NEAR):
+        node = None if value is None else value.producer()
+        if node is None or graphs_of(node):
+            return False
+        if node.op_type not in MOVED_PAST:
+            moves = operands_of(node) or node.op_type in ("Constant", "ConstantOfShape", "Pad")
+            return _sums(node) or not moves
+        value = node.inputs[0]
+    return True

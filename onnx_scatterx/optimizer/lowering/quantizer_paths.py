@@ -1,0 +1,88 @@
+"""The quantizers that are connected with a node by nodes that move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.lift.element_moves import operands_of
+from onnx_scatterx.optimizer.lift.quantization import QUANTIZERS, is_quantizer
+from onnx_scatterx.optimizer.symbolic.budget import budget
+
+Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
+"""Nodes that are written on trial: the operator and the inputs, by the output."""
+
+MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
+"""Past these ONNX Runtime moves quantizers; it removes Identity."""
+
+
+def has_quantizers(graph: ir.Graph) -> bool:
+    """Return whether a graph itself has quantizers."""
+    return any(is_quantizer(node, *QUANTIZERS) for node in graph)
+
+
+def reached(
+    node: ir.Node, *, up: bool, of: Callable[[ir.Node], bool] | None = None
+) -> list[ir.Node]:
+    """Return the quantizers whose elements reach a node through others that move them.
+
+    If not ``up``, return the quantizers that the node's elements reach, or other nodes, ``of``
+    which it is asked.
+    """
+    op = "DequantizeLinear" if up else "QuantizeLinear"
+    of = of or (lambda other: is_quantizer(other, op))
+    found, seen, stack = [], {node}, [node]
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        if up:
+            given = (here.inputs[i] for i in operands_of(here))
+            near = [v.producer() for v in given if v is not None]
+        else:
+            near = [u.node for v in here.outputs for u in v.uses()]
+        for other in dict.fromkeys(near):  # one node may read a value often
+            if other is None:
+                continue
+            if of(other):
+                found.append(other)
+            elif other not in seen and operands_of(other):
+                seen.add(other)
+                stack.append(other)
+    return found
+
+
+def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Node]:
+    """Return the quantizers whose floats may reach values, some of which are written on trial."""
+    found, seen, stack = [], set(values), list(values)
+    while stack:
+        value = stack.pop()
+        budget().work(1)
+        node = None if value is None else value.producer()
+        if value is not None and value in steps:
+            near = list(steps[value][1])
+        elif node is not None and is_quantizer(node, "DequantizeLinear"):
+            found.append(node)
+            continue
+        else:
+            near = [] if node is None else [node.inputs[i] for i in operands_of(node)]
+        stack += [v for v in near if v not in seen]
+        seen.update(near)
+    return found
+
+
+def before_moves(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value | None]]:
+    """Return the operator that stands before nodes past which quantizers move, and its inputs."""
+    while True:
+        budget().work(1)
+        op, inputs = _step(value, steps)
+        first = inputs[0] if op in MOVED_PAST and inputs else None
+        if first is None:
+            return op, inputs
+        value = first
+
+
+def _step(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value | None]]:
+    """Return the operator that computes a value, and its inputs."""
+    node = value.producer()
+    return steps.get(value) or (("", ()) if node is None else (node.op_type, node.inputs))

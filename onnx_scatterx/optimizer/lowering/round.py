@@ -1,0 +1,291 @@
+"""One round of planning for a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.emit.available import AvailableValues
+from onnx_scatterx.optimizer.emit.dry_run import DryRun
+from onnx_scatterx.optimizer.emit.scalar_load import scalar_load
+from onnx_scatterx.optimizer.emit.terms import TermEmitter
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
+from onnx_scatterx.optimizer.lowering.region import Region
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, RegionRule, ScatterRule
+from onnx_scatterx.optimizer.lowering.runtime_patterns import objection
+from onnx_scatterx.optimizer.lowering.sub_box import SubBox, peel_to_box
+from onnx_scatterx.optimizer.mosaic.provenance import Lifted, Provenance
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, RefusedError
+
+T = TypeVar("T")
+
+_WORTH = 32  # nodes that removing one scatter may cost
+_NEEDED = 256  # the same, if the target lacks the scatter operator
+
+
+class RewriteRound:
+    """One round: the provenance of the values of a graph, and the plans to write them.
+
+    A round is valid until another node becomes opaque (``Provenance``). Then a new round starts.
+    """
+
+    def __init__(
+        self,
+        context: GraphContext,
+        provenance: Provenance,
+        index_nodes: ExclusiveNodes | None = None,
+        *,
+        copies: bool = True,
+    ) -> None:
+        self.context = context
+        self.graph = context.graph
+        self.provenance = provenance
+        self.copies = copies  # new constants may be as large as their sources
+        self.region_rules = [r for r in context.rules if isinstance(r, RegionRule)]
+        self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
+        self.writer = Writer(
+            context.graph,
+            context.scope,
+            context.names,
+            constant_nodes=context.constant_nodes,
+            target=context.target,
+        )
+        opaque = provenance.opaque
+        removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
+        removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
+        values = AvailableValues(context.graph, context.scope, removed)
+        self.numbers = TermEmitter(self.writer, context.scope, values)
+        self.existing_views = provenance.existing_views()
+        self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
+        """Why ONNX Runtime would change the value of the last plan."""
+        self._is_strict = False
+        self._quantized = has_quantizers(context.graph)
+        self._plans: dict[ir.Value, Plan | Refusal] = {}
+
+    def plan(self, value: ir.Value) -> Plan | Refusal:
+        """Return the best plan for a value that moves, written in front of its producer."""
+        producer = value.producer()
+        assert producer is not None
+        if value not in self._plans:
+            self._plans[value] = self._within(producer, lambda: self._planned(value))
+        return self._plans[value]
+
+    def _within(self, node: ir.Node, work: Callable[[], T]) -> T | Refusal:
+        """Return what is planned in front of a node, within the limit of one scatter.
+
+        If a question about a scatter is given up, this is noted.
+        """
+        self.context.note_planned(node)
+        spending = budget()
+        before = spending.unanswered
+        try:
+            with spending.of_part(LIMITS.scatter_steps), self.writer.at(node):
+                return work()
+        except (LimitError, RecursionError) as error:
+            return spending.refusal(error)
+        finally:
+            if spending.unanswered > before:
+                self.provenance.unanswered.add(node)
+
+    def _planned(self, value: ir.Value) -> Plan | Refusal:
+        dtype = self.provenance.abstract(value).dtype or value.dtype
+        mosaic = self.provenance.mosaic(value)
+        assert mosaic is not None
+        if dtype is None:
+            return Refusal(Reason.UNKNOWN_TYPE)
+        planner = Planner(
+            self.region_rules,
+            self.writer,
+            self.numbers,
+            self.context.scope.facts,
+            self.context.constants,
+            self.existing_views,
+            dtype,
+            self.context.costs,
+            copies=self.copies,
+        )
+        found = planner.best(Region.of(mosaic))
+        if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
+            trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
+            found = self._refused(value, trial) or found
+        limit = self._worth(value) + 2 * len(mosaic.cells)
+        if isinstance(found, Plan) and found.cost > limit:
+            return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
+        return found
+
+    def _worth(self, value: ir.Value) -> int:
+        """Return how many nodes a value may cost: more if the target lacks a removed operator."""
+        absorbed = self.provenance.absorbed[value]
+        return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in absorbed)
+
+    def preferred(self) -> list[ir.Node]:
+        """Return the scatters that could be slices, but that a rule writes first or better."""
+        first = [r for r in self.scatter_rules if r.has_priority]
+        found = []
+        for node, lifted in self.provenance.scatters.items():
+            if lifted.scatter is None or lifted.refusal is not None:
+                continue
+            is_preferred = self._within(node, partial(self._is_preferred, lifted.scatter, first))
+            if is_preferred is True:
+                found.append(node)
+        return found
+
+    def _is_preferred(self, scatter: Scatter, first: Sequence[ScatterRule]) -> bool:
+        by_rule = any(isinstance(self._asked(r, scatter), Plan) for r in first)
+        return by_rule or self._is_less_alone(scatter)
+
+    def _is_less_alone(self, scatter: Scatter) -> bool:
+        """Return whether a write at computed positions takes fewer nodes on top of those before it.
+
+        If several such positions are cut out of one tensor, their order is computed too.
+        """
+        absorbed, (output,) = self.provenance.absorbed, scatter.node.outputs
+        leaves = frozenset[Symbol]().union(*(t.leaves() for t in scatter.index_exprs))
+        if scatter.data not in absorbed or all(
+            scalar_load(x, self.context.scope) is None for x in leaves
+        ):
+            return False
+        whole, before = self.plan(output), self.plan(scatter.data)
+        if isinstance(whole, Refusal) or isinstance(before, Refusal):
+            return False
+        asked = (self._asked(r, scatter) for r in self.scatter_rules if not r.accepts_invalid)
+        alone = next((found for found in asked if isinstance(found, Plan)), None)
+        is_cut = not absorbed[scatter.data] <= absorbed[output]  # so the data are written anyway
+        return alone is not None and alone.cost + (0 if is_cut else before.cost) < whole.cost
+
+    def rewriting(self, node: ir.Node) -> Plan | Refusal | None:
+        """Return the rule that writes a scatter which fills no boxes, and its plan.
+
+        If no rule does, return the reason of the last rule that gave one, or None. None for any
+        other node.
+        """
+        lifted = self.provenance.scatters.get(node)
+        if lifted is None or lifted.scatter is None or lifted.refusal is None:
+            return None
+        return self._within(node, lambda: self._rewriting_for_runtime(lifted))
+
+    def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
+        """Return a plan that the runtime computes as it is, or if there is none, any plan."""
+        self._is_strict = True
+        found = self._rewriting(lifted)
+        if isinstance(found, Refusal) and lifted.node.outputs[0] in self.changed_by_runtime:
+            self._is_strict = False
+            found = self._rewriting(lifted)
+        return found
+
+    def _rewriting(self, lifted: Lifted) -> Plan | Refusal | None:
+        assert lifted.scatter is not None
+        assert lifted.refusal is not None
+        invalid = lifted.refusal.reason in (Reason.INVALID, Reason.QUANTIZER)
+        why: Refusal | None = None
+        last = [r for r in self.scatter_rules if r.accepts_invalid]  # they write any scatter
+        if not invalid:
+            asked = [r for r in self.scatter_rules if r not in last]
+            for scatter in lifted.interpretations:
+                for searches in (False, True):
+                    rules = [r for r in asked if r.searches is searches]
+                    for rule in rules:
+                        found = self._asked(rule, scatter)
+                        if isinstance(found, Plan):
+                            return found
+                        if found.reason is not Reason.NO_RULE:
+                            why = found
+                    in_part = self._in_part(scatter, rules)
+                    if in_part is not None:
+                        return in_part
+        for rule in last:
+            found = self._asked(rule, lifted.scatter)
+            if isinstance(found, Plan):
+                return found
+            if found.reason is not Reason.NO_RULE:
+                why = found
+        return why
+
+    def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
+        """Return the rule that writes a scatter on a box of its data, and its plan."""
+        part = peel_to_box(scatter, self._context)
+        for rule in rules if part is not None else ():
+            if rule.has_priority:
+                continue
+            assert part is not None
+            found = self._asked(rule, part.inner, part)
+            if isinstance(found, Plan):
+                return found
+        return None
+
+    @property
+    def _context(self) -> Context:
+        task = self.context
+        return Context(
+            self.provenance,
+            self.writer,
+            task.constants,
+            self.numbers,
+            task.target,
+            task.last_bits,
+        )
+
+    def _asked(
+        self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
+    ) -> Plan | Refusal:
+        """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
+        budget().work(PRICES.rule)
+        context = self._context if part is None else part.context
+        try:
+            found = rule.plan(scatter, context)
+            if part is not None and isinstance(found, Plan):
+                found = part.whole(found)
+        except RefusedError as error:
+            return error.refusal
+        if isinstance(found, Plan):
+            (output,) = scatter.node.outputs
+            trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
+            refused = self._refused(output, trial)
+            if isinstance(trial, Refusal):
+                return trial
+            if refused is not None:
+                return refused
+            inputs = tuple(trial.inputs)
+            return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
+        return found
+
+    def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
+        """Return why a plan for a value is not written, after a dry run of it."""
+        if isinstance(trial, Refusal):
+            return trial
+        found = objection(value, trial, self.context.known) if self._quantized else None
+        if found is None:
+            self.changed_by_runtime.pop(value, None)
+            return None
+        self.changed_by_runtime[value] = found
+        required = self.context.target.onnxruntime or self._is_strict
+        return Refusal(Reason.QUANTIZER, found) if required else None
+
+    def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
+        """Return the result of a Shape or Size of a removable value, if it is known otherwise.
+
+        That is from the shape of another tensor, or because the sizes are known.
+        """
+        value, output = node.inputs[0], node.outputs[0]
+        shape = None if value is None else self.provenance.abstract(value).shape
+        if value not in self.provenance.absorbed or shape is None:
+            return None
+        part = self.provenance.abstract(output).vector()
+        if node.op_type == "Size" or output.is_graph_output() or part is None:
+            return None
+        write = partial(self.numbers.shape, part)
+        trial = self._within(node, lambda: self.writer.dry_run(write))
+        return part if not isinstance(trial, Refusal) and trial.cost <= 1 else None

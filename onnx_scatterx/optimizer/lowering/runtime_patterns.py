@@ -1,0 +1,298 @@
+"""What ONNX Runtime's optimizer does around nodes that move elements, beside quantizers.
+
+Under its default options, ONNX Runtime moves DequantizeLinear down and QuantizeLinear up past
+Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
+beside no scatter and no gather: where such a node goes, it begins. ``PATTERNS`` has one entry for
+each of its faults, with the smallest model that shows it. A pass that writes nodes asks
+``obstacle`` about a node that it replaces, and ``objection`` about the nodes for it. Once all are
+written, ``exposed`` is asked about every node that lost readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.emit.dry_run import DryRun
+from onnx_scatterx.optimizer.lift.element_moves import moves, operands_of
+from onnx_scatterx.optimizer.lift.quantization import Quantization, is_quantizer, quantization_of
+from onnx_scatterx.optimizer.lowering.quantizer_paths import (
+    MOVED_PAST,
+    Steps,
+    before_moves,
+    dequantizers,
+    reached,
+)
+from onnx_scatterx.optimizer.mosaic.constants import Constants
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.text.reasons import FloatReason
+
+MEASURED = "1.32"
+"""The version of ONNX Runtime that showed each pattern; others are taken to do the same."""
+
+_TYPED = 21  # from this operator set on QuantizeLinear has the attribute output_dtype
+
+
+_ALONE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
+"""These are computed in integers behind DequantizeLinear, without a QuantizeLinear behind them."""
+_OF_ONE = {
+    *("ArgMax", "AveragePool", "Clip", "GlobalAveragePool", "LeakyRelu", "ReduceMax", "ReduceMin"),
+    *("Relu", "Resize", "Sigmoid", "Softmax"),
+}
+_IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
+"""Between quantizers these are computed in integers."""
+
+
+_PACKED = {
+    **dict.fromkeys(("Conv", "ConvTranspose"), (1,)),
+    **dict.fromkeys(("Gemm", "MatMul"), (0, 1)),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2)),
+}
+
+
+class Pattern(NamedTuple):
+    """A fault of ONNX Runtime: the smallest model that shows it, and its effect."""
+
+    model: str  # in ONNX's text form; its default outputs differ from those without optimizations
+    loads: bool = True  # under default options
+
+
+_MOVED_DOWN = """<ir_version: 10, opset_import: ["" : {0}]>
+    g ({1}[4] x) => (float[2] y)
+    <float s = {{0.5}}, {2}int64[1] b = {{0}}, int64[1] e = {{2}}> {{
+        a = DequantizeLinear ({3})
+        c = Slice (a, b, e)
+        y = Neg (c) }}"""
+_BETWEEN = """<ir_version: 8, opset_import: ["" : 13]>
+    g (uint8[4, 64] u, uint8[4, 64] v, bool[4, 64] m) => (uint8[4, 64] y)
+    <float{0} r = {{{2}}}, float{0} s = {{{3}}}, float{0} t = {{{4}}}> {{
+        a = DequantizeLinear {1} (u, r)
+        b = DequantizeLinear {1} (v, s)
+        c = {5}
+        y = QuantizeLinear {1} (c, t) }}"""
+_SCALES = "0.5, 0.25, 0.75, 1", "1, 1, 0.25, 0.5", "0.25, 1, 0.5, 0.75"
+PATTERNS: dict[FloatReason, tuple[Pattern, ...]] = {
+    FloatReason.RETYPED: (
+        Pattern(_MOVED_DOWN.format(13, "int8", "", "x, s")),
+        Pattern(_MOVED_DOWN.format(19, "int32", "", "x, s")),
+    ),
+    FloatReason.REJECTED: (
+        Pattern(_MOVED_DOWN.format(21, "int8", "int8 z = {3}, ", "x, s, z"), loads=False),
+        Pattern(_MOVED_DOWN.format(21, "int32", "", "x, s"), loads=False),
+        Pattern(_MOVED_DOWN.format(13, "int32", "int32 z = {0}, ", "x, s, z"), loads=False),
+    ),
+    FloatReason.INTEGER_KERNEL: (
+        Pattern(_BETWEEN.format("", "", "0.05", "0.05", "0.1", "Add (a, b)")),
+        Pattern(_BETWEEN.format("", "", "0.05", "0.3", "0.9", "Mul (a, b)")),
+    ),
+    FloatReason.ONE_SCALE: (
+        Pattern(_BETWEEN.format("[4]", "<axis = 0>", *_SCALES, "Where (m, a, b)"), loads=False),
+    ),
+    FloatReason.INEXACT: (
+        Pattern("""<ir_version: 8, opset_import: ["" : 13]>
+            g (uint8[4] x) => (uint8[2] y)
+            <float s = {0}, uint8 z = {3}, int64[1] b = {0}, int64[1] e = {2}> {
+                a = DequantizeLinear (x, s, z)
+                c = Slice (a, b, e)
+                y = QuantizeLinear (c, s, z) }"""),
+    ),
+    FloatReason.MOVED: (
+        Pattern("""<ir_version: 8, opset_import: ["" : 13]>
+            g (float[2, 3] x) => (float[2, 3] y, float[3, 2] w) <float s = {0.5}, uint8 z = {3}> {
+                y = Neg (x)
+                t = Transpose (y)
+                q = QuantizeLinear (t, s, z)
+                w = DequantizeLinear (q, s, z) }"""),
+    ),
+}
+"""The faults, by the reason that a report gives."""
+
+
+class Known(NamedTuple):
+    """What is known of the values of a graph."""
+
+    scope: Scope
+    constants: Constants
+
+    def dtype(self, value: ir.Value) -> ir.DataType | None:
+        """Return the element type of a value, None if it is unknown."""
+        found = self.scope.values.get(value)
+        return value.dtype if found is None else found.dtype
+
+    def array(self, value: ir.Value) -> np.ndarray | None:
+        """Return the array that a value is in every run, None if it is unknown."""
+        stored, computed = self.constants.array(value), self.scope.values.get(value)
+        return computed.constant if stored is None and computed is not None else stored
+
+
+def packed(node: ir.Node) -> tuple[int, ...]:
+    """Return the inputs of a node that ONNX Runtime packs if they are constant.
+
+    The last bits of the results then differ.
+    """
+    return _PACKED.get(node.op_type, ()) if node.domain == "" else ()
+
+
+def obstacle(node: ir.Node, known: Known) -> FloatReason | None:
+    """Return why a node that moves elements must be kept, if it has quantizers beside it."""
+    if not operands_of(node):
+        return None
+    try:
+        with budget().of_part(LIMITS.scatter_steps):
+            return _obstacle(node, known)
+    except LimitError:
+        return FloatReason.LIMIT
+
+
+def _obstacle(node: ir.Node, known: Known) -> FloatReason | None:
+    above, below = reached(node, up=True), reached(node, up=False)
+    if not all(map(is_exact(known), (*above, *below))):
+        return FloatReason.INEXACT
+    for quantizer in above:
+        fault = _moved_down(quantizer, known)
+        if fault is not None:
+            return fault
+    if below and _is_given_out_between(node):
+        return FloatReason.MOVED
+    return None
+
+
+def _moved_down(node: ir.Node, known: Known) -> FloatReason | None:
+    """Return what is wrong with the quantizers that a DequantizeLinear becomes behind a Slice.
+
+    They get its zero point. Without one, QuantizeLinear makes uint8, unless it says another type,
+    which ONNX Runtime writes from operator set 21 on. int32 cannot be quantized.
+    """
+    (integers, scale), zero = node.inputs[:2], node.inputs[2:3]
+    dtype = None if integers is None else known.dtype(integers)
+    has_zero = bool(zero) and zero[0] is not None
+    says_type = known.scope.opsets.get("", 0) >= _TYPED and node.domain == ""
+    if dtype == ir.DataType.INT32:
+        return FloatReason.REJECTED if has_zero or says_type else FloatReason.RETYPED
+    scales = None if scale is None else known.array(scale)
+    if scales is not None and scales.size > 1:
+        return None  # it is not moved
+    if not has_zero and not says_type and dtype != ir.DataType.UINT8:
+        return FloatReason.RETYPED
+    if has_zero and says_type and dtype in (None, ir.DataType.INT8):
+        return FloatReason.REJECTED
+    return FloatReason.REJECTED if dtype is None else None
+
+
+def is_rejected(node: ir.Node, known: Known) -> bool:
+    """Return whether a DequantizeLinear of one scale is not loaded before nodes that move."""
+    return _has_one_scale(node, known) and _moved_down(node, known) is FloatReason.REJECTED
+
+
+def objection(value: ir.Value, trial: DryRun, known: Known) -> FloatReason | None:
+    """Return why nodes that were written on trial must not replace a value.
+
+    ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
+    with these, what stands before them meets what reads the value.
+    """
+    producer = value.producer()
+    if producer is None or trial.result is None:
+        return None
+    for op, inputs in trial.steps.values():
+        above = dequantizers(inputs[:1], trial.steps) if op in MOVED_PAST else []
+        for quantizer in above:
+            fault = _moved_down(quantizer, known)
+            if fault is not None or not is_exact(known)(quantizer):
+                return fault or FloatReason.INEXACT
+    op, inputs = before_moves(trial.result, trial.steps)
+    if op == "DequantizeLinear":
+        readers = reached(producer, up=False, of=_computes)
+        found = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
+        return FloatReason.INTEGER_KERNEL if found else None
+    return _computed_in_integers(op, inputs, producer, trial.steps, known)
+
+
+def exposed(node: ir.Node, known: Known) -> FloatReason | None:
+    """Return what ONNX Runtime changes of a node if it moves quantizers up to it.
+
+    It does so only past nodes with one reader. So a node is exposed if its other readers go.
+    """
+    here: ir.Node | None = node
+    while here is not None and not is_quantizer(here, "QuantizeLinear"):
+        budget().work(1)
+        uses = [use for value in here.outputs for use in value.uses()]
+        given_out = any(value.is_graph_output() for value in here.outputs)
+        moved = here is node or here.op_type in MOVED_PAST
+        here = uses[0].node if len(uses) == 1 and moved and not given_out else None
+    if here is None:
+        return None
+    op, inputs = before_moves(node.outputs[0], {})
+    if op == "DequantizeLinear":
+        exact = all(map(is_exact(known), (here, *reached(node, up=True))))
+        return None if exact else FloatReason.INEXACT
+    return _computed_in_integers(op, inputs, node, {}, known)
+
+
+def _computed_in_integers(
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: Known
+) -> FloatReason | None:
+    """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
+    if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
+        return None
+    if op != "Where":
+        return FloatReason.INTEGER_KERNEL
+    scales = [*dequantizers(inputs[1:], steps), *reached(last, up=False)]
+    return None if all(_has_one_scale(n, known) for n in scales) else FloatReason.ONE_SCALE
+
+
+def _computes(node: ir.Node) -> bool:
+    return node.op_type in _IN_INTEGERS and node.domain == ""
+
+
+def _is_between(
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node | None, steps: Steps
+) -> bool:
+    """Return whether a node reads DequantizeLinear, and QuantizeLinear reads ``last``.
+
+    ``last`` is the node whose output is replaced, or the node itself.
+    """
+    data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
+    below = op in _ALONE or (last is not None and bool(reached(last, up=False)))
+    return below and all(dequantizers([v], steps) for v in data)
+
+
+def _has_one_scale(node: ir.Node, known: Known) -> bool:
+    scale = None if node.inputs[1] is None else known.array(node.inputs[1])
+    return scale is not None and scale.size == 1
+
+
+def _is_given_out_between(node: ir.Node) -> bool:
+    """Return whether an output of the graph is moved further and then quantized."""
+    stack, seen = [node], {node}
+    while stack:
+        here = stack.pop()
+        budget().work(1)
+        uses = (use for value in here.outputs for use in value.uses())
+        readers = list(dict.fromkeys(use.node for use in uses if moves(use.node, use.idx)))
+        given_out = any(value.is_graph_output() for value in here.outputs)
+        if given_out and any(reached(reader, up=False) for reader in readers):
+            return True
+        stack += [n for n in dict.fromkeys(readers) if n not in seen]
+        seen.update(readers)
+    return False
+
+
+def is_exact(known: Known) -> Callable[[ir.Node], bool]:
+    """Ask whether quantizers of a scale undo each other, as far as that is known."""
+
+    def ask(node: ir.Node) -> bool:
+        found = described(node, known)
+        return found is None or found.is_exact
+
+    return ask
+
+
+def described(node: ir.Node, known: Known) -> Quantization | None:
+    """Return the parameters of a quantizer, if they are known."""
+    value = node.inputs[0]
+    return None if value is None else quantization_of(node, known.array, known.dtype(value))

@@ -1,0 +1,168 @@
+"""Which values of a graph are written by new nodes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.optimizer.lift.lift_gather import is_gather
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.round import RewriteRound
+from onnx_scatterx.optimizer.lowering.rule import Plan
+from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.targets.cost_model.machine import KINDS
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+
+class Selection(ABC):
+    """What is written: values by plans, scatters by rules, and shapes that are read elsewhere.
+
+    Nodes are visited from the last to the first, so all that demand a value are known when its
+    producer is met. A value that is written demands its sources, any other value the inputs of its
+    producer.
+    """
+
+    def __init__(self, round_: RewriteRound) -> None:
+        self.round = round_
+        self.values: dict[ir.Value, Plan] = {}
+        self.rewritings: dict[ir.Node, Plan] = {}
+        self.shapes: dict[ir.Node, Sequence[Term]] = {}
+        self.demanded = {v for v in round_.graph.outputs if v is not None}
+        for node in reversed(list(round_.graph)):
+            wanted = [v for v in node.outputs if v in self.demanded]
+            if wanted:
+                self._visit(node, wanted)
+
+    def _visit(self, node: ir.Node, wanted: Sequence[ir.Value]) -> None:
+        """Decide on a node if some of its outputs are demanded."""
+        shape = self.round.shape_part(node) if node.op_type in ("Shape", "Size") else None
+        if shape is not None:
+            self.shapes[node] = shape
+            return
+        if self._is_rewritten(node):
+            return
+        absorbed = self.round.provenance.absorbed
+        written = [v in absorbed and self._writes(v, self.round.plan(v), node) for v in wanted]
+        if not all(written):
+            self.demanded.update(read_by(node))
+
+    def _is_rewritten(self, node: ir.Node) -> bool:
+        """Return whether a rule writes the node as a whole."""
+        return False
+
+    @abstractmethod
+    def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
+        """Return whether a value that only moves elements is written by new nodes."""
+
+    def _take(self, value: ir.Value, plan: Plan) -> bool:
+        self.values[value] = plan
+        mosaic = self.round.provenance.mosaic(value)
+        assert mosaic is not None
+        self.demanded.update(v for c in mosaic.cells for v in c.source.values())
+        self.demanded.update(plan.inputs)
+        return True
+
+
+class ScatterSelection(Selection):
+    """Every scatter is to be removed. Moves of their results are replaced if that is cheaper.
+
+    ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
+    together with the earlier writes to their data (1), or to their updates either (2). If either
+    has a new node, all is planned again.
+    """
+
+    def __init__(self, round_: RewriteRound) -> None:
+        self.refused: dict[ir.Node, Refusal] = {}
+        self.split_before: dict[ir.Node, int] = {}
+        self.must_replan = False
+        super().__init__(round_)
+
+    def _is_rewritten(self, node: ir.Node) -> bool:
+        found = self.round.rewriting(node)
+        if isinstance(found, Refusal):
+            self.refused[node] = found
+        elif found is not None:
+            self.rewritings[node] = found
+            self.demanded.update(found.inputs)
+            return True
+        return False
+
+    def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
+        if not isinstance(plan, Refusal):
+            worth = is_scatter(node) or plan.weight <= self._cost_of_keeping(node)
+            return worth and self._take(value, plan)
+        if is_scatter(node):
+            self.must_replan = True
+            found = self.round.provenance
+            if found.is_chained(node):
+                self.split_before[node] = found.split_before.get(node, 0) + 1
+            else:
+                self.refused[node] = plan
+        return False
+
+    def _cost_of_keeping(self, node: ir.Node) -> float:
+        """Return the cost of keeping a node that moves elements, and of writing its inputs."""
+        round_, output = self.round, node.outputs[0]
+        plan, mosaic = round_.plan(output), round_.provenance.mosaic(output)
+        few = isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1
+        if few and not is_gather(node):
+            return float("inf")  # a slice for each piece and a Concat: nothing is saved
+        known = round_.provenance.abstract(output)
+        shape = known.shape or ()
+        kind = node.op_type if node.op_type in KINDS else "Elementwise"
+        dtype = known.dtype or ir.DataType.FLOAT
+        cost = round_.context.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
+        absorbed = round_.provenance.absorbed
+        for value in node.inputs:
+            if value is not None and value in absorbed and value not in self.demanded:
+                plan = round_.plan(value)
+                cost += plan.weight if isinstance(plan, Plan) else float("inf")
+        return cost
+
+
+class GatherSelection(Selection):
+    """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer."""
+
+    def __init__(
+        self, round_: RewriteRound, gathers: set[ir.Node], exclusive: ExclusiveNodes
+    ) -> None:
+        self.gathers = gathers
+        self.exclusive = exclusive
+        self.refused: dict[ir.Node, Refusal] = {}
+        super().__init__(round_)
+
+    def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
+        is_gather = node in self.gathers
+        most = self._cost_of_keeping(node, plan.inputs if isinstance(plan, Plan) else ())
+        if isinstance(plan, Plan) and (plan.cost <= most if is_gather else plan.cost < most):
+            return self._take(value, plan)
+        if is_gather:
+            self.refused[node] = plan if isinstance(plan, Refusal) else _no_gain(plan)
+        return False
+
+    def _cost_of_keeping(self, node: ir.Node, inputs: Collection[ir.Value] = ()) -> float:
+        """Return how many nodes it takes to keep a node, with those that only it needs.
+
+        ``inputs`` are kept in any case.
+        """
+        absorbed = self.round.provenance.absorbed
+        cost = 1.0 + sum(self._cost_of_having(v) for v in node.inputs if v in absorbed)
+        return cost + self.exclusive.saved(node, inputs) if node in self.gathers else cost
+
+    def _cost_of_having(self, value: ir.Value) -> float:
+        """Return how many nodes it takes to provide an input of a node that is kept."""
+        producer = value.producer()
+        if value in self.demanded or producer is None:
+            return 0.0
+        plan = self.round.plan(value)
+        cost = plan.cost if isinstance(plan, Plan) else float("inf")
+        return min(cost, self._cost_of_keeping(producer))
+
+
+def _no_gain(plan: Plan) -> Refusal:
+    return Refusal(Reason.NO_GAIN, f"{plan.cost} nodes" if plan.cost > 1 else "")

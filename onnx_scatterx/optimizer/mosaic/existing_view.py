@@ -1,0 +1,89 @@
+"""Other names of a source: values of the graph that are views of it.
+
+A mosaic names the deepest source of each element. If the model also has, for example, the
+transposed source for other readers, a region is better cut from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
+from onnx_scatterx.optimizer.mosaic.regions import AxisMap, View
+from onnx_scatterx.optimizer.mosaic.strided_interval import ZERO
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import Term, floor_div, modulo
+
+
+@dataclass(frozen=True)
+class ExistingView:
+    """A value that is a view of a whole source; ``cost`` nodes exist for it alone."""
+
+    value: ir.Value
+    shape: Shape
+    view: View
+    cost: int
+
+    def seen(self, view: View, low: Shape, high: Shape, facts: Facts) -> View | None:
+        """Return a view of the source as one of this value, for the positions of a region."""
+        if view.is_reshaped or self.view.is_reshaped:
+            return None
+        key = "seen", self.view.axis_maps, self.shape, view.axis_maps, low, high
+        axis_maps = facts.memoised(key, lambda: self._axis_maps(view, low, high, facts))
+        return None if axis_maps is None else View(self.value, self.shape, axis_maps)
+
+    def _axis_maps(
+        self, view: View, low: Shape, high: Shape, facts: Facts
+    ) -> tuple[AxisMap, ...] | None:
+        axis_maps = [AxisMap(None, 0, ZERO) for _ in self.shape]
+        for own, wanted in zip(self.view.axis_maps, view.axis_maps, strict=True):
+            if own.dim is None:
+                if wanted.dim is not None or not facts.equal(own.start, wanted.start):
+                    return None
+                continue
+            axis_map = _through(own, wanted)
+            if axis_map is None or not _is_within(axis_map, self.shape[own.dim], low, high, facts):
+                return None
+            axis_maps[own.dim] = axis_map
+        tied = {w.dim for w in self.view.axis_maps}
+        own_dims = tied | {w.dim for w in axis_maps}
+        for axis, extent in enumerate(self.shape):
+            # All positions of a broadcast axis are alike: those of the region itself, or the first.
+            across = AxisMap(axis, 1, ZERO)
+            if (
+                len(low) == len(self.shape)
+                and axis not in own_dims
+                and _is_within(across, extent, low, high, facts)
+            ):
+                axis_maps[axis] = across
+            elif axis not in tied and not _is_within(axis_maps[axis], extent, low, high, facts):
+                return None  # the axis may be empty, and then it has no first position
+        return tuple(axis_maps)
+
+
+def _through(own: AxisMap, wanted: AxisMap) -> AxisMap | None:
+    """Return the axis map on which ``own.start + own.step * i`` visits what ``wanted`` visits."""
+    distance = wanted.start - own.start
+    if wanted.step % own.step or modulo(distance, own.step).constant != 0:
+        return None
+    return AxisMap(wanted.dim, wanted.step // own.step, floor_div(distance, own.step))
+
+
+def _is_within(axis_map: AxisMap, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
+    if axis_map.dim is None:
+        return facts.is_nonnegative(axis_map.start) and facts.is_nonnegative(
+            extent - 1 - axis_map.start
+        )
+    first = axis_map.start + axis_map.step * low[axis_map.dim]
+    end = axis_map.start + axis_map.step * high[axis_map.dim]
+    if axis_map.step < 0:
+        first, end = end - axis_map.step, first - axis_map.step
+    return facts.is_nonnegative(first) and facts.is_nonnegative(
+        extent - end + abs(axis_map.step) - 1
+    )
+
+
+ExistingViews = Mapping[ir.Value, list[ExistingView]]

@@ -1,0 +1,132 @@
+"""The cells that a scatter writes: its footprint, with the regions of the updates that fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from onnx_scatterx.optimizer.lift.bounds import bounds_of_write
+from onnx_scatterx.optimizer.lift.footprint import AffineAxis, Piece, pieces
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.mosaic.cells import Cell, full_box
+from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
+from onnx_scatterx.optimizer.mosaic.regions import AxisMap, Reduced
+from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.text.reasons import Reason, RefusedError
+
+
+def scattered(scatter: Scatter, data: Mosaic, updates: Mosaic, facts: Facts) -> Mosaic:
+    """Return the mosaic of a scatter's output, or refuse.
+
+    ``updates`` is their mosaic in the shape that the operator requires.
+    """
+    cells: list[Cell] = []
+    for piece in pieces(scatter):
+        for new in _filled(scatter, piece, updates, facts):
+            for old in cells:
+                if not disjoint(old, new, facts):
+                    reason = Reason.COLLIDES if _meet(old, new, facts) else Reason.MAY_COLLIDE
+                    raise RefusedError(reason, "boxes of one scatter overlap")
+            cells.append(new)
+    if scatter.reduction != "none":
+        cells = [c for new in cells for c in _combined(scatter.reduction, data, new, facts)]
+    # An empty tensor has no cells: it equals the data.
+    result = data.overlaid(cells, facts)
+    return result if result.cells else Mosaic.of(scatter.data, scatter.data_shape)
+
+
+def disjoint(a: Cell, b: Cell, facts: Facts) -> bool:
+    """Return whether it is proven that two cells share no element."""
+    for one, other in zip(a.box, b.box, strict=True):
+        common = one.meet(other, facts)
+        if common is None or common.is_empty(facts):
+            return True
+    return False
+
+
+def _meet(a: Cell, b: Cell, facts: Facts) -> bool:
+    """Return whether it is proven that two cells share an element."""
+    common = [one.meet(other, facts) for one, other in zip(a.box, b.box, strict=True)]
+    return all(c is not None and facts.is_nonnegative(c.length - 1) for c in common)
+
+
+def _filled(scatter: Scatter, piece: Piece, updates: Mosaic, facts: Facts) -> Iterable[Cell]:
+    axes = _paired(piece, facts)
+    limits = dict(zip(range(len(piece.counts)), piece.counts, strict=True))
+    for axis, affine in enumerate(axes):
+        affine, limit, _ = bounds_of_write(scatter, piece, axis, affine, facts)
+        axes[axis] = affine
+        if affine.dim is not None:
+            limits[affine.dim] = limit
+    region = tuple(
+        StridedInterval.interval(first, first + limits[d]) for d, first in enumerate(piece.first)
+    )
+    whole = full_box(scatter.data_shape)
+    for cell in updates.cells:
+        part = cell.within(region, facts)
+        if part is None:
+            continue
+        moved = _placed(part, piece, axes)
+        inside = moved.within(whole, facts) if whole else moved
+        if inside is not None:
+            yield inside
+
+
+def _paired(piece: Piece, facts: Facts) -> list[AffineAxis]:
+    """Let axes of one position run over the unused dims of extent 1, so that no dim is lost."""
+    used = {affine.dim for affine in piece.axes}
+    free = [d for d, n in enumerate(piece.counts) if d not in used]
+    for d in free:
+        if not (
+            facts.is_nonnegative(piece.counts[d] - 1) and facts.is_nonnegative(1 - piece.counts[d])
+        ):
+            raise RefusedError(Reason.UNKNOWN_BOUNDS, f"dim {d} of the updates may be empty")
+    axes = list(piece.axes)
+    fixed = [axis for axis, affine in enumerate(axes) if affine.dim is None]
+    # Dims and axes keep their order, and a dim prefers the axis at its own place.
+    for d in free:
+        axis = d if d in fixed and len(free) != len(fixed) else (fixed[0] if fixed else None)
+        if axis is not None:
+            fixed.remove(axis)
+            axes[axis] = AffineAxis(axes[axis].start, 1, d)
+    return axes
+
+
+def _placed(cell: Cell, piece: Piece, axes: list[AffineAxis]) -> Cell:
+    """Return a cell of the updates at its place in the data."""
+    for affine in axes:
+        if affine.dim is not None:
+            offset = affine.start - affine.step * piece.first[affine.dim]
+            moved = cell.relocated(affine.dim, affine.step, offset)
+            if moved is None:
+                raise RefusedError(
+                    Reason.UNKNOWN_INDICES, f"start of a strided write: {affine.start}"
+                )
+            cell = moved
+    axis_of = {affine.dim: axis for axis, affine in enumerate(axes) if affine.dim is not None}
+    box = tuple(
+        StridedInterval.interval(affine.start, affine.start + 1)
+        if affine.dim is None
+        else cell.box[affine.dim]
+        for affine in axes
+    )
+
+    def changed(w: AxisMap) -> AxisMap:
+        if w.dim is None:
+            return w
+        if w.dim in axis_of:
+            return AxisMap(axis_of[w.dim], w.step, w.start)
+        # A dim of extent 1 without an axis: its only position.
+        return AxisMap(None, 0, w.start + w.step * cell.box[w.dim].low)
+
+    return Cell(box, cell.source.mapped(changed))
+
+
+def _combined(reduction: str, data: Mosaic, new: Cell, facts: Facts) -> Iterable[Cell]:
+    for old in data.cells:
+        under = old.within(new.box, facts)
+        if under is None:
+            continue
+        over = new.within(under.box, facts)
+        if over is not None:
+            yield Cell(over.box, Reduced(reduction, under.source, over.source))

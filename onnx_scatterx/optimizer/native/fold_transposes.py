@@ -1,0 +1,111 @@
+"""Transposes around a ScatterX fold into its picks.
+
+    before   y = Transpose(ScatterX(Transpose(x, perm=a), f, Transpose(u, perm=c)), perm=b)
+    after    y = Transpose(ScatterX(x, f, u), perm=a[b]), without the Transpose if it is the
+    identity
+
+The transposes of data and output are exact. The transpose of the updates changes their order. It is
+exact if updates that collide keep their order. Such updates agree in the dims of p2, so it is
+enough that the other dims keep their order.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.optimizer.native.fallback import inverse
+from onnx_scatterx.optimizer.native.nodes import body_of, describe, new_nodes, picks_of
+
+Perm = tuple[int, ...]
+
+
+def fold_transposes(graph: ir.Graph | ir.Function) -> None:
+    """Fold all possible transposes in a graph and its subgraphs."""
+    for node, _ in list(new_nodes(graph)):
+        _fold_data(node)
+        _fold_updates(node)
+
+
+def _fold_data(node: ir.Node) -> None:
+    data, (output,) = node.inputs[0], node.outputs
+    found = _transpose(data)
+    readers = [use.node for use in output.uses()]
+    if found is None or output.is_graph_output() or not readers:
+        return
+    transpose, perm = found
+    perms = [_perm_of(reader, len(perm)) for reader in readers]
+    if any(r.graph is not node.graph for r in readers) or None in perms:
+        return
+    after = [tuple(perm[d] for d in b) for b in perms if b is not None]
+    same = tuple(range(len(perm)))
+    if same not in after:
+        return
+    _, _, p = picks_of(node)
+    if len(p) != len(perm):  # it cannot run
+        return
+    # Axis j of x is axis a^-1[j] of its transpose.
+    node.attributes["p"] = ir.AttrInt64s("p", [p[d] for d in inverse(perm)])
+    node.replace_input_with(0, transpose.inputs[0])
+    describe(node, body_of(node).behind(data=perm))
+    output.shape = None
+    for reader, whole in zip(readers, after, strict=True):
+        if whole != same:
+            reader.attributes["perm"] = ir.AttrInt64s("perm", list(whole))
+            continue
+        _replace(reader, output)
+    remove_dead([transpose, *readers])
+
+
+def _replace(reader: ir.Node, output: ir.Value) -> None:
+    """Replace the output of a Transpose by that of a ScatterX, which takes its name if visible."""
+    (old,) = reader.outputs
+    if old.is_graph_output() and output.is_graph_output():
+        return  # one value cannot have two names
+    if old.is_graph_output():
+        output.type, output.shape = old.type, old.shape
+        output.metadata_props.update(old.metadata_props)
+        replace_uses(old, output)
+        output.name, old.name = old.name, output.name
+    else:
+        old.replace_all_uses_with(output)
+
+
+def _fold_updates(node: ir.Node) -> None:
+    found = _transpose(node.inputs[2])
+    if found is None:
+        return
+    transpose, perm = found
+    p1, p2, _ = picks_of(node)
+    if any(d >= len(perm) for d in (*p1, *p2)):  # it cannot run
+        return
+    ordered = [place for d, place in enumerate(perm) if d not in p2]
+    if ordered != sorted(ordered):
+        return
+    node.attributes["p1"] = ir.AttrInt64s("p1", [perm[d] for d in p1])
+    node.attributes["p2"] = ir.AttrInt64s("p2", [perm[d] for d in p2])
+    node.replace_input_with(2, transpose.inputs[0])
+    describe(node, body_of(node).behind(updates=perm))
+    remove_dead([transpose])
+
+
+def _transpose(value: ir.Value | None) -> tuple[ir.Node, Perm] | None:
+    """Return the Transpose that computes a value, with its perm, which must be written."""
+    node = None if value is None else value.producer()
+    if node is None:
+        return None
+    perm = _perm_of(node, None)
+    return None if perm is None else (node, perm)
+
+
+def _perm_of(node: ir.Node, rank: int | None) -> Perm | None:
+    """Return the perm of a Transpose; None if it has none that fits, or for any other node."""
+    if node.op_type != "Transpose" or node.domain != "":
+        return None
+    attribute = node.attributes.get("perm")
+    if attribute is None:
+        return None if rank is None else tuple(range(rank))[::-1]
+    perm = () if attribute.is_ref() else tuple(attribute.as_ints())
+    fits = sorted(perm) == list(range(len(perm) if rank is None else rank))
+    return perm if fits and perm else None

@@ -1,0 +1,95 @@
+"""Whether it is proven that no two updates of a scatter collide."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
+from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+from onnx_scatterx.optimizer.native.encoding import is_narrow
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, coord, symbol_of, term
+
+
+def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
+    """Return whether it is proven that all updates have different targets."""
+    return (
+        _counts_on(scatter)
+        or _is_rows_of_a_mask(scatter, provenance)
+        or _has_different_rows(scatter)
+        or Canonical(scatter).unique is True
+    )
+
+
+def _counts_on(scatter: Scatter) -> bool:
+    """A TensorScatter writes consecutive positions of one axis, each batch its own."""
+    mode = scatter.node.attributes.get("mode")
+    linear = mode is None or (not mode.is_ref() and mode.as_string() == "linear")
+    return scatter.node.op_type == "TensorScatter" and linear
+
+
+def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
+    """The coordinates of all of a mask's true elements are different."""
+    origins, depth = set[object](), 0
+    for target in scatter.index_exprs:
+        atoms = target.atoms
+        (atom,) = atoms if len(atoms) == 1 else (None,)
+        if not isinstance(atom, Symbol) or atom.parts != (term(depth), coord(0)):
+            break
+        if symbol_of(target) is None:
+            return False
+        origins.add(atom.origin)
+        depth += 1
+    origin = origins.pop() if len(origins) == 1 else None
+    node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None
+    if node is None:
+        return False
+    # All rows of the NonZero must be used: else positions repeat.
+    indices = scatter.indices
+    if scatter.node.op_type != "ScatterND" or indices is None or len(scatter.index_dims) != 1:
+        return False
+    (mask,) = node.inputs
+    rank = None if mask is None else provenance.abstract(mask).rank
+    return depth == len(scatter.data_shape) - len(scatter.shape) + 1 and rank == depth
+
+
+def _has_different_rows(scatter: Scatter) -> bool:
+    """Compare the targets as numbers, for updates that agree in the dims that are targets."""
+    facts = scatter.facts
+    wide = {d for d, n in enumerate(scatter.shape) if not facts.is_nonnegative(1 - n)}
+    for d in list(wide):
+        if any(t is coord(d) for t in scatter.index_exprs):
+            wide.discard(d)
+    if not wide:
+        return True
+    columns = []
+    for axis, target in enumerate(scatter.index_exprs):
+        if any(target is coord(d) for d in range(len(scatter.shape))) or target.leaves():
+            continue
+        if target.coords <= wide and is_narrow(target, scatter):
+            columns.append((axis, target))
+    known = [(d, scatter.shape[d].constant) for d in sorted(wide)]
+    extents = {d: n for d, n in known if n is not None}
+    if len(extents) < len(known):
+        return False
+    if math.prod(extents.values()) * max(len(columns), 1) > LIMITS.unique_targets:
+        return False
+    found = []
+    for axis, target in columns:
+        values = tabulated(target, extents).ravel()
+        size = scatter.data_shape[axis].constant
+        if not scatter.nonnegative[axis] and bool((values < 0).any()):
+            if size is None:
+                continue
+            values = np.where(values < 0, values + size, values)
+        found.append(values)
+    if not found:
+        return False
+    rows = np.stack(found, axis=1)
+    return len(np.unique(rows, axis=0)) == len(rows)

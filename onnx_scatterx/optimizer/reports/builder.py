@@ -1,0 +1,245 @@
+"""Makes the report that a user reads, from what was done in each graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.overflow import is_size
+from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.lift.access import Access
+from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter
+from onnx_scatterx.optimizer.lift.node_names import NodeNames
+from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
+from onnx_scatterx.optimizer.lift.uniqueness import LAST_WINS, Duplicates, duplicates_of
+from onnx_scatterx.optimizer.lowering.commit import work_text
+from onnx_scatterx.optimizer.lowering.written import NOTHING
+from onnx_scatterx.optimizer.native.unique import is_unique
+from onnx_scatterx.optimizer.reports.entries import Action, Entry, GatherReport, ScatterReport
+from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.optimizer.reports.term_text import footprint_text
+from onnx_scatterx.optimizer.symbolic.budget import within_limits
+from onnx_scatterx.optimizer.symbolic.terms import Symbol
+from onnx_scatterx.optimizer.transforms.outcome import Outcome
+from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
+
+AXES = "axis-limit: no axis has 2^31 elements or more"
+"""The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRecord:
+    """One scatter or gather: its line in the report, and the facts behind the line.
+
+    ``canonical`` is None if the node could not be lifted; ``inputs`` are the names of its inputs
+    as they were before the rewriting, by their place, and ``output`` that of its output.
+    ``doubted`` are statements about the model's sizes under which more shapes would be known.
+    """
+
+    node: ir.Node
+    entry: Entry
+    canonical: Canonical | None
+    inputs: tuple[str, ...]
+    output: str
+    scope: Scope
+    doubted: tuple[Clause, ...] = ()
+
+
+def records_of(
+    outcomes: Sequence[Outcome],
+    gathers: Mapping[ir.Graph, Mapping[ir.Node, Access | Refusal]],
+    knowledge: Knowledge,
+    names: Mapping[ir.Node, NodeNames],
+) -> tuple[NodeRecord, ...]:
+    """Return a record of every scatter, and of the gathers that were to be simplified.
+
+    ``names`` are those before the rewriting.
+    """
+    found = []
+    for outcome in outcomes:
+        where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
+        accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
+            *((node, lifted.scatter) for node, lifted in outcome.provenance.scatters.items()),
+            *gathers.get(outcome.graph, {}).items(),
+        ]
+        for node, access in accesses:
+            canonical = Canonical(access) if isinstance(access, Access) else None
+            called = names[node]
+            make = partial(_entry, node, outcome, where, called, knowledge)
+            entry = within_limits(partial(make, canonical))
+            if entry is None:
+                canonical, entry = None, make(None)
+            called_by = (called.inputs, called.output)
+            found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
+    return tuple(found)
+
+
+def report_of(
+    target: str,
+    records: Sequence[NodeRecord],
+    before: Counter[str],
+    after: Counter[str],
+    *,
+    planned: bool = False,
+    with_gathers: bool = False,
+) -> Report:
+    """Return the report on a model; ``planned`` says that the model was not changed."""
+    entries = tuple(record.entry for record in records)
+    return Report(
+        target,
+        tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
+        before.total(),
+        after.total(),
+        tuple(dict.fromkeys(f for e in entries if e.action is not Action.KEPT for f in e.facts)),
+        before,
+        after,
+        planned,
+        tuple(entry for entry in entries if isinstance(entry, GatherReport)),
+        with_gathers,
+    )
+
+
+def _graph_name(outcome: Outcome, knowledge: Knowledge) -> str:
+    function = knowledge.scopes[outcome.graph].function
+    if function is not None:
+        return f"{function.domain}.{function.name}"
+    return outcome.graph.name or "main"
+
+
+def _entry(
+    node: ir.Node,
+    outcome: Outcome,
+    where: str,
+    called: NodeNames,
+    knowledge: Knowledge,
+    canonical: Canonical | None,
+) -> Entry:
+    refusal = _with_doubts(outcome.refusals.get(node), knowledge)
+    rules = outcome.rules.get(node, frozenset())
+    action = Action.REMOVED if refusal is None else Action.KEPT
+    if node in outcome.dead:
+        action, refusal = Action.DEAD, None
+    elif action is Action.REMOVED and any(r.writes_scatterx for r in rules) and is_scatter(node):
+        # The node is removed, but ScatterX is still a scatter: the report says why it is not
+        # slices. A gather of it is only removed.
+        action, refusal = Action.NATIVE, outcome.provenance.scatters[node].refusal
+        if refusal is not None:
+            refusal = outcome.provenance.with_limit(node, refusal)
+    if refusal is not None and not isinstance(refusal.detail, Missing):
+        refusal = Refusal(refusal.reason, refusal.shown)  # a report needs no terms
+    common: dict[str, Any] = {
+        "node": called.name,
+        "op": node.op_type,
+        "graph": where,
+        "footprint": "unknown" if canonical is None else footprint_text(canonical, called.axes),
+        "axes": called.axes,
+        "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
+        "action": action,
+        "rules": tuple(sorted(r.name for r in rules))
+        if action in (Action.REMOVED, Action.NATIVE)
+        else (),
+        "written": outcome.written.get(node, NOTHING).operators if action is Action.REMOVED else (),
+        "refusal": refusal,
+        "selects_floats": node in outcome.selected,
+        "in_onnxruntime": _in_onnxruntime(node) if action is not Action.KEPT else (),
+        "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
+    }
+    if not is_scatter(node):
+        return GatherReport(**common)
+    unique, duplicates = _collisions(node, canonical, outcome, action, refusal)
+    return ScatterReport(
+        **common,
+        reduction=_reduction(node, canonical),
+        unique=unique,
+        duplicates=duplicates,
+        work=work_text(outcome.work[node]) if node in outcome.work and common["rules"] else "",
+        quantized=_quantized(node),
+    )
+
+
+def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:
+    """Return why ONNX Runtime may compute other values of what replaces a node."""
+    why = node.meta.get(QUANTIZED)
+    changed = [why] if isinstance(why, FloatReason) and why.keeps_scatter else []
+    return tuple(map(str, dict.fromkeys((*changed, *node.meta.get(LAST_BIT, ())))))
+
+
+def _quantized(node: ir.Node) -> str:
+    """Return whether a write between quantizers is done on the integers, or why not."""
+    found = node.meta.get(QUANTIZED)
+    if isinstance(found, FloatReason):
+        return f"on floats: {found.value}"
+    return "" if found is None else f"on {found.name.lower()}"
+
+
+def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
+    """Name the assumptions about sizes without which a rank is unknown at 0 or 1."""
+    if refusal is None or refusal.reason is not Reason.UNKNOWN_RANK or not knowledge.suspected:
+        return refusal
+    promises = " ".join(f"--assume '{clause}'" for clause in knowledge.suspected)
+    return Refusal(refusal.reason, f"{refusal.detail}; try {promises}")
+
+
+def _collisions(
+    node: ir.Node,
+    canonical: Canonical | None,
+    outcome: Outcome,
+    action: Action,
+    refusal: Refusal | None,
+) -> tuple[str, Duplicates | None]:
+    """Return in a word whether updates of a scatter collide, and the collisions."""
+    takes_last = any(r.takes_last for r in outcome.rules.get(node, ()))
+    goes = action in (Action.REMOVED, Action.DEAD)
+    unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)
+    if canonical is None:
+        return unique, None
+    if unique == "unknown" and not goes:
+        proven = outcome.unique.get(node)
+        if proven is None and isinstance(canonical.access, Scatter):
+            proven = is_unique(canonical.access, outcome.provenance)
+        unique = "proven" if proven else unique
+    last = "in ScatterX" if action is Action.NATIVE else ""
+    if takes_last:
+        last = "as written"
+    if goes and not last and not node.meta.get(LAST_WINS):
+        return unique, None
+    return unique, duplicates_of(node, canonical, unique, last)
+
+
+def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
+    if canonical is not None and isinstance(canonical.access, Scatter):
+        return canonical.access.reduction
+    attribute = node.attributes.get("reduction")
+    if attribute is None:
+        return "none"
+    return "unknown" if attribute.is_ref() else attribute.as_string()
+
+
+def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: bool) -> str:
+    """Return whether two updates can go to one element: "proven", "collides" or "unknown"."""
+    if written and canonical is not None and not isinstance(canonical.boxes, Refusal):
+        return "proven"  # no boxes are written that may overlap
+    if refusal is not None and refusal.reason is Reason.COLLIDES:
+        return "collides"
+    unique = None if canonical is None else canonical.unique
+    return {True: "proven", False: "collides", None: "unknown"}[unique]
+
+
+def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
+    """Return the assumptions about the sizes of a node."""
+    leaves = set[Symbol]().union(
+        *(t.leaves() for t in (*access.shape, *access.data_shape, *access.index_exprs))
+    )
+    found = [
+        f"declared-dims: all input dims {name!r} have the same size"
+        for t, name in knowledge.shared.items()
+        if t.leaves() <= leaves
+    ]
+    return [*found, AXES] if any(map(is_size, leaves)) else found

@@ -1,0 +1,166 @@
+"""The elements that a scatter writes or a gather reads, as shaded boxes of two tensors.
+
+An index map is plain data for a picture. It shows two axes of the data: those along which the data
+is not written whole. If sizes are symbolic, the map shows some sizes that fit all known facts, and
+names them. If positions depend on the elements of a tensor, there is no map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.reports.shown_boxes import (
+    Numbers,
+    ShownBoxes,
+    Spans,
+    boxes_at,
+    example_numbers,
+)
+from onnx_scatterx.optimizer.symbolic.terms import Symbol
+
+
+class Shade(NamedTuple):
+    """A box of rows and columns in a colour; ``step`` is that of a strided box on each axis."""
+
+    rows: range
+    columns: range
+    colour: int
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One tensor: its title, the two axes that are shown, and the boxes in it.
+
+    An axis is its label and its size.
+    """
+
+    title: str
+    rows: tuple[str, int]
+    columns: tuple[str, int]
+    shades: tuple[Shade, ...]
+
+
+@dataclass(frozen=True)
+class IndexMap:
+    """The data and the updates of a scatter (of a gather, its output), and notes."""
+
+    data: Panel
+    other: Panel
+    is_read: bool
+    notes: tuple[str, ...] = ()
+
+
+def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> IndexMap | None:
+    """Return the map of a scatter or gather, or None if it is known only at run time.
+
+    If a Transpose before the node is undone after it, ``order[c]`` is the number of axis c of the
+    data before the Transpose.
+    """
+    access = canonical.access
+    found = None
+    sizes: Mapping[Symbol, int] = {}
+    for numbers in example_numbers(access):
+        at_these = boxes_at(canonical, numbers)
+        if at_these is not None and (found is None or at_these.pairs):
+            found, sizes = at_these, numbers
+            if found.pairs:  # else it may be more at larger sizes
+                break
+    if found is None:
+        return None
+    axes = order or range(len(found.data_shape))
+    notes = []
+    if sizes:
+        named = {leaf.name: number for leaf, number in sizes.items()}
+        notes.append(f"shown at {', '.join(f'{n} = {k}' for n, k in sorted(named.items())[:6])}")
+    rows, columns = _axes(found, axes)
+    notes += _elsewhere(found, axes, {rows, columns})
+    if found.cell > 1:
+        notes.append("several elements are one cell")
+    down, across = _dims(found, rows, columns)
+    shades, other_shades = [], []
+    for place, (inner, outer) in enumerate(found.pairs):
+        colour = 0 if found.cell else place
+        shades.append(Shade(_span(outer, rows), _span(outer, columns), colour))
+        other_shades.append(Shade(_span(inner, down), _span(inner, across), colour))
+    data_axes = [_side(found.data_shape, a, "axis", axes) for a in (rows, columns)]
+    other_axes = [_side(found.shape, d, "dim", range(len(found.shape))) for d in (down, across)]
+    return IndexMap(
+        Panel("data", data_axes[0], data_axes[1], tuple(dict.fromkeys(shades))),
+        Panel(access.tensor_role, other_axes[0], other_axes[1], tuple(dict.fromkeys(other_shades))),
+        access.may_repeat,
+        tuple(notes),
+    )
+
+
+def _axes(found: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
+    """Return which axes of the data are shown downwards and across: the last that matter."""
+    rank = len(found.data_shape)
+    partly = [a for a in range(rank) if _is_partly(found, a)]
+    whole = [a for a in range(rank) if a not in partly and found.data_shape[a] > 1]
+    partly.sort(key=lambda a: order[a])
+    whole.sort(key=lambda a: order[a])
+    chosen = sorted([*whole, *partly][-2:], key=lambda a: order[a])
+    if len(chosen) < 2:
+        return None, chosen[0] if chosen else (rank - 1 if rank else None)
+    return chosen[0], chosen[1]
+
+
+def _is_partly(found: ShownBoxes, axis: int) -> bool:
+    whole = range(found.data_shape[axis])
+    return any(outer[axis] != whole for _, outer in found.pairs)
+
+
+def _elsewhere(found: ShownBoxes, order: Sequence[int], shown: set[int | None]) -> list[str]:
+    """Describe the write along the axes that are not shown."""
+    rest = sorted(
+        (a for a in range(len(found.data_shape)) if a not in shown), key=lambda a: order[a]
+    )
+    notes = []
+    for axis in rest:
+        size = found.data_shape[axis]
+        spans = dict.fromkeys(outer[axis] for _, outer in found.pairs)
+        if size == 1 or not spans:
+            continue
+        if _is_partly(found, axis):
+            spans_text = ", ".join(_span_text(s) for s in list(spans)[:3]) + (
+                ", ..." if len(spans) > 3 else ""
+            )
+            notes.append(f"axis {order[axis]} of {size}, at {spans_text}, is not shown")
+        else:
+            notes.append(f"axis {order[axis]} of {size}, taken whole, is not shown")
+    return notes
+
+
+def _span_text(span: range) -> str:
+    if len(span) == 1:
+        return str(span.start)
+    return f"{span.start}:{span.stop}" + (f":{span.step}" if span.step > 1 else "")
+
+
+def _dims(
+    found: ShownBoxes, rows: int | None, columns: int | None
+) -> tuple[int | None, int | None]:
+    """Return which dims of the other tensor are shown: those along the axes that are."""
+    if not found.cell:
+        dims = [None if a is None else found.dims[a] for a in (rows, columns)]
+        # Boxes of one place each move along a dim of the updates that no line is along.
+        rest = [d for d, n in enumerate(found.shape) if n > 1 and d not in found.dims]
+        for side, axis in enumerate((rows, columns)):
+            if rest and axis is not None and dims[side] is None:
+                dims[side] = rest.pop(0)
+        return dims[0], dims[1]
+    wide = [d for d, n in enumerate(found.shape) if n > 1][-2:]
+    if len(wide) < 2:
+        return None, wide[0] if wide else None
+    return wide[0], wide[1]
+
+
+def _side(shape: Numbers, place: int | None, word: str, names: Sequence[int]) -> tuple[str, int]:
+    return ("", 1) if place is None else (f"{word} {names[place]}", shape[place])
+
+
+def _span(spans: Spans, axis: int | None) -> range:
+    return range(1) if axis is None else spans[axis]

@@ -1,0 +1,108 @@
+"""The assumptions that a rewriting needs: without them, other nodes would be written.
+
+This is not traced through the proofs. A model is rewritten with fewer and fewer assumptions, as
+long as the result is the same. The final result comes from a run that knew only the named
+assumptions. So an assumption that is not named was not used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.constants import constant
+from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.lowering.commit import REPLACES
+from onnx_scatterx.optimizer.reports.entries import Entry
+
+Clauses: TypeAlias = "tuple[Clause, ...]"
+Written: TypeAlias = "tuple[object, ...]"
+
+_SMALL = 64  # elements of a constant that is compared
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect on a model: the line of every scatter, the nodes written for it, all operators."""
+
+    entries: tuple[Entry, ...]
+    written: Mapping[str, Written]
+    operators: Counter[str]
+
+    @classmethod
+    def of(cls, model: ir.Model, entries: Iterable[Entry]) -> Effect:
+        """Return the visible effect of rewriting a model."""
+        written: dict[str, list[object]] = {}
+        operators: Counter[str] = Counter()
+        for graph in all_graphs(model):
+            for node in graph:
+                operators[node.op_type] += 1
+                for name in (node.metadata_props.get(REPLACES) or "").split(", "):
+                    written.setdefault(name, []).append(_looks(node))
+        return cls(tuple(entries), {n: tuple(f) for n, f in written.items()}, operators)
+
+    def differs_in(self, other: Effect) -> tuple[bool, ...]:
+        """Return for each scatter whether another run did something else with it."""
+        if len(self.entries) != len(other.entries):
+            return (True,) * len(self.entries)
+        return tuple(
+            mine != theirs or self._of(mine) != other._of(theirs)
+            for mine, theirs in zip(self.entries, other.entries, strict=True)
+        )
+
+    def _of(self, entry: Entry) -> Written | None:
+        """Return the new nodes for a scatter; without a name, it is found by its operator."""
+        return self.written.get(entry.node, self.written.get(entry.op))
+
+    def is_that_of(self, other: Effect) -> bool:
+        """Return whether two effects are the same."""
+        return self.operators == other.operators and not any(self.differs_in(other))
+
+
+def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, list[Clauses]]:
+    """Return the assumptions that are needed for the result with all assumptions.
+
+    ``run`` rewrites the model with some assumptions, and returns the effect. The second value lists
+    for each scatter the assumptions that it needs.
+    """
+    seen: dict[Clauses, Effect] = {}
+
+    def effect(clauses: Clauses) -> Effect:
+        if clauses not in seen:
+            seen[clauses] = run(clauses)
+        return seen[clauses]
+
+    whole = effect(given)
+    if effect(()).is_that_of(whole):
+        return (), [() for _ in whole.entries]
+    kept = given
+    for clause in given:
+        rest = _without(kept, clause)
+        if effect(rest).is_that_of(whole):
+            kept = rest
+    changed = [whole.differs_in(effect(_without(kept, clause))) for clause in kept]
+    rests = [
+        tuple(c for c, differs in zip(kept, changed, strict=True) if differs[i])
+        for i in range(len(whole.entries))
+    ]
+    return kept, rests
+
+
+def _without(clauses: Sequence[Clause], clause: Clause) -> Clauses:
+    return tuple(c for c in clauses if c != clause)
+
+
+def _looks(node: ir.Node) -> object:
+    """Return the operator of a node, its attributes, and the small constants that it reads."""
+    attributes = sorted((name, str(a.value)) for name, a in node.attributes.items())
+    constants = []
+    for value in node.inputs:
+        tensor = constant(value, ())
+        small = tensor is not None and tensor.size <= _SMALL
+        constants.append(tensor.numpy().tolist() if tensor is not None and small else None)
+    return node.op_type, tuple(attributes), str(constants)

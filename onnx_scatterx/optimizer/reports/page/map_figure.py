@@ -1,0 +1,107 @@
+"""An index map as a drawing: the updates and the data, in which boxes of one colour are the same.
+
+Both have one scale along an axis that they share. What is not coloured is kept as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel, Shade
+from onnx_scatterx.optimizer.reports.page.environment import filled
+from onnx_scatterx.optimizer.reports.page.figures import Figure, rectangle
+
+COLOURS = 8
+_CELL, _LONGEST, _THIN, _LEAST = 16, 200, 22, 3
+_GRID = 16  # cells along an axis that are separated by lines
+_STRIPES = 1024  # elements of strided boxes that are shown one by one
+_EDGE, _TITLE, _LINE, _BETWEEN, _PANEL = 6, 20, 17, 56, 124
+
+
+def map_figure(index_map: IndexMap) -> Figure:
+    """Return the drawing of an index map."""
+    data, other = index_map.data, index_map.other
+    across = _scale(data.columns[1], other.columns[1])
+    down = _scale(data.rows[1], other.rows[1])
+    panels, x = [], _EDGE
+    for panel in [data, other] if index_map.is_read else [other, data]:
+        width, height = _length(panel.columns[1], across), _length(panel.rows[1], down)
+        panels.append({"x": x, "height": height, **_panel(panel, width, height)})
+        x += max(width, _PANEL) + _BETWEEN
+    heights = [_length(panel.rows[1], down) for panel in (data, other)]
+    high = _EDGE + _TITLE + max(heights) + 2 * _LINE + _EDGE
+    content = filled(
+        "map.svg",
+        panels=panels,
+        middle=_EDGE + _TITLE + min(heights) // 2,
+        edge=_EDGE,
+        title=_TITLE,
+        line=_LINE,
+    )
+    return Figure(content, x - _BETWEEN + _EDGE, high, _words(index_map))
+
+
+def _scale(size: int, other: int) -> float:
+    return min(_CELL, _LONGEST / max(size, other, 1))
+
+
+def _length(size: int, scale: float) -> int:
+    return max(round(size * scale), _THIN if size == 1 else _LEAST)
+
+
+def _panel(panel: Panel, width: int, height: int) -> dict[str, object]:
+    """Return the title of a tensor, its axes, and the paths of its outline, boxes and lines."""
+    (row_name, rows), (column_name, columns) = panel.rows, panel.columns
+    boxes: dict[int, dict[str, None]] = {}
+    most = _STRIPES // max(len(panel.shades), 1)
+    for shade in panel.shades:
+        found = _boxes(shade, width / max(columns, 1), height / max(rows, 1), most)
+        boxes.setdefault(shade.colour % COLOURS, {}).update(dict.fromkeys(found))
+    lines = ""
+    if 1 < columns <= _GRID:
+        lines += "".join(f"M{round(i * width / columns, 1)} 0v{height}" for i in range(1, columns))
+    if 1 < rows <= _GRID:
+        lines += "".join(f"M0 {round(i * height / rows, 1)}h{width}" for i in range(1, rows))
+    axes = (("→", column_name, columns), ("↓", row_name, rows))
+    return {
+        "title": panel.title,
+        "outline": rectangle(0, 0, width, height),
+        "boxes": boxes,
+        "lines": lines,
+        "axes": [f"{arrow} {name}, size {size}" for arrow, name, size in axes if name],
+    }
+
+
+def _boxes(shade: Shade, across: float, down: float, most: int) -> Iterator[str]:
+    """Yield the rectangles of a shade: one, or those of a strided one, if they are a few."""
+    spans = (shade.rows, shade.columns)
+    many = prod(len(span) for span in spans if span.step > 1)
+    rows, columns = (_pieces(span, many <= most) for span in spans)
+    for top, bottom in rows:
+        for left, right in columns:
+            width, height = (right - left) * across, (bottom - top) * down
+            yield rectangle(left * across, top * down, max(width, 1.5), max(height, 1.5))
+
+
+def _pieces(span: range, apart: bool) -> list[tuple[int, int]]:
+    """Return the ends of the runs of a span: each of its places if it has steps, else all."""
+    if not span:
+        return []
+    return [(i, i + 1) for i in span] if apart and span.step > 1 else [(span[0], span[-1] + 1)]
+
+
+def _words(index_map: IndexMap) -> str:
+    data = index_map.data
+    parts = []
+    for name, spans in (
+        (data.rows[0], [s.rows for s in data.shades]),
+        (data.columns[0], [s.columns for s in data.shades]),
+    ):
+        if name and spans:
+            ranges = [f"{s.start} to {s[-1]}" for s in dict.fromkeys(spans) if s]
+            parts.append(f"{name} at {', '.join(ranges[:4])}" + ", ..." * (len(ranges) > 4))
+    verb = "is read" if index_map.is_read else "is written"
+    return f"index map: the data {verb}" + (
+        f" along {' and '.join(parts)}" if parts else " nowhere"
+    )

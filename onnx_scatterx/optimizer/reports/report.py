@@ -1,0 +1,301 @@
+"""A report as people read it: a sentence, tables, lines below them, and a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.reports.advice import Advice, advice_lines
+from onnx_scatterx.optimizer.reports.entries import (
+    STYLES,
+    About,
+    Action,
+    Entry,
+    GatherReport,
+    ScatterReport,
+    legend,
+)
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables, group, table
+from onnx_scatterx.text.visible import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.optimizer.reports.rendering import Group, Table
+    from onnx_scatterx.optimizer.targets.violations import Violation
+
+SCHEMA = 1
+"""The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
+
+NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
+"""What a ScatterX node means for those who run the model elsewhere."""
+
+
+@dataclass(frozen=True)
+class Report(ShownInTables):
+    """All scatters of a model, and the node counts before and after.
+
+    ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
+    model was not changed (``inspect``). The result is right under ``assumptions``; the other given
+    ones, ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that
+    the target does not take. If the target reads no newer operator set, ``opset_lowered`` is the
+    one to which a newer model was lowered, and ``opset_kept`` that of a model that could not be
+    lowered.
+    ``about`` has the model and the options, for its page.
+    """
+
+    target: str
+    scatters: tuple[ScatterReport, ...]
+    nodes_before: int
+    nodes_after: int
+    assumptions: tuple[str, ...] = ()
+    ops_before: Counter[str] = field(default_factory=Counter)
+    ops_after: Counter[str] = field(default_factory=Counter)
+    planned: bool = False
+    gathers: tuple[GatherReport, ...] = ()
+    with_gathers: bool = False
+    not_needed: tuple[str, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    opset_lowered: int | None = None
+    opset_kept: int | None = None
+    fixed: tuple[tuple[str, int], ...] = ()
+    """Sizes that were fixed, by name."""
+    to_fix: str = ""
+    """The options that give numbers to the symbolic sizes, if the target wants numbers."""
+    advice: tuple[Advice, ...] = ()
+    """What to do about the kept ones, if ``advise`` was called."""
+    about: About | None = field(default=None, compare=False)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The rows of the table: scatters, then gathers."""
+        return (*self.scatters, *self.gathers)
+
+    @property
+    def removed(self) -> int:
+        """How many scatters are gone."""
+        return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+
+    @property
+    def gathers_removed(self) -> int:
+        """How many gathers are gone."""
+        return sum(g.action in (Action.REMOVED, Action.DEAD) for g in self.gathers)
+
+    @property
+    def native(self) -> int:
+        """How many scatters are ScatterX nodes now."""
+        return sum(s.action is Action.NATIVE for s in self.scatters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "target": self.target,
+            "planned": self.planned,
+            "scatters": [s.to_dict() for s in self.scatters],
+            "removed": self.removed,
+            "native": self.native,
+            **self._of_gathers(),
+            "nodes": {"before": self.nodes_before, "after": self.nodes_after},
+            "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
+            "assumptions": list(self.assumptions),
+            "not_needed": list(self.not_needed),
+            "violations": [asdict(v) for v in self.violations],
+            "opset_kept": self.opset_kept,
+            "opset_lowered": self.opset_lowered,
+            "fixed": dict(self.fixed),
+            "to_fix": self.to_fix,
+            "advice": [advice.to_dict() for advice in self.advice],
+        }
+
+    def _of_gathers(self) -> dict[str, Any]:
+        if not self.with_gathers:
+            return {}
+        entries = [g.to_dict() for g in self.gathers]
+        return {"gathers": entries, "gathers_removed": self.gathers_removed}
+
+    def to_json(self, verification: Verification | None = None) -> str:
+        """Return the report as JSON text, with the answer of ``verify`` if given."""
+        content = self.to_dict()
+        if verification is not None:
+            content["verification"] = verification.to_dict()
+        return as_json(content)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The head of the table."""
+        touched = "writes"
+        if self.with_gathers:
+            touched = "writes or reads" if self.scatters else "reads"
+        done = "what would be done" if self.planned else "what is done"
+        return "node", "operator", touched, "verdict", done
+
+    def to_html(
+        self,
+        verification: Verification | None = None,
+        *,
+        advice: Sequence[Advice] = (),
+        date: datetime | None = None,
+    ) -> str:
+        """Return the report as a page of HTML that needs no other file, and no network.
+
+        ``verification`` is the answer of ``verify``, and ``advice`` that of ``advise``, if the
+        report does not hold it. ``date`` stands on the page: now by default, or the time of the
+        environment's SOURCE_DATE_EPOCH.
+        """
+        from onnx_scatterx.optimizer.reports.page import ComparedNote, page
+
+        report = replace(self, advice=tuple(advice)) if advice else self
+        return page(report, ComparedNote.of(verification), date)
+
+    def _repr_html_(self) -> str:
+        """Return the report as a notebook shows it."""
+        from onnx_scatterx.optimizer.reports.page import fragment
+
+        return fragment(self)
+
+    def summary(self) -> str:
+        """Return the report in one sentence."""
+        if not self.entries:
+            none = "no scatter and no gather" if self.with_gathers else "no scatter"
+            return f"{none} in this model"
+        done = "can be removed" if self.planned else "removed"
+        parts = []
+        if self.scatters:
+            parts.append(f"{self.removed} of {len(self.scatters)} scatters {done}")
+        if self.gathers:
+            parts.append(f"{self.gathers_removed} of {len(self.gathers)} gathers {done}")
+        parts.append(f"{self.nodes_before} -> {self.nodes_after} nodes")
+        if self.native:
+            became = "would become" if self.planned else "became"
+            parts.append(f"{self.native} {became} ScatterX")
+        return ", ".join(parts)
+
+    def headline(self) -> str:
+        """Return the summary and, if the model has ScatterX nodes, what they need."""
+        return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
+
+    def shown(self) -> Group:
+        """Return all that a user reads, for a terminal or a pipe."""
+        head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
+        changed = [self.operators()] if self.ops_before != self.ops_after else []
+        return group(
+            *advice_lines(self.advice), *head, *changed, *self.lines(), legend=legend(self.entries)
+        )
+
+    def table(self) -> Table:
+        """Return the scatters and gathers as a table."""
+        rows = (entry.row() for entry in self.entries)
+        styles = [STYLES[entry.action] for entry in self.entries]
+        return table(self.headline(), self.columns, rows, names=["node"], styles=styles)
+
+    def operators(self) -> Table:
+        """Return the operators whose counts differ before and after, and the totals."""
+        before, after = self.ops_before, self.ops_after
+        names = sorted(op for op in before | after if before[op] != after[op])
+        rows = [(op, before[op], after[op]) for op in names]
+        same = sum(count for op, count in before.items() if after[op] == count)
+        rows += [("others", same, same)] if same else []
+        rows.append(("all nodes", self.nodes_before, self.nodes_after))
+        numbers = ("before", "after")
+        told = ((op, str(old), str(new)) for op, old, new in rows)
+        styles = ["green" if new < old else "" for _, old, new in rows]
+        return table("", ("operators", *numbers), told, numbers=numbers, styles=styles)
+
+    def lines(self) -> list[str]:
+        """Return the text below the table, in lines."""
+        return [
+            *self.opset_lines(),
+            *self.fixed_lines(),
+            *self.assumption_lines(),
+            *self.duplicate_lines(),
+            *self.zero_lines(),
+            *self.runtime_lines(),
+            *self.violation_lines(),
+            *self.size_lines(),
+        ]
+
+    def opset_lines(self) -> list[str]:
+        """Return in a line that the model was lowered to an operator set that the target reads."""
+        if self.opset_lowered is None:
+            return []
+        verb = "would be lowered" if self.planned else "lowered"
+        return [f"{verb} to operator set {self.opset_lowered}, the newest that {self.target} reads"]
+
+    def fixed_lines(self) -> list[str]:
+        """Return in a line which sizes were fixed."""
+        sizes = ", ".join(f"{name} = {number}" for name, number in self.fixed)
+        verb = "would be fixed" if self.planned else "fixed"
+        return [f"sizes {verb}: {sizes}"] if sizes else []
+
+    def size_lines(self) -> list[str]:
+        """Return in a line how sizes get numbers, if the target wants some that the model lacks."""
+        if not self.to_fix:
+            return []
+        letter = ", with a number for each N" if "=N" in self.to_fix or ":N" in self.to_fix else ""
+        return [f"the target {self.target} wants all sizes as numbers: add {self.to_fix}{letter}"]
+
+    def assumption_lines(self) -> list[str]:
+        """Return the assumptions, the needed and the others, in lines."""
+        assumed = ["assumed:", *(f"  {fact}" for fact in self.assumptions)]
+        idle = f"assumed and not needed: {'; '.join(self.not_needed)}"
+        return [*(assumed if self.assumptions else ()), *([idle] if self.not_needed else ())]
+
+    def duplicate_lines(self) -> list[str]:
+        """Return the colliding updates in lines, and which one wins if that is settled."""
+        found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
+        lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
+        return lines + _by_text((n, str(d)) for n, d in found if not d.certain)
+
+    def zero_lines(self) -> list[str]:
+        """Return in a line which nodes became a Where of floats, in which a zero may change sign.
+
+        ONNX Runtime's Where does not keep the sign of a zero that it selects.
+        """
+        verb = "would become" if self.planned else "became"
+        text = f"{verb} a Where, in which the sign of a zero may change"
+        return _by_text((entry.node, text) for entry in self.entries if entry.selects_floats)
+
+    def runtime_lines(self) -> list[str]:
+        """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
+        return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
+
+    def violation_lines(self) -> list[str]:
+        """Return the nodes that the target does not take, in lines; empty without a profile."""
+        if not self.violations:
+            return []
+        refused = [v for v in self.violations if not v.on_host]
+        hosted = [v for v in self.violations if v.on_host]
+        count, nodes = len(refused), len(hosted)
+        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
+        host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
+        return [
+            *((head, *(f"  {violation}" for violation in refused)) if refused else ()),
+            *((host, *(f"  {v.node} ({v.op})" for v in hosted)) if hosted else ()),
+        ]
+
+
+def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Return what is said of nodes, in a line for each text."""
+    found: dict[str, list[str]] = {}
+    for node, text in said:
+        found.setdefault(text, []).append(node)
+    return [f"{', '.join(nodes)}: {text}" for text, nodes in found.items()]
+
+
+class TargetError(ScatterXError):
+    """The target does not take all of an optimized model.
+
+    ``report`` lists the nodes that it does not take. ``optimize(strict=True)`` raises this error.
+    """
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.report)

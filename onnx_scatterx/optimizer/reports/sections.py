@@ -1,0 +1,215 @@
+"""The details of one scatter or gather: text by part, for `explain`, and pictures, for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.wiring import Wiring
+from onnx_scatterx.optimizer.lift.access import Access
+from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.reports.builder import NodeRecord
+from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
+from onnx_scatterx.optimizer.reports.excerpts import Excerpts
+from onnx_scatterx.optimizer.reports.index_map import IndexMap, index_map
+from onnx_scatterx.optimizer.reports.term_text import (
+    TermFormatter,
+    box_text,
+    component_text,
+    shape_text,
+)
+from onnx_scatterx.optimizer.symbolic.budget import within_limits
+from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.theory.components import normal_picks
+from onnx_scatterx.theory.picks import Pick
+
+_SENTENCES, _LETTERS = 24, 400  # of each section of a page, and of each sentence
+_BOXES = 8  # that are listed
+_FACTS = 6
+
+
+def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the text about a scatter or gather: labels, each with its sentences.
+
+    The answer comes first; with ``theory`` the equation and the verdict come last.
+    """
+    entry, canonical = account.entry, account.canonical
+    yield "answer", list(_answer(account))
+    if canonical is None:
+        yield from _inputs(account)
+    else:
+        access, wording = canonical.access, TermFormatter(canonical.access)
+        dtype = access.dtype.name.lower()
+        names = dict(zip(_roles(account.node), account.inputs, strict=False))
+        names["output"] = account.output
+        yield "data", [f"{names['data']}, {dtype}{shape_text(access.data_shape)}"]
+        yield (
+            access.tensor_role,
+            [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
+        )
+        equation = list(_equation(canonical, wording))  # it names the sizes in the facts
+        yield _touches(entry), list(_footprint(canonical, entry))
+        if isinstance(entry, ScatterReport):
+            yield "unique", list(_unique(entry))
+        yield "known", list(_known(access, wording))
+        if theory:
+            yield "equation", [*equation, *wording.tables()]
+            yield "where", wording.legend()
+            yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+    if isinstance(entry, ScatterReport) and entry.quantized:
+        yield "quantized", [f"written {entry.quantized}"]
+    yield "assumed", entry.facts
+
+
+def _touches(entry: Entry) -> str:
+    return "writes" if isinstance(entry, ScatterReport) else "reads"
+
+
+def _in_words_of(access: Access, text: str) -> str:
+    """Return a sentence of the theory, which speaks of updates, about a gather's output."""
+    if access.tensor_role == "updates":
+        return text
+    return text.replace("of updates", f"of the {access.tensor_role}").replace("updates", "elements")
+
+
+def _roles(node: ir.Node) -> tuple[str, ...]:
+    """Return the roles of the inputs of a scatter or gather."""
+    if node.op_type == "TensorScatter":
+        return "data", "updates", "indices"
+    return "data", "indices", "updates"
+
+
+def _inputs(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
+    """Describe the inputs of a node that could not be lifted."""
+    inputs = zip(_roles(account.node), account.inputs, account.node.inputs, strict=False)
+    for role, called, value in inputs:
+        if value is None:
+            continue
+        found = account.scope.values.get(value)
+        dtype = (found and found.dtype) or value.dtype
+        name = "unknown type" if dtype is None else dtype.name.lower()
+        shape = ", unknown rank"
+        if found is not None and found.shape is not None:
+            shape = shape_text(found.shape)
+        yield role, [f"{called}, {name}{shape}"]
+
+
+def _equation(canonical: Canonical, wording: TermFormatter) -> Iterator[str]:
+    p1, p2, p = normal_picks(canonical.components)
+    picks = f"p1 = {_pick(p1)}, p2 = {_pick(p2)}, p = {_pick(p)}"
+    yield f"J = p(f(p1(I)) ++ p2(I)), {picks}"
+    columns = len(p) - len(p2)
+    for axis, t in enumerate(canonical.components):
+        origin = "f" if p[axis] < columns else "p2"
+        sign = ", counted from the end where negative" if canonical.may_wrap(axis) else ""
+        yield f"J_{axis} = {component_text(t, wording)}, from {origin}{sign}"
+
+
+def _pick(pick: Pick) -> str:
+    return f"({', '.join(map(str, pick))})"
+
+
+def _verdict(canonical: Canonical) -> Iterator[str]:
+    verdict = canonical.verdict
+    yield f"{verdict.sliceability.value}: {verdict.sliceability.text}"
+    for obstacle in verdict.witness:
+        yield f"- {obstacle}"
+
+
+def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
+    if isinstance(canonical.boxes, Refusal):
+        yield "unknown" if canonical.boxes == entry.refusal else f"unknown: {canonical.boxes}"
+        return
+    is_box = entry.axes is not None and len(canonical.boxes) == 1 and "[" in entry.footprint
+    axes = ", in the axes before the Transpose" if is_box else ""
+    yield entry.footprint + axes
+    if len(canonical.boxes) > 1:
+        for piece in canonical.boxes[:_BOXES]:
+            yield f"- [{', '.join(box_text(piece, canonical.access))}]"
+        if len(canonical.boxes) > _BOXES:
+            yield f"- and {len(canonical.boxes) - _BOXES} more"
+
+
+def _unique(entry: ScatterReport) -> Iterator[str]:
+    if entry.unique == "proven":
+        yield "proven: no two updates go to one element"
+    elif entry.duplicates is None:
+        yield {"collides": "no: ", "unknown": "unknown: "}[entry.unique] + (
+            "two updates go to one element, and both are taken"
+            if entry.unique == "collides"
+            else "two updates may go to one element, and both are taken"
+        )
+    if entry.duplicates is not None:
+        word = {"proven": "made so: ", "collides": "no: ", "unknown": "unknown: "}[entry.unique]
+        yield word + str(entry.duplicates)
+
+
+def _known(access: Access, wording: TermFormatter) -> Iterator[str]:
+    """Yield the facts about this node that other nodes of the model have checked before."""
+    known = [f for f in access.facts.known() if f.leaves() and f.leaves() <= wording.leaves]
+    facts = [f for f in known if not access.facts.is_assumed(f)]
+    for fact in facts[:_FACTS]:
+        yield f"{wording.text(fact)} >= 0, which the model checks when it runs"
+
+
+def _answer(account: NodeRecord) -> Iterator[str]:
+    entry = account.entry
+    if entry.action is Action.DEAD:
+        yield "removed: nothing reads it"
+    elif entry.refusal is None:
+        if not entry.rules:
+            yield "removed, with all its readers"
+        else:
+            by = f"written by {', '.join(entry.written)}" if entry.written else "without a node"
+            yield f"removed, {by} (rules: {', '.join(entry.rules)})"
+    else:
+        word = "becomes ScatterX" if entry.action is Action.NATIVE else "kept"
+        yield f"{word}: {entry.refusal}"
+        yield f"missing: {entry.refusal.reason.missing}"
+
+
+def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRecord, ...]:
+    """Return records whose entries have their details; ``wiring`` is how the model was before."""
+    excerpts = Excerpts(wiring)
+    maps: dict[object, IndexMap | None] = {}
+    found = []
+    for record in records:
+        before, after = excerpts.of(record.node)
+        detail = Detail(
+            _sections(record),
+            _map(record, maps),
+            before,
+            after,
+            excerpts.together(record.node),
+        )
+        found.append(replace(record, entry=replace(record.entry, detail=detail)))
+    return tuple(found)
+
+
+def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = within_limits(lambda: list(parts(record, theory=True))) or ()
+    return tuple(
+        (label, tuple(map(_short, sentences[:_SENTENCES])))
+        for label, sentences in found
+        if sentences and label != "assumed"  # which are the facts of the entry
+    )
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= _LETTERS else f"{sentence[:_LETTERS]} ..."
+
+
+def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap | None:
+    canonical = record.canonical
+    if canonical is None:
+        return None
+    access = canonical.access
+    order = record.entry.axes
+    if order is not None and len(order) != len(access.data_shape):
+        order = None
+    key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order)
+    if key not in known:
+        known[key] = within_limits(lambda: index_map(canonical, order))
+    return known[key]

@@ -1,0 +1,163 @@
+"""Nodes and values as boxes and arrows, plain data of bounded size.
+
+Constants are left out, unless they are data, or a scatter reads them. If there are more than 30
+nodes, those that only compute indices become one box. If there are still more than 30, all nodes
+become one box.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal, NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.wiring import Wired, Wiring
+from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS
+
+MOST_NODES = 30  # that are shown one by one
+_MOST_BOXES = 90  # of nodes and values
+_ENDS = 8  # values on each side of a piece that is one box
+_ALWAYS_SHOWN = {*SCATTERS, "ScatterX"}
+
+Kind = Literal["node", "scatter", "value", "constant", "result", "many"]
+
+
+class Box(NamedTuple):
+    """A node (its operator and its name), a value at an end of the piece, or nodes as one."""
+
+    kind: Kind
+    op: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Boxes, which of them an arrow leads from and to, and how many nodes of each operator."""
+
+    boxes: tuple[Box, ...] = ()
+    arrows: tuple[tuple[int, int], ...] = ()
+    operators: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are, constants not counted."""
+        return sum(count for _, count in self.operators)
+
+
+@dataclass
+class Sketch:
+    """Collects boxes and arrows; ``wiring`` is that before, which new values are not in."""
+
+    wiring: Wiring
+    boxes: list[Box] = field(default_factory=list)
+    arrows: dict[tuple[int, int], None] = field(default_factory=dict)
+
+    def excerpt(self, nodes: Sequence[Wired], ends: Sequence[tuple[ir.Value, ir.Value]]) -> Excerpt:
+        """Return nodes with the values at their ends: pairs of a result's old and present value."""
+        shown = [n for n in nodes if n.op != "Constant"]
+        operators = Counter(n.op for n in shown)
+        place: dict[ir.Value, int] = {}
+        single, folded = shown, list[Wired]()
+        if len(shown) > MOST_NODES:
+            single, folded = _without_indices(shown, [now for _, now in ends])
+        if len(single) > MOST_NODES:
+            self._as_one(shown, nodes, ends)
+        else:
+            for n in single:
+                kind: Kind = "scatter" if n.op in _ALWAYS_SHOWN else "node"
+                place.update(dict.fromkeys(n.makes, self._box(kind, n.op, n.name)))
+            if folded:
+                middle = self._box("many", f"{len(folded)} nodes", "for the indices")
+                place.update((v, middle) for n in folded for v in n.makes)
+            for reader, n in [*enumerate(single), *((len(single), n) for n in folded)]:
+                for i, value in enumerate(n.inputs):
+                    if value is None:
+                        continue
+                    if value not in place:
+                        constant = self._is_constant(value)
+                        is_folded = reader == len(single)
+                        if constant and (is_folded or (i > 0 and n.op not in _ALWAYS_SHOWN)):
+                            continue
+                        kind = "constant" if constant else "value"
+                        place[value] = self._box(kind, "", self._name(value))
+                    if place[value] != reader:
+                        self.arrows[place[value], reader] = None
+            for old, value in ends:
+                if value not in place:  # it is read as it was
+                    place[value] = self._box("value", "", self._name(value))
+                result = self._box("result", "", self._name(old))
+                self.arrows[place[value], result] = None
+            # There is a cycle if an index depends on the result of another scatter.
+            if len(self.boxes) > _MOST_BOXES or (folded and self._has_cycle()):
+                self.boxes, self.arrows = [], {}
+                self._as_one(shown, nodes, ends)
+        return Excerpt(tuple(self.boxes), tuple(self.arrows), tuple(sorted(operators.items())))
+
+    def _as_one(
+        self,
+        shown: Sequence[Wired],
+        nodes: Sequence[Wired],
+        ends: Sequence[tuple[ir.Value, ir.Value]],
+    ) -> None:
+        made = {v for n in nodes for v in n.makes}
+        read = dict.fromkeys(v for n in shown for v in n.inputs if v is not None and v not in made)
+        scatters = dict.fromkeys(n.op for n in shown if n.op in _ALWAYS_SHOWN)
+        middle = self._box("many", f"{len(shown)} nodes", ", ".join(scatters))
+        for label in _some([self._name(v) for v in read if not self._is_constant(v)]):
+            self.arrows[self._box("value", "", label), middle] = None
+        for label in _some(list(dict.fromkeys(self._name(old) for old, _ in ends))):
+            self.arrows[middle, self._box("result", "", label)] = None
+
+    def _has_cycle(self) -> bool:
+        before: dict[int, list[int]] = {}
+        for start, end in self.arrows:
+            before.setdefault(end, []).append(start)
+        try:
+            TopologicalSorter(before).prepare()
+        except CycleError:
+            return True
+        return False
+
+    def _box(self, kind: Kind, op: str, name: str) -> int:
+        self.boxes.append(Box(kind, op, name))
+        return len(self.boxes) - 1
+
+    def _name(self, value: ir.Value) -> str:
+        return self.wiring.names.get(value) or value.name or "?"
+
+    def _is_constant(self, value: ir.Value) -> bool:
+        maker = value.producer()
+        if value in self.wiring.constants or (maker is not None and maker.op_type == "Constant"):
+            return True
+        is_new = value not in self.wiring.names
+        return is_new and value.is_initializer() and not value.is_graph_input()
+
+
+def _without_indices(
+    nodes: Sequence[Wired], results: Iterable[ir.Value]
+) -> tuple[list[Wired], list[Wired]]:
+    """Return the nodes that make some values, and those that only make indices for them."""
+    makers = {v: n for n in nodes for v in n.makes}
+    data: set[ir.Value] = set()
+    waiting = list(results)
+    while waiting:
+        value = waiting.pop()
+        if value in data or value not in makers:
+            continue
+        data.add(value)
+        node = makers[value]
+        place = {"TensorScatter": 2}.get(node.op, 1) if node.op in _ALWAYS_SHOWN else None
+        waiting += [v for i, v in enumerate(node.inputs) if v is not None and i != place]
+    parted: tuple[list[Wired], list[Wired]] = ([], [])
+    for n in nodes:
+        parted[data.isdisjoint(n.makes)].append(n)
+    return parted
+
+
+def _some(names: list[str]) -> list[str]:
+    rest = len(names) - _ENDS
+    return names if rest <= 0 else [*names[:_ENDS], f"and {rest} more"]

@@ -1,0 +1,124 @@
+"""Settings: the options of the public functions, checked."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, Unpack
+
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
+from onnx_scatterx.optimizer.lowering.rule import Rule
+from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.options import DEFAULTS, Options, words
+from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.rewrites.overlay import overlay
+from onnx_scatterx.rewrites.scatterx import scatterx
+
+Rules: TypeAlias = "Sequence[str | Rule]"
+
+
+def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
+    """Return rules, given by name or as objects, in order; None means all rules.
+
+    >>> [rule.name for rule in chosen_rules(["view", "concat"])]
+    ['view', 'concat']
+    """
+    if rules is None:
+        return RULES
+    by_name = {rule.name: rule for rule in RULES}
+    found: list[Rule] = []
+    for rule in rules:
+        if isinstance(rule, Rule):
+            found.append(rule)
+        elif rule in by_name:
+            found.append(by_name[rule])
+        else:
+            near = did_you_mean(rule, by_name) or f"; there are {', '.join(by_name)}"
+            raise ScatterXError(f"no rule is called {rule!r}{near}")
+    return tuple(found)
+
+
+def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:
+    """Return the rules to apply for a target; ``asked`` says that the user chose ``rules``."""
+    kept = [r for r in rules if asked or not (r.reads_all_data and target.prefers_scatter)]
+    if not target.has_scatterx:
+        return tuple(kept)
+    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to optimize: the options, checked and read.
+
+    ``given`` are the options as they were given, with the defaults of all others.
+    """
+
+    target: Target
+    rules: tuple[Rule, ...]
+    given: Options
+    assumed: tuple[Clause, ...] = ()
+
+    @classmethod
+    def of(cls, **options: Unpack[Options]) -> Settings:
+        """Return the checked options of the public functions, or raise ScatterXError."""
+        for name in options.keys() - DEFAULTS.keys():
+            raise TypeError(f"there is no option {name!r}{did_you_mean(name, DEFAULTS)}")
+        given: Options = {**DEFAULTS, **options}
+        if not 0 < given["effort"] < math.inf:
+            raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
+        target, rules = target_of(given["target"]), given["rules"]
+        applied = rules_of(target, chosen_rules(rules), asked=rules is not None)
+        return cls(target, applied, given, clauses(given["assume"]))
+
+    def but(self, **options: Unpack[Options]) -> Settings:
+        """Return the settings with some other options.
+
+        >>> Settings.of(assume="n <= 8").but(gathers=True).options()
+        ('--gathers', "--assume 'n <= 8'")
+        """
+        given: Options = {**self.given, "target": self.target, **options}
+        return Settings.of(**given)
+
+    @property
+    def distrust_dims(self) -> bool:
+        """Whether dims of one name may differ."""
+        return self.given["distrust_dims"]
+
+    @property
+    def gathers(self) -> bool:
+        """Whether gathers are rewritten, too."""
+        return self.given["gathers"]
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the last of colliding updates wins."""
+        return self.given["deterministic"]
+
+    @property
+    def last_bits(self) -> bool:
+        """Whether the last bits of functions may depend on the place of an element."""
+        return self.given["last_bits"]
+
+    @property
+    def fix(self) -> Fix:
+        """The sizes that are written into the model."""
+        return self.given["fix"]
+
+    @property
+    def size_hint(self) -> Mapping[str, int]:
+        """The usual values of symbolic sizes."""
+        return self.given["size_hint"] or {}
+
+    def options(self) -> tuple[str, ...]:
+        """Return the settings besides the target, as options of the command line.
+
+        >>> Settings.of(target="qnn", rules=["view"], assume="n <= 8", gathers=True).options()
+        ('--rules view', '--gathers', "--assume 'n <= 8'")
+        """
+        said = {**self.given, "target": "scatterx", "assume": self.assumed or None}
+        return tuple(map(shlex.join, words(said)))

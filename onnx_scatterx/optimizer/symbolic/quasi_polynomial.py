@@ -1,0 +1,216 @@
+"""Terms of one size, decided completely.
+
+A term of one size n that is built by sums, integer multiples, ``PositivePart``, ``Indicator`` and
+``FloorDiv`` by constants is, from some n on, affine on every residue class of n. So whether ``t(n)
+>= 0`` holds for every ``n >= low`` is decided by the numbers before that point, and by a slope and
+a value for each class.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.symbol_ids import results
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Atom,
+    FloorDiv,
+    Indicator,
+    Lookup,
+    PositivePart,
+    Symbol,
+    Term,
+)
+
+_NARROW = 1 << 62  # below this, results fit into 64 bits
+
+
+@dataclass(frozen=True)
+class _QuasiAffine:
+    """``t(period q + r) = slopes[r] q + values[r]`` for ``period q + r >= start``."""
+
+    start: int
+    slopes: tuple[int, ...]
+    values: tuple[int, ...]
+
+    @property
+    def period(self) -> int:
+        return len(self.slopes)
+
+    def refined(self, period: int) -> _QuasiAffine:
+        times = period // self.period
+        slopes = tuple(s * times for s in self.slopes) * times
+        values = tuple(
+            v + s * k for k in range(times) for s, v in zip(self.slopes, self.values, strict=True)
+        )
+        return _QuasiAffine(self.start, slopes, values)
+
+    def stable_from(self, margin: int = 0) -> int:
+        """Return the point from which no class changes its sign (less ``margin``)."""
+        start = self.start
+        for r, (s, v) in enumerate(zip(self.slopes, self.values, strict=True)):
+            if s:
+                start = max(start, self.period * (abs(v) + margin) // abs(s) + self.period + r)
+        return start
+
+
+def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()) -> bool | None:
+    """Return whether ``t >= 0`` for every value of ``leaf`` from ``low`` on; None is "unknown".
+
+    Only values at which the terms in ``known``, of the same leaf, are >= 0 count.
+
+    >>> from onnx_scatterx.optimizer.symbolic.terms import floor_div, size
+    >>> n = size("n")
+    >>> (leaf,) = n.leaves()
+    >>> never_negative(n - floor_div(n + 1, 2) - floor_div(n, 2), leaf, 0)
+    True
+    >>> never_negative(n - 4, leaf, 0), never_negative(n - 4, leaf, 0, (floor_div(n, 2) - 2,))
+    (False, True)
+    """
+    if t.never_negative_from is None:
+        t.never_negative_from = {}
+    key = low, known
+    if key not in t.never_negative_from:  # the leaf is the term's only one
+        t.never_negative_from[key] = _decide(t, leaf, low, known)
+    answer, steps = t.never_negative_from[key]
+    paid = results()
+    if (never_negative, t, key) in paid:
+        budget().recall(steps)
+    else:
+        paid[never_negative, t, key] = True
+        budget().charge(steps)
+    return answer
+
+
+def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[bool | None, int]:
+    """Return the answer and how many steps it takes."""
+    weight = 1 + t.weight + sum(each.weight for each in known)
+    steps = PRICES.one_size * weight
+    if weight > LIMITS.weight or not _holds(t, known, low, low + LIMITS.first_numbers):
+        return (None if weight > LIMITS.weight else False), steps
+    forms = [_quasi_affine(each, leaf) for each in (t, *known)]
+    found = [form for form in forms if form is not None]
+    period = math.lcm(1, *(form.period for form in found))
+    steps += steps * period // 64
+    if len(found) < len(forms) or period > LIMITS.listed_numbers:
+        return None, steps
+    # Past this point every class is affine and keeps its sign: one look at each is enough.
+    last = max(low, *(form.stable_from() for form in found)) + period
+    if last - low > LIMITS.listed_numbers:
+        return None, steps
+    return _holds(t, known, low, last), steps + weight * (last - low) // PRICES.numbers
+
+
+def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
+    """Return whether ``t >= 0`` at all of these numbers that satisfy the known facts."""
+    if any(_reach(each, last) >= _NARROW for each in (t, *known)):
+        return all(
+            _value(t, n) >= 0 or any(_value(each, n) < 0 for each in known)
+            for n in range(low, last + 1)
+        )
+    numbers = np.arange(low, last + 1)
+    for each in known:
+        numbers = numbers[at(each, numbers) >= 0]
+    return bool((at(t, numbers) >= 0).all())
+
+
+def at(t: Term, numbers: np.ndarray) -> np.ndarray:
+    """Return a term of one size at these numbers, if all results fit into 64 bits."""
+    return np.broadcast_to(t.evaluate(lambda _, __: numbers, lambda _: 0), numbers.shape)
+
+
+def _value(t: Term, n: int) -> int:
+    return int(t.evaluate(lambda _, __: n, lambda _: 0))
+
+
+def _reach(t: Term, last: int) -> float:
+    """Return a bound of all parts of a term if its size does not exceed ``last``."""
+    total = 0.0
+    for monomial, c in t.items:
+        total += abs(c) * math.prod([_reach_of(atom, last) for atom in monomial])
+    return total
+
+
+def _reach_of(atom: Atom, last: int) -> float:
+    if isinstance(atom, Symbol):
+        return last
+    own = max(map(abs, atom.bounds)) if isinstance(atom, Lookup) else 0
+    return 1 + own + sum([_reach(part, last) for part in atom.parts])
+
+
+def _quasi_affine(t: Term, leaf: Symbol) -> _QuasiAffine | None:
+    parts: list[tuple[int, _QuasiAffine]] = []
+    constant = 0
+    for monomial, coefficient in t.items:
+        if not monomial:
+            constant = coefficient
+            continue
+        factors = [_quasi_affine_atom(a, leaf) for a in monomial]
+        known = [f for f in factors if f is not None]
+        if len(known) < len(factors):
+            return None
+        product = known[0]
+        for factor in known[1:]:
+            multiplied = _multiply(product, factor)
+            if multiplied is None:
+                return None
+            product = multiplied
+        parts.append((coefficient, product))
+    period = math.lcm(1, *(p.period for _, p in parts))
+    if period > LIMITS.listed_numbers:
+        return None
+    refined = [(c, p.refined(period)) for c, p in parts]
+    return _QuasiAffine(
+        max((p.start for _, p in parts), default=0),
+        tuple(sum(c * p.slopes[r] for c, p in refined) for r in range(period)),
+        tuple(constant + sum(c * p.values[r] for c, p in refined) for r in range(period)),
+    )
+
+
+def _multiply(a: _QuasiAffine, b: _QuasiAffine) -> _QuasiAffine | None:
+    period = math.lcm(a.period, b.period)
+    if period > LIMITS.listed_numbers:
+        return None
+    a, b = a.refined(period), b.refined(period)
+    if any(s and u for s, u in zip(a.slopes, b.slopes, strict=True)):
+        return None  # quadratic
+    rows = list(zip(a.slopes, a.values, b.slopes, b.values, strict=True))
+    return _QuasiAffine(
+        max(a.start, b.start),
+        tuple(s * w + u * v for s, v, u, w in rows),
+        tuple(v * w for _, v, _, w in rows),
+    )
+
+
+def _quasi_affine_atom(atom: object, leaf: Symbol) -> _QuasiAffine | None:
+    if atom is leaf:
+        return _QuasiAffine(0, (1,), (0,))
+    if not isinstance(atom, PositivePart | Indicator | FloorDiv):
+        return None
+    inner = _quasi_affine(atom.parts[0], leaf)
+    if inner is None:
+        return None
+    if isinstance(atom, FloorDiv):
+        divisor = atom.parts[1].constant
+        if divisor is None or divisor <= 0 or inner.period * divisor > LIMITS.listed_numbers:
+            return None
+        inner = inner.refined(inner.period * divisor)
+        return _QuasiAffine(
+            inner.start,
+            tuple(s // divisor for s in inner.slopes),
+            tuple(v // divisor for v in inner.values),
+        )
+    rows = list(zip(inner.slopes, inner.values, strict=True))
+    grows = [s > 0 or (s == 0 and v >= 0) for s, v in rows]
+    if isinstance(atom, Indicator):
+        return _QuasiAffine(inner.stable_from(1), (0,) * len(rows), tuple(int(g) for g in grows))
+    return _QuasiAffine(
+        inner.stable_from(),
+        tuple(s if g else 0 for g, (s, _) in zip(grows, rows, strict=True)),
+        tuple(v if g else 0 for g, (_, v) in zip(grows, rows, strict=True)),
+    )

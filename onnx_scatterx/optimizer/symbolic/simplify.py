@@ -1,0 +1,73 @@
+"""Terms with their cases decided, if the facts decide them."""
+
+from __future__ import annotations
+
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Atom,
+    FloorDiv,
+    Indicator,
+    Number,
+    PositivePart,
+    Term,
+    divided,
+)
+
+
+def simplify(t: Term, facts: Facts) -> Term:
+    """Return the term with every ``PositivePart``, ``Indicator`` and ``FloorDiv`` replaced that
+    facts decide.
+
+    >>> from onnx_scatterx.optimizer.symbolic.terms import coord, size, where, step
+    >>> n, x = size("n"), coord(0)
+    >>> simplify(where(step(x - n), x + n, x), Facts({0: n}))
+    x0
+    """
+    if not t.piecewise:
+        return t
+    known = facts.simplified.get(t)
+    spending = budget()
+    if known is not None and not facts.has_new_facts(t, known[0]):
+        spending.recall(known[2])
+        return known[1]
+    unanswered, before = spending.unanswered, spending.price
+    found = _simplified(t, facts)
+    if unanswered == spending.unanswered:
+        facts.simplified[t] = facts.learnt, found, spending.price - before
+    return found
+
+
+def _simplified(t: Term, facts: Facts) -> Term:
+    for _ in range(8):
+        if not t.piecewise:
+            return t
+        decided: dict[Atom, Number] = {}
+        pieces = [a for a in t.all_atoms() if a.decidable]
+        for atom in sorted(pieces, key=lambda a: a.place):
+            value = _decide(atom, facts)
+            if value is not None:
+                decided[atom] = value
+        if not decided:
+            return t
+        t = t.replace(decided)
+    return t
+
+
+def _decide(atom: Atom, facts: Facts) -> Number | None:
+    if isinstance(atom, PositivePart):
+        inner = atom.parts[0]
+        if facts.is_nonnegative(inner):
+            return inner
+        return 0 if facts.is_nonnegative(-inner) else None
+    if isinstance(atom, Indicator):
+        inner = atom.parts[0]
+        if facts.is_nonnegative(inner):
+            return 1
+        return 0 if facts.is_nonnegative(-inner - 1) else None
+    if isinstance(atom, FloorDiv):
+        inner, divisor = atom.parts
+        quotient, rest = divided(inner, divisor)
+        if facts.is_nonnegative(rest) and facts.is_nonnegative(divisor - 1 - rest):
+            return quotient
+    return None

@@ -1,0 +1,115 @@
+"""The targets: the operators that may be written for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, NodeCosts, TimeCosts
+from onnx_scatterx.optimizer.targets.cost_model.machine import local_machine
+from onnx_scatterx.optimizer.targets.cost_model.sizes import Sizes
+from onnx_scatterx.optimizer.targets.profile import Find, read_profile, target_from
+from onnx_scatterx.optimizer.targets.target import SCATTERX, STANDARD, Target
+from onnx_scatterx.system.reading import parse_toml
+
+AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
+
+_SCATTERX = Target(
+    "scatterx",
+    "ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere",
+    extra=frozenset({SCATTERX}),
+    prefers_scatter=True,  # ScatterX moves the written elements, in place if it can
+)
+_ORT_CPU = replace(
+    _SCATTERX,
+    name="ort-cpu",
+    description="ONNX Runtime on a CPU that was measured: whichever form takes less time",
+    is_timed=True,
+)
+BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
+_PROFILES = Path(__file__).parent / "profiles"
+_MOST_EXTENDED = 8  # profiles
+
+
+def profile_names() -> list[str]:
+    """Return the names of the profiles of devices and runtimes in the package.
+
+    >>> "qnn" in profile_names()
+    True
+    """
+    return sorted(path.stem for path in _PROFILES.glob("*.toml"))
+
+
+def target_of(target: AnyTarget) -> Target:
+    """Return a target by its name or by the path of its profile, or raise ScatterXError.
+
+    Keys of a profile may follow, after commas: they change it.
+
+    >>> target_of("standard").has_scatterx, target_of("rknn").has("NonZero")
+    (False, False)
+    >>> target_of('rknn, add = ["NonZero"], max_rank = 4').has("NonZero")
+    True
+    """
+    return target if isinstance(target, Target) else _named(os.fspath(target), (), Path())
+
+
+def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
+    """Return a target by its name, or by the path of its profile from a folder.
+
+    ``extending`` are the profiles that are being read; each extends the next.
+    """
+    if name in BASES:
+        return BASES[name]
+    if "," in name and not os.path.exists(folder / name):  # of any length
+        return _changed(name, lambda other: _named(other, extending, folder))
+    if name.endswith(".toml"):
+        path = folder / name
+    elif name in profile_names():
+        path = _PROFILES / f"{name}.toml"
+    else:
+        names = (*BASES, *profile_names())
+        near = did_you_mean(name, names) or f"; there is {', '.join(names)}, or a file .toml"
+        raise ScatterXError(f"no target is called {name!r}{near}")
+    shown = os.fspath(path)
+    if shown in extending:
+        raise ScatterXError(f"{shown}: it extends itself")
+    if len(extending) == _MOST_EXTENDED:
+        raise ScatterXError(f"{shown}: more than {_MOST_EXTENDED} profiles extend each other")
+    chain = (*extending, shown)
+    return read_profile(shown, BASES, lambda other: _named(other, chain, path.parent))
+
+
+def _changed(text: str, find: Find) -> Target:
+    """Return a target that is written as ``NAME, key = value, ...``."""
+    name, _, keys = text.partition(",")
+    try:
+        content = parse_toml(f"keys = {{{keys}}}")["keys"]
+        if not isinstance(content, dict):
+            raise ScatterXError("these are not keys of a profile")
+        return target_from({"name": text, "extends": name.strip(), **content}, BASES, find)
+    except ScatterXError as error:
+        raise ScatterXError(f"target {text!r}: {error}") from error
+
+
+def all_targets() -> list[Target]:
+    """Return every target that has a name."""
+    return [*BASES.values(), *(target_of(name) for name in profile_names())]
+
+
+def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
+    """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
+    return TimeCosts(local_machine(), Sizes(sizes)) if target.is_timed else NodeCosts()
+
+
+__all__ = [
+    "AnyTarget",
+    "Target",
+    "all_targets",
+    "costs_of",
+    "profile_names",
+    "target_of",
+]

@@ -1,0 +1,157 @@
+"""Targets as data: the operators that a device takes, in a TOML file.
+
+    name = "my_npu"
+    description = "the NPU on our board"
+    source = "the vendor's operator list"  # the page from which this was taken
+    version = "3.1"                        # of the compiler that is described
+    date = 2026-11-22                      # when the source was read
+    checked = "by the vendor's simulator"  # how this was compared with the compiler
+    extends = "qnn"                        # a profile that this one changes, by its name or path
+    add = ["CumSum"]                       # operators that it has beyond those of that profile
+    remove = ["Mod"]                       # and operators of that profile that it lacks
+    base = "standard"                      # or "scatterx": kept scatters become ScatterX
+    avoid = ["ScatterND", "NonZero"]       # operators that it lacks
+    operators = ["Add", "Concat", ...]     # or all those that it has
+    tensor_scatter = false                 # whether it has TensorScatter (operator set 24)
+    max_rank = 5                           # the most dims of a tensor
+    max_opset = 19                         # the newest operator set that it reads
+    static_only = true                     # all sizes must be numbers
+    onnxruntime = false                    # neither ONNX Runtime nor a provider of it runs it
+    dense = true                           # forms whose work is data times indices are allowed
+    dense_limit = 16777216                 # up to so many elements of one tensor; inf: any number
+
+    [limits.Pad]                           # uses of an operator that it does not take
+    no_types = ["int64", "bool"]           # element types; or types = [...]: only these
+    max_rank = 4                           # the most dims of its inputs and outputs
+    [limits.ScatterND]
+    reductions = ["none"]                  # of a scatter: only these
+    [limits.CumSum]
+    exclusive = false                      # no attribute exclusive=1
+    [limits.Where]
+    broadcast = false                      # operands of one shape only
+    [limits.Slice]
+    steps = false                          # no step other than 1; or [1, -1]: only these
+    computed = false                       # starts and ends must be constants
+    [limits.Gather]
+    negative = false                       # no indices (of a Slice: steps) that may be negative
+    [limits.Not]
+    native = false                         # it runs on the host, which counts as lacking it
+
+Only the name is needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.targets.limits import NO_LIMITS, OperatorLimits
+from onnx_scatterx.optimizer.targets.profile_schema import check_profile
+from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.system.reading import read_toml
+from onnx_scatterx.system.record import note_read
+
+_DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
+_COPIED = (
+    *("name", "description", "source", "version", "date", "checked"),
+    *("max_rank", "max_opset", "static_only", "onnxruntime"),
+)
+
+Find: TypeAlias = "Callable[[str], Target]"
+"""Returns the target that a profile extends, or raises ScatterXError."""
+
+
+def read_profile(path: str | os.PathLike[str], bases: Mapping[str, Target], find: Find) -> Target:
+    """Return the target that a file describes, or raise ScatterXError if it describes none.
+
+    ``bases`` are the targets that a profile may name as its base; ``find`` returns the target that
+    it extends.
+    """
+    note_read(path, "the profile")
+    content = read_toml(path)
+    try:
+        return target_from(content, bases, find)
+    except ScatterXError as error:
+        raise ScatterXError(f"{path}: {error}") from error
+
+
+def target_from(
+    content: Mapping[str, Any], bases: Mapping[str, Target], find: Find | None = None
+) -> Target:
+    """Return the target that the content of a profile describes.
+
+    >>> bases = {"standard": Target("standard")}
+    >>> npu = target_from({"name": "npu", "avoid": ["NonZero"]}, bases)
+    >>> npu.has("NonZero"), npu.has("Where")
+    (False, True)
+    >>> ours = {"name": "ours", "extends": "npu", "add": ["NonZero"], "remove": ["Mod"]}
+    >>> target = target_from(ours, bases, {"npu": npu}.__getitem__)
+    >>> target.has("NonZero"), target.has("Mod")
+    (True, False)
+    """
+    check_profile(content)
+    parent = _parent(content, bases, find)
+    changes: dict[str, Any] = {key: content[key] for key in _COPIED if key in content}
+    if "operators" in content:
+        changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
+    if "avoid" in content:
+        changes |= {"operators": None, "avoid": frozenset(content["avoid"])}
+    target = dataclasses.replace(parent, **changes)
+    more, fewer = frozenset(content.get("add", [])), frozenset(content.get("remove", []))
+    operators = None if target.operators is None else (target.operators | more) - fewer
+    avoid = (target.avoid - more) | fewer
+    if "base" in content and "extends" in content:
+        base = _base(content["base"], bases)
+        target = dataclasses.replace(target, extra=base.extra, prefers_scatter=base.prefers_scatter)
+    extra = target.extra
+    if "tensor_scatter" in content:
+        extra = extra - {"TensorScatter"} | (
+            {"TensorScatter"} if content["tensor_scatter"] else set()
+        )
+    limits = dict(target.limits)
+    for op_type, keys in content.get("limits", {}).items():
+        given: dict[str, Any] = {
+            k: frozenset(v) if isinstance(v, list) else v for k, v in keys.items()
+        }
+        limits[op_type] = dataclasses.replace(limits.get(op_type, NO_LIMITS), **given)
+    return dataclasses.replace(
+        target,
+        operators=operators,
+        avoid=avoid,
+        extra=extra,
+        limits=limits,
+        dense_limit=_dense_limit(content, target),
+    )
+
+
+def _parent(content: Mapping[str, Any], bases: Mapping[str, Target], find: Find | None) -> Target:
+    """Return the target that the profile changes: the one it extends, or its base."""
+    if "extends" not in content:
+        base = _base(content.get("base", "standard"), bases)
+        return dataclasses.replace(base, description="", dense_limit=None)
+    if find is None:
+        raise ScatterXError("a profile that extends another one is read from a file")
+    parent = find(content["extends"])
+    return dataclasses.replace(parent, checked="", date=None)
+
+
+def _base(name: str, bases: Mapping[str, Target]) -> Target:
+    if name not in bases:
+        raise ScatterXError(f"base is {' or '.join(bases)}, not {name!r}")
+    return bases[name]
+
+
+def _dense_limit(content: Mapping[str, Any], target: Target) -> float | None:
+    """Return the most elements of a tensor of a dense form, None if dense forms are not allowed."""
+    if "dense" in content and not content["dense"]:
+        return None
+    if content.get("dense") or target.dense_limit is not None:
+        limit: float = content.get("dense_limit", target.dense_limit or _DENSE_LIMIT)
+        return limit
+    return None
+
+
+__all__ = ["OperatorLimits", "read_profile", "target_from"]

@@ -1,0 +1,101 @@
+"""A description of a target: the operators that it takes, and the source of the list."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from onnx_scatterx.optimizer.targets.limits import OperatorLimits
+from onnx_scatterx.optimizer.targets.target import Target
+
+_LABEL = 14  # letters before the text
+_NOT = {
+    "exclusive": "not with exclusive=1",
+    "broadcast": "only operands of one shape",
+    "steps": "only step 1",
+    "computed": "only constant bounds",
+    "negative": "only indices (of a Slice: steps; of Mod: dividends) that are not negative",
+    "native": "runs on the host, which counts as missing",
+}
+
+
+def described(target: Target, width: int = 100) -> str:
+    """Return a description of a target, in lines of at most ``width`` letters.
+
+    >>> from onnx_scatterx.optimizer.targets.target import STANDARD
+    >>> print(described(STANDARD))
+    standard: any ONNX runtime: standard operators only
+      operators     all standard operators
+      sizes         numbers or symbols
+      dense forms   none: their work is data times indices
+      the rest      kept scatters are not changed
+    """
+    head = f"{target.name}: {target.description}" if target.description else target.name
+    lines = [head]
+    for label, text in _rows(target):
+        lead = f"  {label:<{_LABEL}}"
+        rest = " " * len(lead)
+        lines += textwrap.wrap(
+            text,
+            width,
+            initial_indent=lead,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
+
+
+def _rows(target: Target) -> Iterator[tuple[str, str]]:
+    if target.version:
+        yield "describes", target.version
+    if target.source:
+        yield "source", target.source
+    if target.date is not None:
+        yield "read on", target.date.isoformat()
+    if target.checked:
+        yield "checked", target.checked
+    yield "operators", _operators(target)
+    for op_type, limits in sorted(target.limits.items()):
+        yield "limit", f"{op_type}: {'; '.join(_limits(limits))}"
+    if target.max_rank is not None:
+        yield "ranks", f"at most {target.max_rank} dims"
+    if target.max_opset is not None:
+        yield "operator set", f"at most {target.max_opset}"
+    yield "sizes", "numbers only: --fix gives them" if target.static_only else "numbers or symbols"
+    yield "dense forms", _dense(target)
+    kept = "become ScatterX" if target.has_scatterx else "are not changed"
+    yield "the rest", f"kept scatters {kept}"
+
+
+def _operators(target: Target) -> str:
+    if target.operators is not None:
+        return f"{len(target.operators)}: {', '.join(sorted(target.operators))}"
+    if target.avoid:
+        return f"all standard operators but {', '.join(sorted(target.avoid))}"
+    return "all standard operators"
+
+
+def _limits(limits: OperatorLimits) -> Iterable[str]:
+    if limits.types is not None:
+        yield f"only of {', '.join(sorted(limits.types))}"
+    if limits.no_types:
+        yield f"not of {', '.join(sorted(limits.no_types))}"
+    if limits.max_rank is not None:
+        yield f"at most {limits.max_rank} dims"
+    if limits.reductions is not None:
+        yield f"only with reduction {', '.join(sorted(limits.reductions))}"
+    if isinstance(limits.steps, frozenset):
+        yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
+    for key, words in _NOT.items():
+        if not getattr(limits, key):
+            yield words
+
+
+def _dense(target: Target) -> str:
+    if target.dense_limit is None:
+        return "none: their work is data times indices"
+    if math.isinf(target.dense_limit):
+        return "of any size"
+    return f"up to {target.dense_limit:.0f} elements in one tensor"

@@ -1,0 +1,28 @@
+"""Every new ScatterX gets a fallback function, after transposes were folded into it."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.optimizer.native.nodes import new_nodes
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import own_budget
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import Job
+
+
+class AttachFallbacks(Pass):
+    """Adds the functions that ScatterX nodes call in runtimes without the library."""
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.has_scatterx
+
+    def run(self, job: Job) -> bool:
+        model = job.model
+        places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+        found = any(True for place in places for _ in new_nodes(place))
+        if found:
+            with own_budget():  # a plan is written completely
+                attach_fallbacks(model)
+        return found

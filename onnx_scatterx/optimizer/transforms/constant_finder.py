@@ -1,0 +1,169 @@
+"""The values of a model that depend on known sizes alone, and what they are.
+
+Integers and booleans are those that the interpreter proves, and those that NumPy computes from
+constants that were found before. ONNX Runtime computes floats, node by node, from such constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.ir.constants import constant, overridable
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.symbolic.budget import within_limits
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.transforms import integer_kernels
+from onnx_scatterx.optimizer.transforms.constant_runs import (
+    COMPUTED,
+    GENERATORS,
+    MOVING,
+    ROUNDED,
+    NodeRunner,
+)
+
+
+class ConstantFinder:
+    """Finds constants in readings of a model, within limits that count all readings together.
+
+    ``found`` are the values that the last reading gives; ``made`` are constants that were written
+    after an earlier one.
+    """
+
+    def __init__(self, model: ir.Model, runner: NodeRunner) -> None:
+        self.known = Knowledge({}, {}, {})
+        self.found: dict[ir.Value, np.ndarray] = {}
+        self.made: set[ir.Value] = set()
+        self._overridable = overridable(model)
+        self._runner = runner
+        self._runs = 0
+        self._bytes = LIMITS.folded_bytes
+
+    def find(self, known: Knowledge) -> bool:
+        """Find the values that are known now; return whether ONNX Runtime computed any of them."""
+        self.known, self.found = known, {}
+        before = self._runs
+        for _, node, scope in self.nodes():
+            if node.op_type == "Constant" and node.domain == "":
+                continue
+            for value in node.outputs:
+                array = _integers(value, scope)
+                if array is not None and self._has_room(array.nbytes):
+                    self.found[value] = array
+            if any(v not in self.found for v in node.outputs):
+                self._compute(node, scope)
+        return self._runs > before
+
+    def graphs(self) -> Iterator[tuple[ir.Graph, Scope]]:
+        """Yield the graphs, but not the fallbacks of ScatterX, and what is known in each."""
+        for graph, scope in self.known.scopes.items():
+            if scope.function is None or not is_scatterx_domain(scope.function.domain):
+                yield graph, scope
+
+    def nodes(self) -> Iterator[tuple[ir.Graph, ir.Node, Scope]]:
+        """Yield the nodes of these graphs."""
+        for graph, scope in self.graphs():
+            for node in graph:
+                yield graph, node, scope
+
+    def _has_room(self, size: int) -> bool:
+        if size > self._bytes:
+            return False
+        self._bytes -= size
+        return True
+
+    def _compute(self, node: ir.Node, scope: Scope) -> None:
+        """Compute a node, if all its inputs are known."""
+        if node.domain != "" or self._runs >= LIMITS.folding_runs:
+            return
+        if node.op_type not in COMPUTED and node.op_type not in integer_kernels.KERNELS:
+            return
+        if any(a.is_ref() for a in node.attributes.values()):
+            return
+        read = [v for v in node.inputs if v is not None]
+        if node.op_type not in GENERATORS and not any(
+            v in self.found or v in self.made for v in read
+        ):
+            return
+        given = {v.name or "": self._constant(v) for v in read}
+        inputs = {name: array for name, array in given.items() if array is not None}
+        sizes = [_elements(v, scope) for v in node.outputs]
+        if len(inputs) < len(given) or any(n is None or n > LIMITS.elements for n in sizes):
+            return
+        dtypes = {_dtype(v, scope) for v in (*read, *node.outputs)}
+        if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
+            return
+        self._runs += 1
+        results: list[np.ndarray] | None = None
+        if all(dtype is not None and _is_integer(dtype) for dtype in dtypes):
+            results = self._integers_of(node, inputs, scope)
+        elif node.op_type in COMPUTED:
+            stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
+            results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
+        named = [v for v in node.outputs if v.name]
+        for value, array in zip(named, results or (), strict=False):
+            if self._has_room(array.nbytes):
+                self.found[value] = array
+
+    def _integers_of(
+        self, node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
+    ) -> list[np.ndarray] | None:
+        """Compute a node on integers here; None if this is not what was inferred of its outputs."""
+        results = integer_kernels.compute(node, inputs)
+        if results is None:
+            return None
+        for value, array in zip(node.outputs, results, strict=True):
+            dtype, known = _dtype(value, scope), scope.values[value]
+            if dtype is None or (array.dtype, array.shape) != (dtype.numpy(), known.static_shape):
+                return None
+        return [array for value, array in zip(node.outputs, results, strict=True) if value.name]
+
+    def _constant(self, value: ir.Value) -> np.ndarray | None:
+        """Return a constant of the model, if it is small, or a value that was folded."""
+        if value in self.found:
+            return self.found[value]
+        tensor = constant(value, self._overridable)
+        if tensor is None:
+            return None
+        if tensor.size > LIMITS.floats and value not in self.made:
+            return None
+        if tensor.dtype.bitwidth < 8 or _is_text(tensor.dtype):
+            return None
+        return np.asarray(tensor.numpy())
+
+
+def _integers(value: ir.Value, scope: Scope) -> np.ndarray | None:
+    """Return integers or booleans that are known, if they are few enough."""
+    found = scope.values.get(value)
+    if found is None or not found.is_integer or found.dtype is None or found.dtype.bitwidth < 8:
+        return None
+    elements = _elements(value, scope)
+    if elements is None or elements > LIMITS.elements:
+        return None
+    array = within_limits(lambda: found.constant)
+    if array is None or array.dtype != found.dtype.numpy() or array.shape != found.static_shape:
+        return None
+    return array
+
+
+def _dtype(value: ir.Value, scope: Scope) -> ir.DataType | None:
+    found = scope.values.get(value)
+    return value.dtype if found is None else found.dtype
+
+
+def _elements(value: ir.Value, scope: Scope) -> int | None:
+    """Return how many elements a tensor has, if that is known."""
+    found = scope.values.get(value)
+    shape = None if found is None else found.static_shape
+    return None if shape is None else int(np.prod(shape, dtype=object))
+
+
+def _is_integer(dtype: ir.DataType) -> bool:
+    return dtype.is_integer() or dtype == ir.DataType.BOOL
+
+
+def _is_text(dtype: ir.DataType) -> bool:
+    return dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED)

@@ -1,0 +1,203 @@
+"""Every value that depends on known sizes alone becomes a constant.
+
+    before   Reshape(x, Concat(Slice(Shape(x), ...), [-1]))          x: float[4, 8, 2]
+    after    Reshape(x, [4, -1])
+
+The interpreter proves integers and booleans; any operator may compute them. ONNX
+Runtime computes the floats that depend on them (scales of a Resize, encodings of positions), bit
+for bit as at run time. A value that the model computes from its own constants alone is kept.
+Nothing is folded because two inputs declare a dim under one name: runtimes do not check it.
+
+A grid of positions or a mask is made from a few sizes, and would be a large constant. So if the
+target takes such nodes, the model grows by at most half, or by 64 KiB if that is more: the largest
+constants are still computed at run time.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.size import stored_bytes
+from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.misread import misread_node
+from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
+from onnx_scatterx.optimizer.emit.nodes import NodeWriter
+from onnx_scatterx.optimizer.lowering.runtime_patterns import packed
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.constant_finder import ConstantFinder
+from onnx_scatterx.optimizer.transforms.constant_runs import NodeRunner
+from onnx_scatterx.optimizer.transforms.declared_shapes import declare_known
+from onnx_scatterx.optimizer.transforms.inline_functions import inline_sized_functions
+from onnx_scatterx.optimizer.transforms.inline_if import inline_known_ifs
+from onnx_scatterx.optimizer.transforms.job import Job
+
+_FREE = 1 << 16  # bytes of new constants, in a model of any size
+_SMALL = 64  # bytes of a constant that is always written
+
+
+class FoldSizes(Pass):
+    """Replaces values that depend on known sizes by constants, in all graphs.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2, 3] x) => (float[6] y) { n = Size (x)
+    ...         one = Constant <value_ints = [1]> ()
+    ...         s = Mul (n, one)
+    ...         y = Reshape (x, s) }''')
+    >>> FoldSizes()(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Reshape']
+    """
+
+    def applies(self, settings: Settings) -> bool:
+        return bool(settings.fix) or settings.target.is_device
+
+    def run(self, job: Job) -> bool:
+        modified = False
+        if any(outcome.rules for outcome in job.outcomes):
+            job.read_again()  # more is known of the nodes that replace a scatter
+        with NodeRunner() as runner:
+            folding = _Folding(job, runner)
+            for _ in range(LIMITS.folding_rounds):
+                with budget().share(1 / 4):
+                    known = job.cautious.current()
+                if within_limits(partial(_is_read_well, known)) is not True:
+                    return modified
+                folded, more = folding.fold(known)
+                inlined = not more and inline_sized_functions(job)
+                if more or inlined:
+                    job.read_again()
+                decided = (more or inlined) and inline_known_ifs(job)
+                modified |= folded or inlined or decided
+                if not (more or inlined):
+                    break
+        if job.settings.fix:
+            declare_known(job.model, known)
+        return modified
+
+
+def _is_read_well(known: Knowledge) -> bool:
+    return misread_node(known) is None
+
+
+class _Folding:
+    """Writes the constants that are found in readings of a model."""
+
+    def __init__(self, job: Job, runner: NodeRunner) -> None:
+        self.job = job
+        self.finder = ConstantFinder(job.model, runner)
+        self.room: float = math.inf
+        if not job.settings.target.is_device:
+            self.room = max(_FREE, stored_bytes(job.model) // 2)
+
+    def fold(self, known: Knowledge) -> tuple[bool, bool]:
+        """Write all that is known as constants.
+
+        Returns whether anything was written, and whether other constants may follow from it.
+        """
+        computed = self.finder.find(known)
+        self._keep_operands()
+        folded = self._write()
+        return folded, folded and computed
+
+    def _keep_operands(self) -> None:
+        """Give up floats that a kernel would pack, unless the target lacks what computes them."""
+        found, target = self.finder.found, self.job.settings.target
+        floats = [v for v, array in found.items() if array.dtype.kind == "f"]
+        again = True
+        while again:
+            kept = []
+            for value in floats:
+                node = value.producer()
+                readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+                if all(map(self._goes, readers)) or node is None or not target.has(node.op_type):
+                    continue
+                kept.append(value)
+            for value in kept:
+                del found[value]
+            floats = [v for v in floats if v in found]
+            again = bool(kept)
+
+    def _write(self) -> bool:
+        """Write the constants that are read; return whether there are any."""
+        gone = self._fitted()
+        dead: list[ir.Node] = []
+        for graph, scope in self.finder.graphs():
+            old = (self.job.model.ir_version or 0) < 4
+            writer = NodeWriter(
+                graph,
+                scope,
+                self.job.names,
+                constant_nodes=scope.function is not None or old,
+            )
+            for node in list(graph):
+                changed = False
+                for value in node.outputs:
+                    if value in self.finder.found and self._is_needed(value, gone):
+                        self._replace(value, node, writer, scope)
+                        changed = True
+                if changed:
+                    dead.append(node)
+        remove_dead(dead)
+        return bool(dead)
+
+    def _fitted(self) -> set[ir.Node]:
+        """Give up the largest constants if all are too large; return the nodes to remove.
+
+        If a value is given up, the constants that its node reads are written.
+        """
+        most = LIMITS.folded_bytes
+        while True:
+            gone = {node for _, node, _ in self.finder.nodes() if self._goes(node)}
+            written = [v for v in self.finder.found if self._is_needed(v, gone)]
+            size = sum(self.finder.found[v].nbytes for v in written)
+            if size <= self.room or most <= _SMALL:
+                self.room -= size
+                return gone
+            most //= 2
+            self.finder.found = {
+                v: array for v, array in self.finder.found.items() if array.nbytes <= most
+            }
+
+    def _goes(self, node: ir.Node) -> bool:
+        """Return whether all outputs of a node that are read are known."""
+        read = [v for v in node.outputs if v.uses() or v.is_graph_output()]
+        return bool(read) and all(v in self.finder.found for v in read) and not graphs_of(node)
+
+    def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
+        return value.is_graph_output() or any(use.node not in gone for use in value.uses())
+
+    def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter, scope: Scope) -> None:
+        """Replace a value by a constant. For an output of the graph, it is a Constant node."""
+        array = self.finder.found[value]
+        dtype = ir.DataType.from_numpy(array.dtype)
+        if not value.is_graph_output():
+            with writer.at(node, value.name):
+                made = writer.constant(array, dtype)
+            scope.values[made] = of_tensor(ir.Tensor(array, dtype=dtype))
+            replace_uses(value, made)
+            self.finder.made.add(made)
+            return
+        tensor = ir.Tensor(array, dtype=dtype)
+        result = ir.Value(
+            name=value.name, type=value.type or ir.TensorType(dtype), shape=ir.Shape(array.shape)
+        )
+        result.metadata_props.update(value.metadata_props)
+        value.name = self.job.names.new(f"{value.name}/computed")
+        constant = ir.Node(
+            "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[result], name=value.name
+        )
+        assert node.graph is not None
+        node.graph.insert_before(node, constant)
+        scope.values[result] = of_tensor(tensor)
+        replace_uses(value, result)
+        self.finder.made.add(result)

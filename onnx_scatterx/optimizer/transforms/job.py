@@ -1,0 +1,218 @@
+"""One model in the pipeline: the data that the passes share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.graphs import each_graph
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.wiring import Wiring
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.misread import misread_node
+from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.lift.bounds import learn_bounds
+from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_arithmetic, is_gather, lift_gather
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lift.node_names import NodeNames, names_of
+from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.mosaic.constants import Constants
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.targets.catalogue import costs_of
+from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
+from onnx_scatterx.optimizer.targets.cost_model.sizes import in_terms
+from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
+from onnx_scatterx.system.observer import NOBODY, Observer
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+KEPT = "onnx_scatterx.kept"
+"""The key of the scatters and gathers that are kept, with the reason."""
+
+NUMBER = "onnx_scatterx.number"
+"""The key of the number of a node, which its copies have, too."""
+
+
+@dataclass
+class Job:
+    """A model, its settings, its analysis, and what was done so far."""
+
+    model: ir.Model
+    settings: Settings
+    assumed: Sequence[Clause] = ()
+    outcomes: list[Outcome] = field(default_factory=list)  # one for each graph
+    called: dict[ir.Node, NodeNames] = field(default_factory=dict)  # before anything was removed
+    gathers: dict[ir.Graph, dict[ir.Node, Gather | Refusal]] = field(default_factory=dict)
+    """The gathers of data, in canonical form, if they are to be simplified."""
+    unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
+    wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
+    observer: Observer = NOBODY
+    forbidden: Refusal | None = None  # why the whole model is left as it is
+
+    @cached_property
+    def analysis(self) -> ModelAnalysis:
+        """What is known of the model."""
+        self.observer.stage("analysing")
+        distrust = self.settings.distrust_dims
+        return ModelAnalysis(
+            self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
+        )
+
+    @cached_property
+    def cautious(self) -> ModelAnalysis:
+        """What is known without promises, and without trust that dims of one name are equal.
+
+        It is ``analysis`` itself if this says the same.
+        """
+        if not self.assumed and self._trusts_nothing:
+            return self.analysis
+        return ModelAnalysis(self.model, distrust_dims=True)
+
+    @property
+    def plain(self) -> ModelAnalysis:
+        """What is known without promises."""
+        if self._trusts_nothing:
+            return self.cautious
+        return ModelAnalysis(self.model)
+
+    @cached_property
+    def _trusts_nothing(self) -> bool:
+        """Whether it makes no difference if dims of one name are equal."""
+        names = [
+            d.value
+            for v in self.model.graph.inputs
+            for d in v.shape or ()
+            if not isinstance(d, int)
+        ]
+        named = [name for name in names if name is not None]
+        return self.settings.distrust_dims or len(set(named)) == len(named)
+
+    def read_again(self) -> None:
+        """Let the model be interpreted again: what was computed may prove more."""
+        self.cautious = ModelAnalysis(self.model, distrust_dims=True)
+
+    def forget(self) -> None:
+        """Forget what is known: nothing was planned yet, and graphs were inlined."""
+        self.analysis.forget()
+        vars(self).pop("cautious", None)
+
+    def note_new(self, nodes: Iterable[ir.Node]) -> None:
+        """Note new nodes, in an order in which each follows those that it reads."""
+        nodes = list(nodes)
+        self.analysis.add(nodes)
+        if "cautious" in vars(self) and self.cautious is not self.analysis:
+            self.cautious.add(nodes)
+
+    def again(self, forbidden: Refusal | None) -> Job:
+        """Return a job for the same model, before anything was done."""
+        return Job(
+            self.model, self.settings, self.assumed, observer=self.observer, forbidden=forbidden
+        )
+
+    @cached_property
+    def names(self) -> Names:
+        """Names for new values and nodes."""
+        return Names(self.model)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """How plans are compared."""
+        hints = in_terms(self.model, self.settings.size_hint)
+        return costs_of(self.settings.target, hints)
+
+    @property
+    def has_scatters(self) -> bool:
+        """Whether the model has scatters or, with ``gathers``, gathers."""
+        gathers = self.settings.gathers
+        nodes = (node for graph in each_graph(self.model) for node in graph)
+        return any(is_scatter(n) or (gathers and is_gather(n)) for n in nodes)
+
+    @property
+    def looked_for_scatters(self) -> bool:
+        """Whether a pass has looked for scatters or gathers, found or not."""
+        return bool(self.called)
+
+    def note_nodes(self) -> None:
+        """Note the names and inputs of scatters and gathers, before the first is removed."""
+        if self.called:
+            return
+        self.called = names_of(self.model, gathers=self.settings.gathers)
+        self.wiring = Wiring.of(self.model)
+        for context in self.contexts() if self.settings.gathers else ():
+            graph, scope = context.graph, context.scope
+            found = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
+            self.gathers[graph] = {n: _lifted(n, scope) for n in found}
+            self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
+
+    def outcome_of(self, context: GraphContext) -> Outcome:
+        """Return the outcome of a graph; for a graph without scatters, it is made here."""
+        for outcome in self.outcomes:
+            if outcome.graph is context.graph:
+                return outcome
+        # Without scatters nothing is analysed, so nothing is charged to the budget.
+        nothing = Provenance(context.graph, context.scope, given_up=Refusal(Reason.NO_RULE))
+        made = Outcome(context.graph, nothing, {}, set(), set())
+        self.outcomes.append(made)
+        return made
+
+    @cached_property
+    def obstacle(self) -> Refusal | None:
+        """Why the model must not be changed, or None if it may be."""
+        if self.forbidden is not None:
+            return self.forbidden
+        spending = budget()
+        try:
+            with spending.of_part(LIMITS.scatter_steps):
+                node = misread_node(self.analysis.knowledge)
+        except LimitError as error:
+            return spending.refusal(error)
+        if node is None:
+            return None
+        name = node.name or node.outputs[0].name
+        return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads its ends")
+
+    def contexts(self) -> Iterator[GraphContext]:
+        """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
+        for graph, scope in self.analysis.knowledge.scopes.items():
+            if scope.function is None or not is_scatterx_domain(scope.function.domain):
+                version = self.model.ir_version or 0
+                yield GraphContext(
+                    graph,
+                    scope,
+                    self.settings.rules,
+                    self.names,
+                    Constants(scope),
+                    scope.function is not None or version < 4,
+                    self.settings.target,
+                    self.costs,
+                    self.note_planned,
+                    self.settings.last_bits,
+                )
+
+    def note_planned(self, *nodes: ir.Node) -> None:
+        """Report how many of the scatters have been planned, or are being planned."""
+        new = [node for node in nodes if self._planned.get(node) is False]
+        if new:
+            self._planned.update(dict.fromkeys(new, True))
+            done, wanted = sum(self._planned.values()), len(self._planned)
+            self.observer.stage("planning", done, wanted, self.called[new[-1]].name)
+
+    @cached_property
+    def _planned(self) -> dict[ir.Node, bool]:
+        return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
+
+
+def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:
+    spending = budget()
+    try:
+        with spending.of_part(LIMITS.scatter_steps):
+            return lift_gather(node, scope)
+    except LimitError as error:
+        return spending.refusal(error)

@@ -1,0 +1,179 @@
+"""Scatters are replaced by nodes that compute the same.
+
+Values that a reader needs are written from their mosaics. A scatter without readers is removed,
+together with the nodes that computed its indices. A scatter whose result cannot be written is kept,
+with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
+from onnx_scatterx.optimizer.lowering.commit import Commit
+from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.round import RewriteRound
+from onnx_scatterx.optimizer.lowering.selection import ScatterSelection
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget, own_budget
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job
+from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
+from onnx_scatterx.optimizer.transforms.shorten_shapes import index_nodes
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
+
+_OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
+
+
+class LowerScatters(Pass):
+    """Writes the results of a model's scatters, by the rules of the settings."""
+
+    def run(self, job: Job) -> bool:
+        if not job.has_scatters:
+            return False
+        job.analysis.catch_up()
+        job.note_nodes()
+        for context in list(job.contexts()):
+            scatters = [node for node in context.graph if is_scatter(node)]
+            if scatters:
+                outcome, made = (
+                    rewrite_graph(context)
+                    if job.obstacle is None
+                    else (_untouched(context, job.obstacle), [])
+                )
+                job.outcomes.append(outcome)
+                job.note_new(made)
+                job.note_planned(*scatters)
+        return any(outcome.rules for outcome in job.outcomes)
+
+
+def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
+    """Rewrite one graph; return the outcome of its scatters, and the new nodes."""
+    try:
+        planned = _planned(context)
+    except (LimitError, RecursionError) as error:
+        return _untouched(context, budget().refusal(error)), []
+    with own_budget():  # a plan is written completely
+        return _written(context, planned)
+
+
+class _Planned(NamedTuple):
+    """What to write: the last round, its selection, and why scatters are opaque."""
+
+    round: RewriteRound
+    selection: ScatterSelection
+    opaque: Mapping[ir.Node, Refusal]
+
+
+def _planned(context: GraphContext) -> _Planned:
+    """Plan a graph.
+
+    A scatter whose result cannot be written is opaque: its result becomes a source, and planning
+    starts again. Planning also starts again if a chain of scatters must be split. If the budget is
+    spent, it ends with what was found: a plan stays right if other scatters are kept. So that there
+    are plans for the mosaics that were found, a part of the budget is left for them.
+    """
+    spending = budget()
+    last: _Planned | None = None
+    opaque = {
+        node: Refusal(Reason.QUANTIZER)
+        for node in context.graph
+        if context.target.onnxruntime
+        and is_scatter(node)
+        and isinstance(why := node.meta.get(QUANTIZED), FloatReason)
+        and why.keeps_scatter
+    }
+    for node in context.graph:
+        if KEPT in node.meta and is_scatter(node):
+            opaque[node] = node.meta[KEPT]
+    split_before: dict[ir.Node, int] = {}
+    while True:
+        try:
+            with spending.share(_OF_MOSAICS):
+                found = Provenance(
+                    context.graph,
+                    context.scope,
+                    opaque,
+                    split_before=split_before,
+                    constants=context.constants,
+                )
+                is_partial = spending.is_spent
+            if is_partial and last is not None:
+                return last
+            round_ = RewriteRound(context, found)
+            preferred = round_.preferred()
+            selection = None if preferred else ScatterSelection(round_)
+        except (LimitError, RecursionError):
+            if last is None:
+                raise
+            return last
+        opaque.update(dict.fromkeys(preferred, Refusal(Reason.NO_RULE)))
+        opaque.update({} if selection is None else selection.refused)
+        opaque.update(found.beyond_budget())
+        if selection is None:
+            continue
+        if spending.is_spent:
+            limit = spending.refusal(SpentError())
+            kept = opaque | dict.fromkeys(selection.split_before, limit)
+            return last or _Planned(round_, selection, kept)
+        last = _Planned(round_, selection, dict(opaque))
+        split_before.update(selection.split_before)
+        if not selection.must_replan:
+            return last
+
+
+def kept_scatters(context: GraphContext) -> set[ir.Node]:
+    """Return the scatters of a graph that would be kept, or become ScatterX; nothing is written."""
+    round_, selection, _ = _planned(context)
+    return {
+        node
+        for node, lifted in round_.provenance.scatters.items()
+        if lifted.refusal is not None
+        and (
+            node not in selection.rewritings
+            or any(rule.writes_scatterx for rule in selection.rewritings[node].rules)
+        )
+    }
+
+
+def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir.Node]]:
+    """Write a plan into its graph."""
+    round_, selection, opaque = planned
+    found = round_.provenance
+    lifted = found.scatters
+    unread = {n for n in lifted if not any(map(is_read, n.outputs))}
+    gone = [
+        n
+        for n, s in lifted.items()
+        if n in selection.rewritings or (s.refusal is None and n not in opaque)
+    ]
+    indices = index_nodes(context, gone)
+    written = Commit(round_, selection)
+    refused = {
+        node: opaque.get(node, scatter.refusal)
+        for node, scatter in lifted.items()
+        if (scatter.refusal is not None or node in opaque) and node not in selection.rewritings
+    }
+    for node, why in refused.items():
+        if why is not None and isinstance(why.detail, FloatReason):
+            node.meta[QUANTIZED] = why.detail
+    refusals = {
+        node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
+        for node in lifted
+        if node.graph is not None
+    }
+    # A scatter that only removed scatters read is removed, too, even if it was refused.
+    dead = {n for n in [*unread, *refused] if n.graph is None}
+    outcome = Outcome(context.graph, found, refusals, dead, indices)
+    outcome.add(written)
+    return outcome, round_.writer.made
+
+
+def _untouched(context: GraphContext, why: Refusal) -> Outcome:
+    """Return the outcome of a graph that is not changed."""
+    found = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
+    return Outcome(context.graph, found, dict.fromkeys(found.scatters, why), set(), set())

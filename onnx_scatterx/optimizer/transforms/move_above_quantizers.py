@@ -1,0 +1,94 @@
+"""Nodes that move elements are written on integers, if ONNX Runtime would not load them on floats.
+
+    before   y = Transpose(DequantizeLinear(x, s, z))
+    after    y = DequantizeLinear(Transpose(x), s, z)
+
+Some such models load only because another node reads the floats, too: a Shape, which is a constant
+if sizes are fixed, or a scatter, which is now done on integers.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.optimizer.lift.quantization import is_quantizer
+from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST, has_quantizers
+from onnx_scatterx.optimizer.lowering.runtime_patterns import is_rejected
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import Job
+
+
+class MoveAboveQuantizers(Pass):
+    """Moves nodes above a DequantizeLinear of one scale.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 21]>
+    ...     g (int8[2, 3] x) => (float[3, 2] y) <float s = {0.5}, int8 z = {3}> {
+    ...         a = DequantizeLinear (x, s, z)
+    ...         y = Transpose (a) }''')
+    >>> MoveAboveQuantizers()(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Transpose', 'DequantizeLinear']
+    """
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.onnxruntime
+
+    def run(self, job: Job) -> bool:
+        alone, folded = (
+            not job.looked_for_scatters,
+            job.settings.fix or job.settings.target.is_device,
+        )
+        if not alone and not folded and not any(outcome.rules for outcome in job.outcomes):
+            return False
+        if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
+            return False
+        made = [n for c in job.contexts() if has_quantizers(c.graph) for n in _in_graph(c)]
+        job.note_new(made)
+        return bool(made)
+
+
+def _in_graph(context: GraphContext) -> list[ir.Node]:
+    made: list[ir.Node] = []
+    for node in list(context.graph):
+        value = node.inputs[0] if node.op_type in MOVED_PAST and node.inputs else None
+        above = None if value is None else value.producer()
+        if value is None or above is None or not is_quantizer(above, "DequantizeLinear"):
+            continue
+        output = node.outputs[0]
+        if len(output.uses()) + output.is_graph_output() > 1:
+            continue  # ONNX Runtime moves no quantizer past it
+        if above.graph is context.graph and is_rejected(above, context.known):
+            made += _move(context, node, above)
+    return made
+
+
+def _move(context: GraphContext, node: ir.Node, quantizer: ir.Node) -> list[ir.Node]:
+    """Write a node before a quantizer; return the new nodes."""
+    (output,), integers = node.outputs, quantizer.inputs[0]
+    assert integers is not None
+    dtype = context.known.dtype(integers)
+    name = context.names.new(f"{output.name}/integers")
+    moved = ir.Value(name=name, type=ir.TensorType(dtype or ir.DataType.INT8), shape=output.shape)
+    inputs = [integers, *node.inputs[1:]]
+    attributes = list(node.attributes.values())
+    first = ir.Node("", node.op_type, inputs, attributes, outputs=[moved], name=name)
+    second = ir.Node(
+        quantizer.domain,
+        "DequantizeLinear",
+        [moved, *quantizer.inputs[1:]],
+        list(quantizer.attributes.values()),
+        outputs=[ir.Value(type=output.type, shape=output.shape)],
+        name=context.names.new(f"{output.name}/floats"),
+    )
+    (result,) = second.outputs
+    result.metadata_props.update(output.metadata_props)
+    context.graph.insert_before(node, [first, second])
+    result.name, output.name = output.name, context.names.new(f"{output.name}/replaced")
+    output.replace_all_uses_with(result, replace_graph_outputs=True)
+    remove_dead([node])
+    return [first, second]

@@ -1,0 +1,94 @@
+"""Masks that are computed twice are computed once, so that what they choose is seen to be the same.
+
+    before   p = NonZero(Less(x, 0))    q = NonZero(Less(x, 0))
+             y = ScatterND(x, Transpose(q), Mul(GatherND(x, Transpose(p)), c))
+    after    the reader of q reads p
+
+Exporters compute ``x < 0`` twice in ``x[x < 0] = c * x[x < 0]``, and count its true elements twice.
+Only the nodes from which a NonZero is computed are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.constants import constant, overridable
+from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of
+from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import Job
+
+_SMALL = 64  # bytes of a constant that is compared
+
+
+class ShareMasks(Pass):
+    """Lets the readers of a NonZero read an earlier one of the same mask.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[4] x) => (float[4] y) <float zero = {0}> {
+    ...         a = Less (x, zero)  p = NonZero (a)  i = Transpose (p)  r = GatherND (x, i)
+    ...         b = Less (x, zero)  q = NonZero (b)  j = Transpose (q)  u = Neg (r)
+    ...         y = ScatterND (x, j, u) }''')
+    >>> ShareMasks()(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Less', 'NonZero', 'Transpose', 'GatherND', 'Transpose', 'Neg', 'ScatterND']
+    """
+
+    def run(self, job: Job) -> bool:
+        fixed = overridable(job.model)
+        modified = False
+        for graph in all_graphs(job.model):
+            counted = [n for n in graph if n.op_type == "NonZero" and n.domain == ""]
+            if len(counted) > 1 and any(map(is_scatter, graph)):
+                modified |= _in_graph(graph, counted, fixed)
+        if modified:
+            job.forget()
+        return modified
+
+
+def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
+    """Merge equal nodes among those from which masks are counted."""
+    wanted, stack = set(counted), list(counted)
+    while stack:
+        made = (v.producer() for v in stack.pop().inputs if v is not None)
+        new = [n for n in made if n is not None and n.graph is graph and n not in wanted]
+        wanted.update(new)
+        stack += new
+        budget().work(1)
+    first: dict[object, ir.Node] = {}
+    gone = []
+    for node in [n for n in graph if n in wanted]:
+        key = _key(node, fixed)
+        same = node if key is None else first.setdefault(key, node)
+        if same is node or any(v.is_graph_output() for v in node.outputs):
+            continue
+        for value, twin in zip(node.outputs, same.outputs, strict=True):
+            replace_uses(value, twin)
+        gone.append(node)
+    remove_dead(gone)
+    return bool(gone)
+
+
+def _key(node: ir.Node, fixed: Collection[ir.Value]) -> object:
+    """Return what equal nodes have in common; None if a node is equal to no other."""
+    if node.domain != "" or node.op_type in RANDOM | {"Constant"} or graphs_of(node):
+        return None
+    if any(a.is_ref() or a.type == ir.AttributeType.TENSOR for a in node.attributes.values()):
+        return None
+    attributes = frozenset((name, str(a.value)) for name, a in node.attributes.items())
+    inputs = tuple(v if v is None else _content(v, fixed) for v in node.inputs)
+    return node.op_type, attributes, inputs, len(node.outputs)
+
+
+def _content(value: ir.Value, fixed: Collection[ir.Value]) -> object:
+    """Return a value, or the content of a small constant."""
+    tensor = constant(value, fixed)
+    if tensor is None or tensor.dtype.is_string() or tensor.nbytes > _SMALL:
+        return value
+    return tensor.dtype, tuple(tensor.shape), tensor.tobytes()

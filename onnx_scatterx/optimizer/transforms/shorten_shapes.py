@@ -1,0 +1,176 @@
+"""Shapes that were computed along with indices are computed from sizes, after index removal.
+
+    before   Reshape(u, Concat(Shape(Range(...) + Range(...) + ...), Slice(Shape(x), ...)))
+    after    Reshape(u, Shape(x))
+
+Exporters compute the shape of updates from the index tensor. The shape is known in terms of sizes.
+If these take fewer nodes than the chain that is then removed, they replace it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.optimizer.emit.available import AvailableValues
+from onnx_scatterx.optimizer.emit.terms import TermEmitter
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.lowering.commit import REPLACES
+from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, own_budget
+from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.text.reasons import Refusal
+
+_OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
+_INTEGERS = {ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A node that reads a shape, which input that is, and its known content."""
+
+    node: ir.Node
+    place: int
+    value: ir.Value
+    dims: Sequence[Term]
+
+
+class ShortenShapeComputations(Pass):
+    """Computes shapes from sizes that were computed along with the indices of removed scatters.
+
+    If it runs alone, it examines every computed shape.
+    """
+
+    def run(self, job: Job) -> bool:
+        alone = not job.looked_for_scatters
+        found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
+        modified = False
+        if job.obstacle is not None:
+            return False
+        for context in list(job.contexts()):
+            indices = set(context.graph) if alone else found.get(context.graph)
+            if indices is None:
+                continue
+            try:
+                made = shorten_shapes(context, indices)
+            except LimitError:
+                continue  # the shapes are kept
+            if made is not None:
+                job.note_new(made)
+                modified = True
+        return modified
+
+
+def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
+    """Return the nodes that compute the indices of scatters, as far as they hold integers."""
+    return _behind([n.inputs[1] for n in scatters if len(n.inputs) > 1], task)
+
+
+def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Node]:
+    found: set[ir.Node] = set()
+    stack = list(values)
+    while stack:
+        value = stack.pop()
+        node = None if value is None else value.producer()
+        if value is None or node is None or node in found or node.graph is not task.graph:
+            continue
+        known = task.scope.values.get(value)
+        dtype = value.dtype if known is None else known.dtype
+        if dtype in _INTEGERS:
+            found.add(node)
+            stack += node.inputs
+    return found
+
+
+def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
+    """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
+
+    Returns the new nodes, or None if nothing changes.
+    """
+    shapes = [s for s in _shapes(task) if not indices.isdisjoint(_behind([s.value], task))]
+    while shapes:
+        removable = _removable(task.graph, shapes)
+        removed = [v for n in removable for v in n.outputs]
+        writer = Writer(
+            task.graph,
+            task.scope,
+            task.names,
+            constant_nodes=task.constant_nodes,
+            target=task.target,
+        )
+        numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, removed))
+        worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
+        if len(worth) == len(shapes):
+            with own_budget():  # a plan is written completely
+                _write(shapes, numbers)
+            return writer.made
+        shapes = worth
+    return None
+
+
+def _shapes(task: GraphContext) -> list[_Shape]:
+    """Return the shapes that nodes read, if they are computed and known.
+
+    A node that was written for a scatter already has the shortest one.
+    """
+    found = []
+    for node in task.graph:
+        place = _OPERANDS.get(node.op_type)
+        if place is None or node.domain != "" or len(node.inputs) <= place:
+            continue
+        if REPLACES in node.metadata_props:
+            continue
+        value = node.inputs[place]
+        known = None if value is None else task.scope.values.get(value)
+        dims = None if known is None else known.vector()
+        if value is not None and dims and value.producer() is not None:
+            found.append(_Shape(node, place, value, dims))
+    return found
+
+
+def _removable(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
+    """Return the nodes that lose their last reader if these shapes are not read."""
+    cut = {(s.node, s.place) for s in shapes}
+    removable: set[ir.Node] = set()
+    for node in reversed(list(graph)):
+        uses = [u for v in node.outputs for u in v.uses()]
+        if (
+            uses
+            and all(u.node in removable or (u.node, u.idx) in cut for u in uses)
+            and not any(v.is_graph_output() for v in node.outputs)
+        ):
+            removable.add(node)
+    return removable
+
+
+def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
+    """Subtract from the removed nodes those that compute a shape; constants do not count."""
+    taken: set[ir.Node] = set()
+    stack: list[ir.Value | None] = [shape.value]
+    while stack:
+        value = stack.pop()
+        node = None if value is None else value.producer()
+        if node is not None and node in removable:
+            removable.remove(node)
+            taken.add(node)
+            stack += node.inputs
+    return {n for n in taken if n.op_type != "Constant"}
+
+
+def _cost(shape: _Shape, numbers: TermEmitter) -> float:
+    with numbers.writer.at(shape.node) as w:
+        trial = w.dry_run(lambda: numbers.shape(shape.dims))
+    return float("inf") if isinstance(trial, Refusal) else trial.cost
+
+
+def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
+    for shape in shapes:
+        with numbers.writer.at(shape.node, shape.value.name or "shape"):
+            shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
+    producers = (s.value.producer() for s in shapes)
+    remove_dead([n for n in producers if n is not None])

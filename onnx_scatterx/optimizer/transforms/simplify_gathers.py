@@ -1,0 +1,112 @@
+"""Gathers are replaced by nodes that read the same elements, if that takes no more nodes.
+
+    before   y = Gather(x, Range(start, stop))          and the nodes that compute the indices
+    after    y = Slice(x, start, stop)
+
+Scatters that were kept are sources. Gathers that only compute with sizes are not data; they are
+removed with their readers.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lowering.commit import Commit
+from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
+from onnx_scatterx.optimizer.lowering.round import RewriteRound
+from onnx_scatterx.optimizer.lowering.selection import GatherSelection
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job
+from onnx_scatterx.optimizer.transforms.outcome import Outcome
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+
+class SimplifyGathers(Pass):
+    """Writes the results of a model's gathers, by the rules of the settings."""
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.gathers
+
+    def run(self, job: Job) -> bool:
+        job.note_nodes()
+        job.analysis.catch_up()
+        modified = False
+        for context in list(job.contexts()):
+            gathers = job.gathers.get(context.graph, {})
+            if not gathers:
+                continue
+            outcome = job.outcome_of(context)
+            if job.obstacle is not None:
+                outcome.refusals.update(dict.fromkeys(gathers, job.obstacle))
+                continue
+            done = _simplify(context, list(gathers), job.unread, outcome)
+            if done is not None:
+                written, made = done
+                outcome.add(written)
+                job.note_new(made)
+                modified |= bool(written.rules)
+        return modified
+
+
+def _simplify(
+    context: GraphContext, gathers: list[ir.Node], unread: set[ir.Node], outcome: Outcome
+) -> tuple[Commit, list[ir.Node]] | None:
+    """Rewrite the gathers of one graph; return the commit, and the new nodes.
+
+    If planning exceeds a limit, the graph is not changed.
+    """
+    there = {n for n in gathers if n.graph is not None}
+    for node in (n for n in gathers if KEPT in n.meta):
+        outcome.refusals[node] = node.meta[KEPT]
+        there.discard(node)
+    quantizers = has_quantizers(context.graph)
+    for node in gathers if quantizers else ():
+        obstacle = context.obstacle(node) if node in there else None
+        if obstacle is not None:
+            outcome.refusals[node] = Refusal(Reason.QUANTIZER, obstacle.value)
+            there.discard(node)
+    outcome.dead |= {n for n in unread if n.graph is None}
+    try:
+        round_, selection, kept = _planned(context, there)
+    except (LimitError, RecursionError) as error:
+        outcome.refusals.update(dict.fromkeys(there, budget().refusal(error)))
+        return None
+    with own_budget():  # a plan is written completely
+        written = Commit(round_, selection)
+    found = round_.provenance
+    for node in there:
+        if node.graph is not None:
+            why = found.unmoved.get(node) or kept.get(node)
+            outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
+    outcome.dead |= {n for n in unread if n.graph is None}
+    return written, round_.writer.made
+
+
+def _planned(
+    context: GraphContext, there: set[ir.Node]
+) -> tuple[RewriteRound, GatherSelection, dict[ir.Node, Refusal]]:
+    """Return the last round, the selection in it, and why gathers are kept."""
+    graph, scope = context.graph, context.scope
+    opaque = {n: Refusal(Reason.NO_RULE) for n in graph if is_scatter(n)}
+    kept: dict[ir.Node, Refusal] = {}
+    last: tuple[RewriteRound, GatherSelection] | None = None
+    while True:
+        wanted = there - kept.keys()
+        found = Provenance(graph, scope, opaque, wanted, constants=context.constants, whole=True)
+        reached = {n for n in wanted if n.outputs[0] in found.absorbed}
+        exclusive = ExclusiveNodes(graph, found, reached)
+        round_ = RewriteRound(context, found, exclusive, copies=False)
+        selection = GatherSelection(round_, reached, exclusive)
+        # The gathers that are kept remove fewer other nodes than was assumed.
+        stay = reached & selection.refused.keys()
+        kept.update((n, selection.refused[n]) for n in stay)
+        if last is None or not budget().is_spent:
+            last = round_, selection
+        if not stay or budget().is_spent:
+            return *last, kept

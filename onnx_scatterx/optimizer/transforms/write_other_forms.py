@@ -1,0 +1,122 @@
+"""Nodes of the model that the target does not take are written in another form, if one exists.
+
+    before   Slice(x, steps = [2])               for a compiler that takes no Slice with a step
+    after    Slice(Reshape(x, [n, 2, m]), ...)
+
+The forms are those that are used for scatters (``emit.forms``): they compute the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx.defs
+import onnx_ir as ir
+
+from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.optimizer.emit.dry_run import DryRun
+from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
+from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, objection, obstacle
+from onnx_scatterx.optimizer.mosaic.constants import Constants
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.transforms.base import Pass
+from onnx_scatterx.optimizer.transforms.job import Job
+
+_CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
+
+
+class WriteOtherForms(Pass):
+    """Replaces nodes that a target with limits does not take by nodes that it takes.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (bool[4] m) => (bool[4] y) { y = Not (m) }''')
+    >>> settings = Settings.of(target="standard, avoid = ['Not']")
+    >>> WriteOtherForms(settings)(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Equal']
+    """
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.is_limited
+
+    def run(self, job: Job) -> bool:
+        target = job.settings.target
+        if job.obstacle is not None or not any(_may_have_forms(n) for n in _nodes(job)):
+            return False
+        modified = False
+        try:
+            with budget().share(1 / 4):
+                known = job.cautious.current()
+                for graph, scope in known.scopes.items():
+                    function = scope.function
+                    if function is None or not is_scatterx_domain(function.domain):
+                        old = (job.model.ir_version or 0) < 4
+                        writer = Writer(
+                            graph,
+                            scope,
+                            job.names,
+                            constant_nodes=function is not None or old,
+                            target=target,
+                        )
+                        constants = Constants(scope)
+                        modified |= _in_graph(graph, Known(scope, constants), writer)
+                        job.note_new(writer.made)
+        except LimitError:
+            pass  # the rest is kept
+        return modified
+
+
+def _nodes(job: Job) -> Iterator[ir.Node]:
+    yield from job.model.graph.all_nodes()
+    for function in job.model.functions.values():
+        yield from function.all_nodes()
+
+
+def _may_have_forms(node: ir.Node) -> bool:
+    """Return whether an operator has other forms, and the node can run."""
+    plain = node.domain == "" and len(node.outputs) == 1
+    if not plain or node.op_type not in HAVE_FORMS or not onnx.defs.has(node.op_type):
+        return False
+    needed = onnx.defs.get_schema(node.op_type).min_input
+    given = list(node.inputs)
+    complete = len(given) >= needed and None not in given[:needed]
+    return complete and not any(a.is_ref() for a in node.attributes.values())
+
+
+def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
+    """Write other forms in one graph; return whether any was written."""
+    modified, scope = False, known.scope
+    asks = writer.target.onnxruntime and has_quantizers(graph)
+    for node in list(graph):
+        if not _may_have_forms(node) or node.graph is None:
+            continue
+        if asks and obstacle(node, known) is not None:
+            continue
+        (value,) = node.outputs
+
+        def may(trial: DryRun, old: ir.Value = value) -> bool:
+            return not asks or objection(old, trial, known) is None
+
+        found = scope.values.get(value)
+        dtype = value.dtype if found is None else found.dtype
+        made = len(writer.made)
+        with writer.at(node, value.name):
+            try:
+                result = writer.instead_of(node, dtype, may=may)
+            except _CANNOT:
+                result = None
+            if result is None:
+                continue
+            is_new = result.producer() in writer.made[made:]
+            result = writer.take_name(value, result, dtype, is_new=is_new)
+        replace_uses(value, result)
+        remove_dead([node])
+        modified = True
+    return modified
