@@ -15,8 +15,8 @@ from onnx_scatterx.text.option_values import (
     Sizes,
     above_zero,
     fixed_size,
+    listed_names,
     named_size,
-    rule_names,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Options(TypedDict, total=False):
 
     target: AnyTarget
     rules: Rules | None
+    passes: Sequence[str] | None
     gathers: bool
     fix: Fix
     assume: Assume
@@ -121,8 +122,16 @@ OPTIONS = (
         None,
         "use these rules only",
         "A,B",
-        rule_names,
+        listed_names,
         texts=lambda rules: (",".join(getattr(rule, "name", rule) for rule in rules),),
+    ),
+    Option(
+        "passes",
+        None,
+        "run these passes only, and those that keep the result right",
+        "A,B",
+        listed_names,
+        texts=lambda passes: (",".join(passes),),
     ),
     Option("gathers", False, "also for gathers, which become slices if these take no more nodes"),
     Option(

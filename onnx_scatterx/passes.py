@@ -1,7 +1,11 @@
-"""The optimizer as a pass of onnx_ir, to put into anyone's pipeline.
+"""The optimizer, and each of its passes, as a pass of onnx_ir, to put into anyone's pipeline.
 
 pipeline = ir.passes.Sequential(RemoveScatters(), RemoveUnusedNodesPass())
 pipeline(model)
+
+``RemoveScatters`` runs all passes. Each other class runs one, with those that keep the result
+right: they lower the operator set, write the sizes of ``fix``, keep quantizers where ONNX Runtime
+loads them, and check the target. What ONNX Runtime would compute otherwise is restored.
 """
 
 from __future__ import annotations
@@ -10,13 +14,26 @@ from typing import Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.pipeline import optimize_ir
 from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.transforms.fix_sizes import FixSizes
 from onnx_scatterx.options import Options
 
-__all__ = ["FixSizes", "RemoveScatters"]
+__all__ = [
+    "DropDefaultReductions",
+    "DropOverwrittenUpdates",
+    "FixSizes",
+    "FoldSizes",
+    "InlineKnownIfs",
+    "LowerScatters",
+    "RemoveScatters",
+    "ShareMasks",
+    "ShortenShapeComputations",
+    "SimplifyGathers",
+    "WriteOnIntegers",
+    "WriteOtherForms",
+]
 
 
 class RemoveScatters(ir.passes.InPlacePass):
@@ -57,3 +74,58 @@ class RemoveScatters(ir.passes.InPlacePass):
         gone = self._report.removed or self._report.gathers_removed
         changed = self._report.fixed or self._report.opset_lowered
         return ir.passes.PassResult(model, modified=bool(gone or changed) or not same)
+
+
+class _OnePass(RemoveScatters):
+    """Runs the pass of this name, with those that keep the result right."""
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        options["passes"] = [type(self).__name__]
+        super().__init__(**options)
+
+
+class InlineKnownIfs(_OnePass):
+    """Replaces an If by the branch that is always taken."""
+
+
+class ShareMasks(_OnePass):
+    """Lets a mask that is computed twice be computed once."""
+
+
+class DropOverwrittenUpdates(_OnePass):
+    """With ``deterministic=True``: drops updates that a later one of the scatter overwrites."""
+
+
+class WriteOnIntegers(_OnePass):
+    """Does writes between quantizers of one scale on the integers."""
+
+
+class LowerScatters(_OnePass):
+    """Replaces each scatter by nodes that write the same, if a rule has a plan for it.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+    ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+    >>> ShareMasks()(model).modified, LowerScatters(target="standard")(model).modified
+    (False, True)
+    """
+
+
+class SimplifyGathers(_OnePass):
+    """With ``gathers=True``: replaces each gather by slices, if they cost no more nodes."""
+
+
+class ShortenShapeComputations(_OnePass):
+    """Removes computations of sizes that another tensor already holds."""
+
+
+class FoldSizes(_OnePass):
+    """With ``fix``, or for a device: replaces what follows from fixed sizes by constants."""
+
+
+class WriteOtherForms(_OnePass):
+    """For a target with limits: writes nodes that it does not take in another form."""
+
+
+class DropDefaultReductions(_OnePass):
+    """Removes ``reduction="none"`` from scatters."""

@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # the option -m selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what follows the profile; skip the tests marked `full`, unless the profile asks for more.
+    """Mark what follows the profile. Skip what is marked `full`, unless the profile asks for more.
 
     They also run if one is named.
     """

@@ -14,11 +14,11 @@ from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.given import AnyModel
-from onnx_scatterx.optimizer.pipeline import command_budget
 from onnx_scatterx.optimizer.reports.advice import Advice
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Entry, ScatterReport
 from onnx_scatterx.optimizer.reports.sections import parts
+from onnx_scatterx.optimizer.run import command_budget
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, own_budget, within_limits
 from onnx_scatterx.optimizer.symbolic.symbol_ids import foreign_symbols

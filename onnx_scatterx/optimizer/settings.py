@@ -85,6 +85,11 @@ class Settings:
         return Settings.of(**given)
 
     @property
+    def passes(self) -> Sequence[str] | None:
+        """The passes that are chosen by their names; all, if it is None."""
+        return self.given["passes"]
+
+    @property
     def distrust_dims(self) -> bool:
         """Whether dims of one name may differ."""
         return self.given["distrust_dims"]

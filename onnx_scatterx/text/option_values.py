@@ -93,10 +93,10 @@ def thread_count(text: str) -> int:
     return int(text)
 
 
-def rule_names(text: str) -> list[str]:
-    """Split the names of rules.
+def listed_names(text: str) -> list[str]:
+    """Split names, of rules or passes.
 
-    >>> rule_names("view, concat")
+    >>> listed_names("view, concat")
     ['view', 'concat']
     """
     return [name.strip() for name in text.split(",")]

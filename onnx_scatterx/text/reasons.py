@@ -43,6 +43,7 @@ class Reason(enum.Enum):
     SCATTER_LIMIT = "the limit of steps for one scatter was reached"
     MODEL_LIMIT = "the limit of steps for one model was reached"
     NO_RULE = "none of the chosen rules can write this form"
+    NOT_CHOSEN = "none of the chosen passes removes it"
 
     @property
     def missing(self) -> str:
@@ -81,6 +82,7 @@ _MISSING = {
     Reason.QUESTION_LIMIT: "a simpler model: the proof takes too many steps",
     Reason.SCATTER_LIMIT: "a simpler model: the proofs about the scatter take too many steps",
     Reason.MODEL_LIMIT: "more steps: --effort 4 allows four times as many; or a smaller model",
+    Reason.NOT_CHOSEN: "the pass LowerScatters, or for gathers SimplifyGathers",
     Reason.NO_RULE: "a rule for this form; optimize(rules=...) takes rules of your own",
 }
 

@@ -15,6 +15,7 @@ from tests.helpers.support import parse
 GIVEN: dict[str, Any] = {
     "target": "qnn",
     "rules": ["view", "concat"],
+    "passes": ["LowerScatters", "ShareMasks"],
     "gathers": True,
     "fix": {"batch": 4, "x": (1, 3)},
     "assume": ["n <= 8", "p: unique"],

@@ -7,11 +7,13 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx import Reason, ScatterXError, passes
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.pipeline import PIPELINE
 from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.drop_defaults import DropDefaultReductions
 from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
@@ -49,7 +51,8 @@ def test_the_passes_are_called_in_order() -> None:
         fix={"N": 4},
         on_pass=note,
     )
-    others = {"AttachFallbacks", "WriteOtherForms"}  # for ScatterX, and for targets with limits
+    # They are for ScatterX, and for targets with limits.
+    others = {"AttachFallbacks", "WriteOtherForms", "LowerOperatorSet", "CheckTarget"}
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
     assert [there for _, there in seen] == [True] * 5 + [False] * 7
 
@@ -60,6 +63,50 @@ def test_every_pass_runs_alone(step: ir.passes.InPlacePass) -> None:
     result = step(model)
     assert result.modified == (type(step) is LowerScatters)
     onnx.checker.check_model(ir.to_proto(model))
+
+
+def test_all_passes_are_public() -> None:
+    """But for those that keep the result right, or do nothing without others."""
+    guards = {step.name for step in PIPELINE if step.is_guard}
+    named = {step.name for step in PIPELINE} - guards - {"CancelTransposes"}
+    assert {*passes.__all__} == named | {"FixSizes", "RemoveScatters"}
+
+
+@pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
+def test_a_chosen_pass_runs_with_those_that_keep_the_result_right(step: Pass) -> None:
+    seen: list[str] = []
+    result = onnx_scatterx.optimize(
+        parse(ROW),
+        target="qnn, max_opset = 17",
+        passes=[step.name],
+        gathers=True,
+        deterministic=True,
+        fix={"N": 4},
+        on_pass=lambda name, _: seen.append(name),
+    )
+    others = {p.name for p in PIPELINE if p.is_guard or p.reports} - {"AttachFallbacks"}
+    assert {*seen, step.name} == others | {step.name}
+    assert result.report.removed == (step.name == "LowerScatters")
+    assert onnx_scatterx.verify(parse(ROW), result.model, fix={"N": 4}, samples=2).same
+
+
+def test_passes_that_were_not_chosen_remove_nothing() -> None:
+    report = onnx_scatterx.inspect(parse(ROW), passes=["ShareMasks"])
+    assert [entry.reason for entry in report.scatters] == [Reason.NOT_CHOSEN]
+    model = parse("g (float[4] x) => (float[2] y) <int64[2] i = {1, 2}> { y = Gather (x, i) }")
+    report = onnx_scatterx.inspect(model, gathers=True, passes=["LowerScatters"])
+    assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN]
+
+
+def test_a_pass_runs_on_a_model_without_scatters() -> None:
+    model = read(LONG)
+    assert passes.ShortenShapeComputations()(model).modified
+    assert len(model.graph) < len(read(LONG).graph)
+
+
+def test_an_unknown_pass_is_an_error() -> None:
+    with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
+        onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])
 
 
 def test_scatters_are_lowered_alone() -> None:
@@ -135,7 +182,7 @@ def test_the_model_after_a_pass_is_printed(
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
     assert capsys.readouterr().err.count("after ") == 8
     assert main([*arguments, "--print-after", "Nothing"]) == 2
-    assert "there are all, WriteSizes" in capsys.readouterr().err
+    assert "there are all, LowerOperatorSet" in capsys.readouterr().err
 
 
 def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:

@@ -186,9 +186,14 @@ def test_budget_of_a_question() -> None:
     assert scatter.reason is Reason.QUESTION_LIMIT
 
 
+def test_passes_that_were_not_chosen() -> None:
+    (scatter,) = inspect(onnx.parser.parse_model(BEHIND_ROWS), passes=["ShareMasks"]).scatters
+    assert scatter.reason is Reason.NOT_CHOSEN
+
+
 def test_every_reason_is_provoked() -> None:
     others = {
-        *(Reason.NO_RULE, Reason.OLD_OPERATOR, Reason.NO_GAIN),
+        *(Reason.NO_RULE, Reason.NOT_CHOSEN, Reason.OLD_OPERATOR, Reason.NO_GAIN),
         *(Reason.NOT_IN_TARGET, Reason.RANK, Reason.TOO_LARGE),
         *(Reason.MODEL_LIMIT, Reason.SCATTER_LIMIT, Reason.QUESTION_LIMIT),
     }

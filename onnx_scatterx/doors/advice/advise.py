@@ -20,10 +20,10 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.opset import raise_opset
-from onnx_scatterx.optimizer.pipeline import tried
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry
+from onnx_scatterx.optimizer.run import tried
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.text.reasons import Missing, Refusal

@@ -11,10 +11,10 @@ from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.size import external_size, file_size
-from onnx_scatterx.optimizer.pipeline import optimize_ir
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import About
 from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress

@@ -17,8 +17,8 @@ from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import file_size
-from onnx_scatterx.optimizer.pipeline import optimize_ir
 from onnx_scatterx.optimizer.reports.report import TargetError
+from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import Observer, Progress, Watch
@@ -73,6 +73,8 @@ def optimize(
         changed.
         target: a name ("scatterx"), a path of a profile (.toml) or a ``Target``.
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
+        passes: names of passes, as in ``onnx_scatterx.passes``; with others of the pipeline that
+            keep the result right, these run alone. All by default.
         distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
             it.
         gathers: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of

@@ -30,7 +30,6 @@ from onnx_scatterx.doors.cli.models import (
 )
 from onnx_scatterx.doors.cli.output import report_place, show, show_text
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.optimizer.symbolic.budget import one_command
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
@@ -179,13 +178,9 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
     """Return what prints a model after the passes that are wanted."""
-    from onnx_scatterx.optimizer.pipeline import PIPELINE
+    from onnx_scatterx.optimizer.pipeline import check_passes
 
-    known = [step.name for step in PIPELINE]
-    for name in wanted:
-        if name not in (*known, "all"):
-            near = did_you_mean(name, [*known, "all"]) or f"; there are all, {', '.join(known)}"
-            raise ScatterXError(f"no pass is called {name!r}{near}")
+    check_passes(wanted, "all")
 
     def after(name: str, model: ir.Model) -> None:
         if name in wanted or "all" in wanted:

@@ -15,6 +15,8 @@ from onnx_scatterx.optimizer.transforms.job import Job
 class AttachFallbacks(Pass):
     """Adds the functions that ScatterX nodes call in runtimes without the library."""
 
+    is_guard = True
+
     def applies(self, settings: Settings) -> bool:
         return settings.target.has_scatterx
 

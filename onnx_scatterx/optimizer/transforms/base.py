@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import onnx_ir as ir
 
@@ -13,17 +14,29 @@ from onnx_scatterx.optimizer.transforms.job import Job
 class Pass(ir.passes.InPlacePass):
     """One step of the pipeline. Called with a model it runs alone, and analyses the model."""
 
+    is_guard: ClassVar[bool] = False
+    """It runs whichever passes are chosen: the result is right, and fits the target, with it."""
+    reports: ClassVar[bool] = False
+    """It runs even if it must not change the model, and says why nodes are kept."""
+    of_the_rest: ClassVar[bool] = False
+    """It is about nodes that are unrelated to scatters, so what is only tried is without it."""
+
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings.of()
 
     @property
     def name(self) -> str:
-        """The name for ``--print-after``."""
+        """The name for ``--passes`` and ``--print-after``."""
         return type(self).__name__
 
     def applies(self, settings: Settings) -> bool:
         """Return whether the pass has anything to do under some settings."""
         return True
+
+    def is_wanted(self, settings: Settings) -> bool:
+        """Return whether the pass applies, and is chosen or runs whatever is chosen."""
+        chosen = settings.passes is None or self.name in settings.passes
+        return self.applies(settings) and (chosen or self.is_guard or self.reports)
 
     @abstractmethod
     def run(self, job: Job) -> bool:

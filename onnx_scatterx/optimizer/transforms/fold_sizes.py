@@ -58,6 +58,8 @@ class FoldSizes(Pass):
     ['Reshape']
     """
 
+    of_the_rest = True
+
     def applies(self, settings: Settings) -> bool:
         return bool(settings.fix) or settings.target.is_device
 

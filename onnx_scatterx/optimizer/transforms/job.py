@@ -29,6 +29,7 @@ from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.catalogue import costs_of
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
 from onnx_scatterx.optimizer.targets.cost_model.sizes import in_terms
+from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -55,6 +56,9 @@ class Job:
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
     forbidden: Refusal | None = None  # why the whole model is left as it is
+    opset_kept: int | None = None  # of the model, if the target takes only older ones
+    opset_lowered: int | None = None  # to which the model was lowered
+    violations: tuple[Violation, ...] = ()  # what the target does not take of the result
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
@@ -113,7 +117,13 @@ class Job:
     def again(self, forbidden: Refusal | None) -> Job:
         """Return a job for the same model, before anything was done."""
         return Job(
-            self.model, self.settings, self.assumed, observer=self.observer, forbidden=forbidden
+            self.model,
+            self.settings,
+            self.assumed,
+            observer=self.observer,
+            forbidden=forbidden,
+            opset_kept=self.opset_kept,
+            opset_lowered=self.opset_lowered,
         )
 
     @cached_property
@@ -177,6 +187,11 @@ class Job:
             return None
         name = node.name or node.outputs[0].name
         return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads its ends")
+
+    def obstacle_to(self, step: str) -> Refusal | None:
+        """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
+        chosen = self.settings.passes
+        return Refusal(Reason.NOT_CHOSEN) if chosen and step not in chosen else self.obstacle
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""

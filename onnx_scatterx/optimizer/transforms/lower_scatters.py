@@ -32,18 +32,21 @@ _OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
 class LowerScatters(Pass):
     """Writes the results of a model's scatters, by the rules of the settings."""
 
+    reports = True
+
     def run(self, job: Job) -> bool:
         if not job.has_scatters:
             return False
         job.analysis.catch_up()
         job.note_nodes()
+        obstacle = job.obstacle_to(self.name)
         for context in list(job.contexts()):
             scatters = [node for node in context.graph if is_scatter(node)]
             if scatters:
                 outcome, made = (
                     rewrite_graph(context)
-                    if job.obstacle is None
-                    else (_untouched(context, job.obstacle), [])
+                    if obstacle is None
+                    else (_untouched(context, obstacle), [])
                 )
                 job.outcomes.append(outcome)
                 job.note_new(made)

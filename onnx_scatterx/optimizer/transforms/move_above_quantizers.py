@@ -35,6 +35,9 @@ class MoveAboveQuantizers(Pass):
     ['Transpose', 'DequantizeLinear']
     """
 
+    is_guard = True
+    of_the_rest = True
+
     def applies(self, settings: Settings) -> bool:
         return settings.target.onnxruntime
 

@@ -47,7 +47,8 @@ class ShortenShapeComputations(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        alone = not job.looked_for_scatters
+        chosen = job.settings.passes
+        alone = not job.looked_for_scatters or (chosen and "LowerScatters" not in chosen)
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
         if job.obstacle is not None:

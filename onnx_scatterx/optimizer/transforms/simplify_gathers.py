@@ -30,6 +30,8 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 class SimplifyGathers(Pass):
     """Writes the results of a model's gathers, by the rules of the settings."""
 
+    reports = True
+
     def applies(self, settings: Settings) -> bool:
         return settings.gathers
 
@@ -37,13 +39,14 @@ class SimplifyGathers(Pass):
         job.note_nodes()
         job.analysis.catch_up()
         modified = False
+        obstacle = job.obstacle_to(self.name)
         for context in list(job.contexts()):
             gathers = job.gathers.get(context.graph, {})
             if not gathers:
                 continue
             outcome = job.outcome_of(context)
-            if job.obstacle is not None:
-                outcome.refusals.update(dict.fromkeys(gathers, job.obstacle))
+            if obstacle is not None:
+                outcome.refusals.update(dict.fromkeys(gathers, obstacle))
                 continue
             done = _simplify(context, list(gathers), job.unread, outcome)
             if done is not None:

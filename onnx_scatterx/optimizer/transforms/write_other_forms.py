@@ -43,6 +43,8 @@ class WriteOtherForms(Pass):
     ['Equal']
     """
 
+    of_the_rest = True
+
     def applies(self, settings: Settings) -> bool:
         return settings.target.is_limited
 

@@ -32,6 +32,8 @@ class WriteSizes(Pass):
     ['[2,4]', '[2,M]']
     """
 
+    is_guard = True
+
     def applies(self, settings: Settings) -> bool:
         return bool(settings.fix)
 

@@ -1,0 +1,175 @@
+"""One model is optimized: the promises that it needs, the passes, and the report at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.collection import raised_gc_threshold
+from onnx_scatterx.ir.graphs import all_graphs, nodes_within
+from onnx_scatterx.ir.outside import follow_links
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.optimizer.analysis.assumed import holds_integers, symbols_of
+from onnx_scatterx.optimizer.assumptions.clauses import (
+    METADATA,
+    Clause,
+    as_metadata,
+    check,
+    from_metadata,
+)
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
+from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
+from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of
+from onnx_scatterx.optimizer.reports.entries import Action
+from onnx_scatterx.optimizer.reports.necessity import Effect, needed
+from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import Budget, budget, of_command
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.targets.cost_model.sizes import check_sizes
+from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.system.observer import LOG, NOBODY, Observer
+from onnx_scatterx.text.reasons import IN_ONNXRUNTIME
+from onnx_scatterx.text.reasons import as_metadata as as_runtime
+from onnx_scatterx.text.reasons import from_metadata as from_runtime
+from onnx_scatterx.text.visible import visible
+
+
+@raised_gc_threshold()
+def optimize_ir(
+    model: ir.Model,
+    settings: Settings,
+    *,
+    planned: bool = False,
+    details: bool = True,
+    observer: Observer = NOBODY,
+) -> tuple[Report, tuple[NodeRecord, ...]]:
+    """Optimize a model in place; return the report, and the data behind it.
+
+    If ``planned``, the report is on a plan. ``details`` are the parts of a page on each scatter.
+    ``observer`` reports the progress.
+    """
+    with command_budget(model, settings):
+        return _optimized(model, settings, planned, details, observer)
+
+
+def _optimized(
+    model: ir.Model, settings: Settings, planned: bool, details: bool, observer: Observer
+) -> tuple[Report, tuple[NodeRecord, ...]]:
+    follow_links(model)
+    check_sizes(model, settings.size_hint)
+    for name in settings.size_hint:
+        if name in (settings.fix or {}):
+            raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
+    check_passes(settings.passes or ())
+    given = settings.assumed
+    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    if given:
+        check(given, symbols=symbols_of(model), inputs=holds_integers(model))
+        given = at_sizes(given, fixed)
+    necessary, rests = _necessary(model, settings, given, observer)
+    before = _operators(model)
+    job, records = rewritten(Job(model, settings, necessary, observer=observer), details=details)
+    if necessary:
+        records = tuple(
+            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
+            for a, rest in zip(records, rests, strict=True)
+        )
+        used = [c for a, rest in zip(records, rests, strict=True) if _goes(a) for c in rest]
+        earlier = from_metadata(model.metadata_props)
+        if used:
+            found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
+            model.metadata_props[METADATA] = as_metadata(found)
+    told = {why for record in records for why in record.entry.in_onnxruntime}
+    told |= set(from_runtime(model.metadata_props))  # of an earlier run
+    if told:
+        model.metadata_props[IN_ONNXRUNTIME] = as_runtime(told)
+    report = report_of(
+        settings.target.name,
+        records,
+        before,
+        _operators(model),
+        planned=planned,
+        with_gathers=settings.gathers,
+    )
+    unused = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(necessary))
+    wanted = template(model, equalities(given)) if settings.target.static_only else ""
+    for entry in report.entries:
+        LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
+    LOG.info("%s", report.summary())
+    sizes = tuple(fixed.symbols.items())
+    return replace(
+        report,
+        not_needed=unused,
+        violations=job.violations,
+        opset_lowered=job.opset_lowered,
+        opset_kept=job.opset_kept,
+        fixed=sizes,
+        to_fix=wanted,
+    ), records
+
+
+def _necessary(
+    model: ir.Model, settings: Settings, given: tuple[Clause, ...], observer: Observer
+) -> tuple[tuple[Clause, ...], list[tuple[Clause, ...]]]:
+    """Return the promises without which less would be done, and those that each scatter needs.
+
+    The whole pipeline is tried with parts of the promises. If the steps for that end, all are
+    needed.
+    """
+    if not given:
+        return (), []
+    tries = 0
+
+    def effect(some: tuple[Clause, ...]) -> Effect:
+        nonlocal tries
+        tries += 1
+        observer.stage("finding out which assumptions are needed", tries, 0)
+        tried_model = cloned(model)
+        _, records = rewritten(Job(tried_model, settings, some), trial=True)
+        return Effect.of(tried_model, (record.entry for record in records))
+
+    with budget().share(1 / 2):
+        necessary, rests = needed(given, effect)
+        return (given, [given] * len(rests)) if budget().is_spent else (necessary, rests)
+
+
+def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
+    """Return a clause at fixed sizes."""
+    return set(at_sizes((clause,), fixed))
+
+
+def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
+    """Return what would be done with the scatters of a model under other settings.
+
+    Raises ScatterXError if its assumptions contradict each other.
+    """
+    check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
+    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    with command_budget(model, settings):
+        job = Job(cloned(model), settings, at_sizes(settings.assumed, fixed))
+        return rewritten(job, trial=True)[1]
+
+
+def _goes(record: NodeRecord) -> bool:
+    return record.entry.action is not Action.KEPT
+
+
+def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:
+    """Return the budget of a command about a model, which all its parts share."""
+    return of_command(settings.given["effort"] * LIMITS.steps_of(sum(map(len, all_graphs(model)))))
+
+
+def _operators(model: ir.Model) -> Counter[str]:
+    counts = Counter(n.op_type for n in nodes_within(model.graph))
+    for function in model.functions.values():
+        if not is_scatterx_domain(function.domain):  # not a fallback of ScatterX
+            counts.update(n.op_type for n in nodes_within(function.graph))
+    return counts
