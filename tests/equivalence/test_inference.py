@@ -64,6 +64,14 @@ OF = {
         "(uint8[A, 2, C] x, float s, uint8 z, uint8[B, 2, 3] w) => (uint8 y)",
         "QLinearConv<pads = [1, 1]>(x, s, z, w, s, z, s, z)",
     ),
+    "QLinearAdd": (
+        "(uint8[A, 1, B] x, float s, uint8 z, uint8[C, B] w) => (uint8 y)",
+        "com.microsoft.QLinearAdd(x, s, z, w, s, z, s, z)",
+    ),
+    "QLinearSigmoid": (
+        "(uint8[A, B] x, float s, uint8 z) => (uint8 y)",
+        "com.microsoft.QLinearSigmoid(x, s, z, s, z)",
+    ),
     "MaxPool": (FLAT, "MaxPool<kernel_shape = [3], strides = [2]>(x)"),
     "AveragePool": (FLAT, "AveragePool<kernel_shape = [3], ceil_mode = 1, strides = [2]>(x)"),
     "Einsum": (

@@ -10,10 +10,6 @@ from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.examples import is_full
 
 MODELS = sorted(Path("models").glob("*.onnx"))
-OPEN = {"refine_centres_qoperator_int8"}
-"""Models that are not decided: operators of other domains, of whose result nothing is known."""
-
-
 TARGETS = ("standard", "scatterx", "qnn")
 CASES = [(path, TARGETS[i % 3]) for i, path in enumerate(MODELS)]
 if is_full():
@@ -26,4 +22,4 @@ def test_a_model_is_proven(path: Path, target: str) -> None:
     before = onnx.load(path)
     after = onnx_scatterx.optimize(before, target=target).model
     answer = str(prove(before, after)).split("\n")
-    assert answer[0].startswith("proven the same, for all") or path.stem in OPEN, answer
+    assert answer[0].startswith("proven the same, for all"), answer

@@ -270,7 +270,7 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            slid = computed_dims(node, inputs, self.world) if node.standard else None
+            slid = computed_dims(node, inputs, self.world)
             if slid is not None:
                 dims = list(slid)
             low, high = range_of(dtype)

@@ -60,6 +60,8 @@ def inferred(
 
     The node is inferred alone, so the model's declared shapes do not matter.
     """
+    if node.op in _IN_RUNTIME and node.domain == "com.microsoft" and inputs and inputs[0]:
+        return {node.outputs[0]: (inputs[0].dtype, None)}
     if not node.standard or node.captured:
         return {}
     names: dict[str, Term] = {}
@@ -122,6 +124,14 @@ def _element_type(dtype: str) -> int:
 
 _CONVOLUTIONS = {"Conv": 1, "QLinearConv": 3}  # and the position of the weights
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
+_IN_RUNTIME = {
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), (0,)),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), (0, 3)),
+}
+"""Operators of ONNX Runtime, whose results have the type of their first input.
+
+The inputs at these positions are broadcast to their shape.
+"""
 
 
 def computed_dims(
@@ -130,6 +140,11 @@ def computed_dims(
     """Return the dims of a node's outputs, None for one that is not known; None for other nodes."""
     if any(i is None or i.dims is None for i in inputs[:1]) or not inputs:
         return None
+    if not node.standard:
+        places = _IN_RUNTIME.get(node.op, ()) if node.domain == "com.microsoft" else ()
+        shapes = [a.shape for k in places if k < len(inputs) and (a := inputs[k]) and a.dims]
+        what = f"{node.op}: the shapes fit"
+        return common_shape(shapes, world, what) if places and len(shapes) == len(places) else None
     if node.op == "TopK":
         return _chosen(inputs, node)
     if node.op == "MatMul":
