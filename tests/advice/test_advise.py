@@ -9,7 +9,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx import advise, optimize
+from onnx_scatterx import advise, optimize, verify
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
@@ -132,6 +132,31 @@ def test_an_operator_that_is_missing() -> None:
     text = HEAD + TWICE.replace("ND (x", 'ND <reduction = "mul"> (x')
     (found,) = advise(onnx.parser.parse_model(text), target='rknn, remove = ["Mul"]')
     assert [way.condition for way in found.ways] == ["if your compiler has Mul"]
+
+
+@pytest.mark.parametrize("target", ["qnn", "mnn"])
+def test_a_promise_says_that_positions_lie_within_the_axis(target: str) -> None:
+    """Positions that are not negative are not enough: the last one and the next may overflow."""
+    text = """g (float[2, 4, 8, 3] past, float[2, 4, 1, 3] new, int64[2] at)
+        => (float[2, 4, 8, 3] y) {
+        y = TensorScatter <mode = "circular", axis = 2> (past, new, at) }"""
+    model = onnx.parser.parse_model('<ir_version: 11, opset_import: ["" : 24]>' + text)
+    (found,) = advise(model, target=target)
+    assert [way.command.partition("--assume ")[2] for way in found.ways] == [
+        "'at: nonnegative, < 8'"
+    ]
+    result = optimize(model, target=target, assume="at: nonnegative, < 8")
+    assert result.report.removed == 1
+    assert verify(model, result.model, samples=5).same
+    assert optimize(model, target="tract").report.removed == 1
+
+
+def test_a_dense_form_is_tried_if_an_operator_is_missing() -> None:
+    """The sorted form needs GatherElements; the dense one compares all positions."""
+    text = "g (float[400, 2] x, int64[300, 1] i, float[300, 2] u) => (float[400, 2] y) {"
+    model = onnx.parser.parse_model(HEAD + text + "y = ScatterND (x, i, u) }")
+    (found,) = advise(model, target="standard, remove = ['GatherElements']")
+    assert [way.command[-15:] for way in found.ways] == [", dense = true'"]
 
 
 def test_a_scatter_that_no_option_removes() -> None:

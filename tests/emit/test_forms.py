@@ -332,6 +332,34 @@ def test_shapes_and_numbers(avoid: str) -> None:
     assert compare({"m": ("bool", [5])}, "int64", write, target)
 
 
+@examples(60)
+@given(st.sampled_from(["int64", "int32"]), st.data())
+@pytest.mark.parametrize("limit", [{"native": False}, {"negative": False}])
+def test_remainders(limit: dict[str, bool], kind: str, data: st.DataObject) -> None:
+    """Of numbers of the whole type by a positive divisor, which is as large as a half of it."""
+    ends = np.iinfo(kind)
+    numbers = st.integers(ends.min, ends.max) | st.integers(-9, 9)
+    x = np.array([ends.min, ends.max, *data.draw(st.lists(numbers, max_size=6))], kind)
+    divisors = st.integers(1, ends.max // 2) | st.integers(1, 9)
+    least = data.draw(st.sampled_from([None, -3, 0]))  # is known
+    if least is not None:
+        x = x.clip(least, 3)
+    n = np.array(data.draw(st.lists(divisors, min_size=1, max_size=1)), kind)
+    before = parse(f"""g ({kind}[N] x) => ({kind}[N] z) <{kind}[1] n = {{{n[0]}}}> {{
+        {"y = Identity (x)" if least is None else "y = Clip (x, least, most)"}
+        z = Mod (y, n) }}""")
+    if least is not None:
+        for name, number in (("least", least), ("most", 3)):
+            before.graph.initializer.append(
+                onnx.numpy_helper.from_array(np.array(number, kind), name)
+            )
+    target = limited("Mod", **limit)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    stays = any(node.op_type == "Mod" for node in after.graph.node)
+    assert not stays or (least == 0 and limit == {"negative": False})
+    assert_same(before, after, [{"x": x}])
+
+
 @pytest.mark.parametrize("shape", [[4, 0], [0, 4], [4, 3], [1, 6, 0], [6, 0, 4]])
 @pytest.mark.parametrize("lacks", [{"Gather"}, {"Gather", "Identity", "Unsqueeze", "Squeeze"}])
 def test_no_form_copies_a_size(shape: list[int], lacks: set[str]) -> None:

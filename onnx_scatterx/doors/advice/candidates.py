@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -15,6 +15,7 @@ from onnx_scatterx.optimizer.assumptions.syntax import statement
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.text.reasons import Missing, Reason
 
@@ -58,6 +59,8 @@ def candidates(
         found = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
         for name in dict.fromkeys(found):
             yield from _assuming(clauses({name: condition}))
+    for name, size in dict.fromkeys(pair for r in stuck for pair in _positions(r)):
+        yield from _assuming(clauses({name: f"nonnegative, < {size}"}))
 
 
 def fixed(model: ir.Model, settings: Settings) -> Change | None:
@@ -117,10 +120,28 @@ def _reads_back(text: str, name: str) -> bool:
         return False
 
 
+def _positions(record: NodeRecord) -> Iterator[tuple[str, int]]:
+    """Yield the inputs that positions depend on, each with the size of the axis, if it is known.
+
+    They count from the start, so a promise may say that they lie within the axis.
+    """
+    wanted = record.entry.reason in (Reason.NOT_IN_TARGET, Reason.UNKNOWN_SIGN)
+    if record.canonical is None or not wanted:
+        return
+    access = record.canonical.access
+    for expr, size in zip(access.index_exprs, access.data_shape, strict=True):
+        if size.constant is not None:
+            yield from ((name, size.constant) for name in _read_by([expr]))
+
+
 def _inputs(record: NodeRecord) -> list[str]:
     """Return the values whose elements the targets depend on; only inputs can be assumed of."""
     if record.canonical is None:
         return []
-    leaves = {leaf for t in record.canonical.access.index_exprs for leaf in t.leaves()}
+    return _read_by(record.canonical.access.index_exprs)
+
+
+def _read_by(exprs: Iterable[Term]) -> list[str]:
+    leaves = {leaf for t in exprs for leaf in t.leaves()}
     sources = (s for leaf in leaves if isinstance(leaf.origin, tuple) for s in leaf.origin)
     return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)

@@ -2,7 +2,10 @@
 
 CumSum<exclusive=1>(x)   =   CumSum(x) - x
 CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the last axis
-Mod(a, b)                =   a - Div(a, b) * b                      if both are not negative
+Mod(a, b)                =   r                                      if a is not negative, and b > 0
+                         =   Where(r < 0, r + b, r)                 else, if b > 0
+                             r = a - Div(a, b) * b, which Div rounds towards 0
+                             r = a                                  if -b <= a < b
 """
 
 from __future__ import annotations
@@ -98,16 +101,28 @@ def _largest_sum(request: Request) -> int | None:
 
 
 def remainder(request: Request) -> ir.Value | None:
-    """Subtract the multiple below from a number, if number and divisor are not negative."""
+    """Subtract a multiple of the divisor, which is positive; then add it to what is negative."""
     dtype, w = request.dtype, request.writer
-    least = [bounds(t, request) for t in request.known]
-    if dtype not in _INTEGERS or any(b is None or b[0] < 0 for b in least):
+    number, divisor = (bounds(t, request) for t in request.known)
+    if dtype not in _INTEGERS or divisor is None or divisor[0] < (0 if number else 1):
         return None
-    if not all(request.takes(op) for op in ("Div", "Mul", "Sub")):
+    if request.attributes.get("fmod") or 2 * divisor[1] > np.iinfo(dtype.numpy()).max:
+        return None
+    low, high = (-math.inf, math.inf) if number is None else number
+    needed = [] if -divisor[0] <= low and high < divisor[0] else ["Div", "Mul", "Sub"]
+    needed += [] if low >= 0 else ["Add", "Less", "Where"]
+    if (low < 0 and divisor[0] < 1) or not all(map(request.takes, needed)):
         return None
     a, b = request.inputs
-    below = w.node("Mul", [w.node("Div", [a, b], dtype), b], dtype)
-    return w.node("Sub", [a, below], dtype)
+    left = a
+    if "Div" in needed:
+        below = w.node("Mul", [w.node("Div", [a, b], dtype), b], dtype)
+        left = w.node("Sub", [a, below], dtype)
+    if low >= 0:
+        return left
+    zero = w.constant(np.zeros((), dtype.numpy()), dtype)
+    is_negative = w.node("Less", [left, zero], ir.DataType.BOOL)
+    return w.node("Where", [is_negative, w.node("Add", [left, b], dtype), left], dtype)
 
 
 def negative(request: Request) -> ir.Value | None:
