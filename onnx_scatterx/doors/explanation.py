@@ -37,7 +37,7 @@ def advise(
     command: Command | None = None,
     **options: Unpack[Options],
 ) -> tuple[Advice, ...]:
-    r"""Return what to do about the scatters of a model that are kept or become ScatterX.
+    r"""Return what to do about the scatters of a model that are kept.
 
     Other arguments are tried, one after the other and two together, within a limit. If a scatter is
     removed under them, the result has a command with these arguments, which begins as ``command``

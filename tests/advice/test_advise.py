@@ -45,16 +45,9 @@ DENSE = ["--target 'standard, dense = true'", ""]
 @pytest.mark.parametrize(
     ("text", "target", "steps"),
     [
-        (
-            START,
-            "scatterx",
-            [
-                ["--target standard", ""],
-                ["--assume 'at: nonnegative'", "if no element of 'at' is negative"],
-            ],
-        ),
+        (START, "scatterx", []),  # it becomes ScatterX, as the target asks
         (START, "standard", []),
-        (THREE, "scatterx", [["--target standard", ""]]),
+        (THREE, "scatterx", []),
         (
             ROWS,
             "standard",

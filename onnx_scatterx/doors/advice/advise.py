@@ -44,11 +44,13 @@ def advise_on(
 ) -> tuple[Advice, ...]:
     """Return what to do about the scatters and gathers of a model that are kept.
 
+    A scatter that becomes ScatterX is as the target asks for it.
+
     ``records`` say what was done with each node under ``settings``. ``command`` is what the user
     typed.
     """
     given = command or Command(target=settings.target.name)
-    stuck = [r for r in records if r.entry.refusal is not None]
+    stuck = [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
     sized = SizeAdvice.of(model, settings)
     search = _search(model, settings, stuck, sized.change)
     groups: dict[tuple[object, ...], list[NodeRecord]] = {}
@@ -60,7 +62,7 @@ def advise_on(
             for change, rules in _simplest(found)[:_WAYS]
         )
         alike = ways or (search.refusal(record),)  # if nothing removes it: its reason
-        groups.setdefault((record.entry.action, *alike), []).append(record)
+        groups.setdefault(alike, []).append(record)
     nodes = tuple(
         _advice(alike, tuple(k for k in key if isinstance(k, Way)), search)
         for key, alike in groups.items()
@@ -86,8 +88,7 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Searc
     needed = dict.fromkeys(search.lacks[key] for key in keys if key in search.lacks)
     missing |= dict.fromkeys(f"or, for a form that compares all positions, {n}" for n in needed)
     nodes = tuple(record.entry.node for record in records)
-    native = records[0].entry.action is Action.NATIVE
-    return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways, native)
+    return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways)
 
 
 def key_of(entry: Entry) -> Key:

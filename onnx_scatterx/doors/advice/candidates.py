@@ -13,7 +13,6 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
 from onnx_scatterx.optimizer.assumptions.syntax import statement
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
-from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.target import Target
@@ -38,8 +37,6 @@ def candidates(
     """Yield changes to be tried one by one: those that need no promise come first."""
     reasons = {record.entry.reason for record in stuck}
     target = settings.target
-    if any(record.entry.action is Action.NATIVE for record in stuck):
-        yield Change(base="standard")
     if reasons & _OF_SIZES and not settings.target.static_only:
         numbers = fixed(model, settings)
         if numbers is not None:

@@ -32,7 +32,6 @@ class Advice:
     why: str
     missing: str
     ways: tuple[Way, ...] = ()
-    become_scatterx: bool = False  # and are not kept
 
     def lines(self) -> list[str]:
         r"""Return the advice in lines.
@@ -57,8 +56,6 @@ class Advice:
             added = [f"  {line}" for line in self.way_lines()]
             return [f"{self.why}:", *(added if self.ways else [f"  add {self.missing}"])]
         verb, them = ("is kept", "it") if len(self.nodes) == 1 else ("are kept", "them")
-        if self.become_scatterx:
-            verb = "becomes ScatterX" if len(self.nodes) == 1 else "become ScatterX"
         head = f"{', '.join(self.nodes)} {verb}: {self.why}"
         if not self.ways:
             return [head, f"  no option removes {them}; missing: {self.missing}"]
@@ -78,7 +75,6 @@ class Advice:
         """Return the advice as plain data."""
         return {
             "nodes": list(self.nodes),
-            "become_scatterx": self.become_scatterx,
             "why": self.why,
             "missing": self.missing,
             "ways": [
