@@ -141,9 +141,9 @@ def test_what_stdout_cannot_hold(tmp_path: Path, capsys: pytest.CaptureFixture[s
     model = Path(__file__).parents[2] / "models" / "kv_cache_dynamo.onnx"
     path = tmp_path / "größe-漢字.onnx"
     shutil.copy(model, path)
-    assert main(["inspect", str(path)]) == 0  # in UTF-8
+    assert main(["inspect", str(path), "--target", "coreml"]) == 0  # in UTF-8
     assert "größe-漢字" in capsys.readouterr().out
-    command = [sys.executable, "-m", "onnx_scatterx", "inspect", str(path)]
+    command = [sys.executable, "-m", "onnx_scatterx", "inspect", str(path), "--target", "coreml"]
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"}
     found = subprocess.run(command, env=environment, capture_output=True, check=True)
     assert r"gr\xf6\xdfe-\u6f22\u5b57" in found.stdout.decode("ascii")
