@@ -332,6 +332,25 @@ def test_shapes_and_numbers(avoid: str) -> None:
     assert compare({"m": ("bool", [5])}, "int64", write, target)
 
 
+@pytest.mark.parametrize("shape", ["", "[1]", "[2]", "[1, 2]", "[0]"])
+@pytest.mark.parametrize("least", [-3, 0])
+def test_a_remainder_has_the_shape_of_both(shape: str, least: int) -> None:
+    """Also if the number itself is the remainder, which need not have that shape."""
+    before = parse(f"""g (int64{shape} x) => (int64 z)
+        <int64[2, 2] n = {{4, 5, 6, 7}}, int64 least = {{{least}}}, int64 most = {{3}}> {{
+        y = Clip (x, least, most)  z = Mod (y, n) }}""")
+    before.graph.output[0].type.tensor_type.ClearField("shape")
+    if shape == "[0]":
+        before.graph.initializer[0].CopyFrom(
+            onnx.numpy_helper.from_array(np.array([4]), before.graph.initializer[0].name)
+        )
+    target = limited("Mod", native=False)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    assert all(node.op_type != "Mod" for node in after.graph.node)
+    dims = [int(d) for d in shape.strip("[]").split(",") if d]
+    assert_same(before, after, [{"x": np.resize(np.array([-3, 2]), dims).astype("int64")}])
+
+
 @examples(60)
 @given(st.sampled_from(["int64", "int32"]), st.data())
 @pytest.mark.parametrize("limit", [{"native": False}, {"negative": False}])

@@ -91,8 +91,9 @@ def test_a_chosen_pass_runs_with_those_that_keep_the_result_right(step: Pass) ->
 
 
 def test_passes_that_were_not_chosen_remove_nothing() -> None:
-    report = onnx_scatterx.inspect(parse(ROW), passes=["ShareMasks"])
-    assert [entry.reason for entry in report.scatters] == [Reason.NOT_CHOSEN]
+    for none in ["ShareMasks"], []:
+        report = onnx_scatterx.inspect(parse(ROW), passes=none)
+        assert [entry.reason for entry in report.scatters] == [Reason.NOT_CHOSEN]
     model = parse("g (float[4] x) => (float[2] y) <int64[2] i = {1, 2}> { y = Gather (x, i) }")
     report = onnx_scatterx.inspect(model, gathers=True, passes=["LowerScatters"])
     assert [entry.reason for entry in report.gathers] == [Reason.NOT_CHOSEN]

@@ -191,7 +191,8 @@ class Job:
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
         chosen = self.settings.passes
-        return Refusal(Reason.NOT_CHOSEN) if chosen and step not in chosen else self.obstacle
+        is_chosen = chosen is None or step in chosen
+        return self.obstacle if is_chosen else Refusal(Reason.NOT_CHOSEN)
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""

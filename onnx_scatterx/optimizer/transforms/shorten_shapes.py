@@ -48,7 +48,7 @@ class ShortenShapeComputations(Pass):
 
     def run(self, job: Job) -> bool:
         chosen = job.settings.passes
-        alone = not job.looked_for_scatters or (chosen and "LowerScatters" not in chosen)
+        alone = not job.looked_for_scatters or "LowerScatters" not in (chosen or ["LowerScatters"])
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
         if job.obstacle is not None:

@@ -109,8 +109,9 @@ def remainder(request: Request) -> ir.Value | None:
     if request.attributes.get("fmod") or 2 * divisor[1] > np.iinfo(dtype.numpy()).max:
         return None
     low, high = (-math.inf, math.inf) if number is None else number
-    needed = [] if -divisor[0] <= low and high < divisor[0] else ["Div", "Mul", "Sub"]
-    needed += [] if low >= 0 else ["Add", "Less", "Where"]
+    needed = [] if low >= 0 else ["Add", "Less", "Where"]
+    if not (-divisor[0] <= low and high < divisor[0]) or (low >= 0 and _is_broadcast(request)):
+        needed += ["Div", "Mul", "Sub"]
     if (low < 0 and divisor[0] < 1) or not all(map(request.takes, needed)):
         return None
     a, b = request.inputs
@@ -123,6 +124,12 @@ def remainder(request: Request) -> ir.Value | None:
     zero = w.constant(np.zeros((), dtype.numpy()), dtype)
     is_negative = w.node("Less", [left, zero], ir.DataType.BOOL)
     return w.node("Where", [is_negative, w.node("Add", [left, b], dtype), left], dtype)
+
+
+def _is_broadcast(request: Request) -> bool:
+    """Return whether the result may have another shape than the first input."""
+    known = request.known[0]
+    return known is None or known.shape is None or known.shape != request.result.shape
 
 
 def negative(request: Request) -> ir.Value | None:
