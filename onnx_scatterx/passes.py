@@ -71,9 +71,7 @@ class RemoveScatters(ir.passes.InPlacePass):
         """Rewrite the model."""
         self._report, _ = optimize_ir(model, self.settings)
         same = self._report.ops_before == self._report.ops_after
-        gone = self._report.removed or self._report.gathers_removed
-        changed = self._report.fixed or self._report.opset_lowered
-        return ir.passes.PassResult(model, modified=bool(gone or changed) or not same)
+        return ir.passes.PassResult(model, modified=self._report.modified or not same)
 
 
 class _OnePass(RemoveScatters):

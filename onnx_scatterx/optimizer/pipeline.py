@@ -61,7 +61,7 @@ PIPELINE = PREPARING + LOWERING + FITTING + CHECKING
 
 
 def check_passes(wanted: Iterable[str], *others: str) -> None:
-    """Raise ScatterXError if a name is neither that of a pass nor one of the others."""
+    """Raise ScatterXError for a name that no pass has, and that is not among ``others``."""
     known = [*others, *(step.name for step in PIPELINE)]
     for name in wanted:
         if name not in known:
@@ -94,5 +94,5 @@ def _run(steps: Iterable[Pass], job: Job, trial: bool) -> None:
     for step in steps:
         allowed = job.forbidden is None or step.reports or step not in LOWERING
         if step.is_wanted(job.settings) and allowed and not (trial and step.of_the_rest):
-            step.run(job)
+            job.modified |= step.run(job)
             job.observer.passed(step.name, job.model)

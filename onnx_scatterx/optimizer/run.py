@@ -108,6 +108,7 @@ def _optimized(
     return replace(
         report,
         not_needed=unused,
+        modified=job.modified,
         violations=job.violations,
         opset_lowered=job.opset_lowered,
         opset_kept=job.opset_kept,

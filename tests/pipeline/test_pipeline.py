@@ -105,6 +105,16 @@ def test_a_pass_runs_on_a_model_without_scatters() -> None:
     assert len(model.graph) < len(read(LONG).graph)
 
 
+def test_a_pass_that_changes_an_attribute_says_so() -> None:
+    """ScatterElements of unknown indices is kept, and loses the attribute that says nothing."""
+    model = read("""g (float[4, 2] x, int64[3, 2] i, float[3, 2] u) => (float[4, 2] y) {
+        y = ScatterElements <reduction = "none"> (x, i, u) }""")
+    drop = passes.DropDefaultReductions(target="standard")
+    assert drop(model).modified
+    assert not drop(model).modified
+    assert not passes.LowerScatters(target="standard", rules=["view"])(model).modified
+
+
 def test_an_unknown_pass_is_an_error() -> None:
     with pytest.raises(ScatterXError, match="no pass is called 'ShareMask'; did you mean ShareMa"):
         onnx_scatterx.inspect(parse(ROW), passes=["ShareMask"])

@@ -69,6 +69,8 @@ class Report(ShownInTables):
     advice: tuple[Advice, ...] = ()
     """What to do about the kept ones, if ``advise`` was called."""
     about: About | None = field(default=None, compare=False)
+    modified: bool = field(default=False, compare=False)
+    """Whether a pass changed the model."""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
