@@ -76,8 +76,8 @@ def test_the_options_that_the_report_prints_do_it(
     onnx.save(model, path)
     arguments = ["optimize", str(path), "-o", str(out), "--target", "qnn"]
     assert main([*arguments, "--assume", "N == 4"]) == 0
-    line = capsys.readouterr().out.strip().splitlines()[-1]
-    assert line.startswith("the target qnn wants all sizes as numbers: add --fix N=4 --fix ")
+    start = "the target qnn wants all sizes as numbers: add --fix N=4 --fix "
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith(start))
     options = shlex.split(line.partition(": add ")[2].partition(", with")[0].replace("=N", "=3"))
     assert main([*arguments, *options]) == 0
     assert [node.op_type for node in onnx.load(out).graph.node] == ["Reshape"]

@@ -86,8 +86,8 @@ def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert [(v.op, v.on_host) for v in report.violations] == [("Exp", True), ("ScatterND", True)]
     assert report.violation_lines() == [
         "2 nodes that rknn runs on its host:",
-        "  e (Exp)",
-        "  y (ScatterND)",
+        "  Exp (1): e",
+        "  ScatterND (1): y",
     ]
     assert [v["on_host"] for v in report.to_dict()["violations"]] == [True, True]
     path = tmp_path / "m.onnx"
@@ -98,7 +98,7 @@ def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str
     lacking = 'rknn, remove = ["Exp"]'
     lines = onnx_scatterx.inspect(model, target=lacking).violation_lines()
     assert lines[0] == f"1 violation of the target {lacking}:"
-    assert lines[2:] == [f"1 node that {lacking} runs on its host:", "  y (ScatterND)"]
+    assert lines[2:] == [f"1 node that {lacking} runs on its host:", "  ScatterND (1): y"]
 
 
 def test_an_avoided_operator_is_not_on_the_host() -> None:

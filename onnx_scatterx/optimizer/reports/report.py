@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
+_NAMED = 4  # nodes that a line names
+
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""
 
@@ -217,8 +219,8 @@ class Report(ShownInTables):
             *self.duplicate_lines(),
             *self.zero_lines(),
             *self.runtime_lines(),
-            *self.violation_lines(),
             *self.size_lines(),
+            *self.violation_lines(),
         ]
 
     def opset_lines(self) -> list[str]:
@@ -267,17 +269,26 @@ class Report(ShownInTables):
         return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     def violation_lines(self) -> list[str]:
-        """Return the nodes that the target does not take, in lines; empty without a profile."""
-        if not self.violations:
-            return []
+        """Return what the target does not take, in a line for each reason; none without a profile.
+
+        A line names at most four nodes; ``violations`` has all of them.
+        """
         refused = [v for v in self.violations if not v.on_host]
         hosted = [v for v in self.violations if v.on_host]
         count, nodes = len(refused), len(hosted)
         head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
         host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
+        whys: dict[tuple[str, str], list[str]] = {}
+        for v in refused:
+            whys.setdefault((v.op, v.why), []).append(v.node)
+        ops: dict[str, list[str]] = {}
+        for v in hosted:
+            ops.setdefault(v.op, []).append(v.node)
+        alone = ((f"{names[0]} ({op})", why, names) for (op, why), names in whys.items())
+        told = (_counted(why, names) if names[1:] else f"{n}: {why}" for n, why, names in alone)
         return [
-            *((head, *(f"  {violation}" for violation in refused)) if refused else ()),
-            *((host, *(f"  {v.node} ({v.op})" for v in hosted)) if hosted else ()),
+            *((head, *(f"  {line}" for line in told)) if refused else ()),
+            *((host, *(f"  {_counted(op, names)}" for op, names in ops.items())) if hosted else ()),
         ]
 
 
@@ -287,6 +298,13 @@ def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     for node, text in said:
         found.setdefault(text, []).append(node)
     return [f"{', '.join(nodes)}: {text}" for text, nodes in found.items()]
+
+
+def _counted(text: str, nodes: Sequence[str]) -> str:
+    """Return what is said of nodes, their number, and the names of the first."""
+    names = ", ".join(nodes[:_NAMED])
+    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+    return f"{text} ({len(nodes)}): {names}{more}"
 
 
 class TargetError(ScatterXError):
