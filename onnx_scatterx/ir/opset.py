@@ -1,23 +1,28 @@
 """A model in another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older one. A model is lowered only if each of its nodes means the same in
-both (`onnx_scatterx.ir.schemas`), so only version numbers change.
+both (`onnx_scatterx.ir.schemas`), or is written otherwise there
+(`onnx_scatterx.ir.older_spelling`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.check import bodies, check, skeleton
+from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.names import Names
+from onnx_scatterx.ir.older_spelling import Spelling, older_spelling
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.ir.schemas import difference
 
@@ -95,15 +100,24 @@ class Obstacle(NamedTuple):
 
 def obstacles(model: ir.Model, version: int) -> list[Obstacle]:
     """Return the nodes that prevent lowering a model to an operator set."""
-    types = _Types(model)
-    found = []
+    return _compared(model, version)[0]
+
+
+def _compared(model: ir.Model, version: int) -> tuple[list[Obstacle], dict[ir.Node, Spelling]]:
+    """Return the nodes that prevent lowering a model, and those that get another spelling."""
+    known = _Known(model)
+    found, respelled = [], {}
     for name, graph, there in _versioned(model):
         for node in graph:
-            if node.domain == "" and there > version:
-                why = difference(node, there, version, types)
-                if why is not None:
-                    found.append(Obstacle(node, name, why))
-    return found
+            if node.domain != "" or there <= version:
+                continue
+            why = difference(node, there, version, known.types)
+            spelling = None if why is None else older_spelling(node, there, version, known)
+            if isinstance(spelling, Spelling):
+                respelled[node] = spelling
+            elif why is not None:
+                found.append(Obstacle(node, name, f"{why}, {spelling}" if spelling else why))
+    return found, respelled
 
 
 def lower_opset(model: ir.Model, version: int) -> list[Obstacle]:
@@ -118,9 +132,12 @@ def lower_opset(model: ir.Model, version: int) -> list[Obstacle]:
     ([], 19, 9)
     """
     check_known(version)
-    found = obstacles(model, version)
+    found, respelled = _compared(model, version)
     if found:
         return found
+    names = Names(model)
+    for node, spelling in respelled.items():
+        spelling.write(node, version, names)
     for imports in (model.opset_imports, *(f.opset_imports for f in model.functions.values())):
         if imports.get("", version) > version:
             imports[""] = version
@@ -152,7 +169,10 @@ def change_opset(model: ir.Model, version: int) -> bool:
     if found:
         shown = "; ".join(map(str, found[:_SHOWN]))
         more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise ModelError(f"cannot be lowered to operator set {version}: {shown}{more}")
+        raise ModelError(
+            f"cannot be lowered to operator set {version}: {shown}{more}: "
+            "export the model with that operator set"
+        )
     return True
 
 
@@ -168,24 +188,44 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
     return found
 
 
-class _Types:
-    """The types of values: as declared, or as ONNX infers them at the first question."""
+class _Known:
+    """What is known of values: as declared, or as ONNX infers it at the first question."""
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model
-        self._inferred: dict[str, set[str]] | None = None
+        self._overridable = overridable(model)
+        self._inferred: dict[str, list[onnx.TypeProto]] | None = None
 
-    def __call__(self, value: ir.Value) -> Collection[str]:
+    def types(self, value: ir.Value) -> Collection[str]:
+        """Return the types that a value may have, in the notation of schemas."""
         if isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED:
             return {_text(ir.serde.serialize_type(value.type))}
+        return {_text(kind) for kind in self._of(value)}
+
+    def shape(self, value: ir.Value) -> Sequence[int | None] | None:
+        """Return the dims of a tensor, None for those that are not known, or None."""
+        if value.shape is not None:
+            return [dim if isinstance(dim, int) else None for dim in value.shape]
+        kinds = self._of(value)
+        if len(kinds) != 1 or not kinds[0].tensor_type.HasField("shape"):
+            return None
+        dims = kinds[0].tensor_type.shape.dim
+        return [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+
+    def array(self, value: ir.Value | None) -> np.ndarray | None:
+        """Return the constant that a value is in every run, or None."""
+        found = constant(value, self._overridable)
+        return None if found is None else found.numpy()
+
+    def _of(self, value: ir.Value) -> list[onnx.TypeProto]:
         if self._inferred is None:
             self._inferred = _inferred(self._model)
-        return self._inferred.get(value.name or "", set())
+        return self._inferred.get(value.name or "", [])
 
 
-def _inferred(model: ir.Model) -> dict[str, set[str]]:
+def _inferred(model: ir.Model) -> dict[str, list[onnx.TypeProto]]:
     """Return ONNX's inferred types of values, by their names: several graphs may share a name."""
-    found: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, list[onnx.TypeProto]] = defaultdict(list)
     proto = skeleton(to_proto(model))
     try:
         graphs = [onnx.shape_inference.infer_shapes(proto).graph]
@@ -194,11 +234,10 @@ def _inferred(model: ir.Model) -> dict[str, set[str]]:
     while graphs:
         graph = graphs.pop()
         for value in (*graph.input, *graph.output, *graph.value_info):
-            found[value.name].add(_text(value.type))
+            found[value.name].append(value.type)
         for tensor in graph.initializer:
-            found[tensor.name].add(
-                _text(onnx.helper.make_tensor_type_proto(tensor.data_type, None))
-            )
+            kind = onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+            found[tensor.name].append(kind)
         graphs += [body for node in graph.node for body in bodies(node)]
     return found
 

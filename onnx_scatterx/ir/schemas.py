@@ -16,9 +16,8 @@ import onnx_ir as ir
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
 """Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""
 
-_ALIKE_SINCE = (
-    13  # before, versions were made that differ in their texts alone, as in negative axes
-)
+ALIKE_SINCE = 13
+"""Before this set, versions were made that differ in their texts alone, as in negative axes."""
 _ADDED = {
     **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
     **dict.fromkeys(("ScatterElements", "ScatterND"), ("reduction",)),
@@ -59,10 +58,10 @@ def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
         return f"began with {since}"
     before = onnx.defs.get_schema(name, old, "")
     changed = f"changed after {old}"
-    if old < _ALIKE_SINCE:
+    if old < ALIKE_SINCE:
         return changed
     added = [a for a in _ADDED.get(name, ()) if a not in before.attributes]
-    if name in _REDEFINED or _form(before) != _form(after, added):
+    if name in _REDEFINED or form(before) != form(after, added):
         return changed
     if any(attribute in node.attributes for attribute in added):
         return changed
@@ -70,10 +69,10 @@ def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
         given = node.attributes.get(attribute) if operator == name else None
         if given is not None and (given.is_ref() or given.value in values):
             return changed
-    return _narrower(node, before, types)
+    return narrower(node.inputs, node.outputs, before, types)
 
 
-def _form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
+def form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
     """Return inputs, outputs and attributes, without element types."""
     parameters = [
         [(p.name, p.option, p.is_homogeneous, p.min_arity) for p in given]
@@ -87,18 +86,26 @@ def _form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
     return parameters, attributes
 
 
-def _narrower(node: ir.Node, schema: onnx.defs.OpSchema, types: Types) -> str | None:
-    """Return which element type of a node the schema lacks."""
+def narrower(
+    inputs: Sequence[ir.Value | None],
+    outputs: Sequence[ir.Value | None],
+    schema: onnx.defs.OpSchema,
+    types: Types,
+) -> str | None:
+    """Return which element type of a node's inputs and outputs the schema lacks."""
     allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
-    for values, parameters in ((node.inputs, schema.inputs), (node.outputs, schema.outputs)):
+    bound: dict[str, Collection[str]] = {}  # the types that inputs give to type parameters
+    for values, parameters in ((inputs, schema.inputs), (outputs, schema.outputs)):
         for place, value in enumerate(values):
             if value is None or not value.name:
                 continue
             parameter = parameters[min(place, len(parameters) - 1)]
             taken = allowed.get(parameter.type_str, {parameter.type_str})
-            found = types(value)
+            found = types(value) or bound.get(parameter.type_str, ())
             if not found:
                 return f"the type of {value.name!r} is not known"
+            if parameter.is_homogeneous:
+                bound.setdefault(parameter.type_str, found)
             lacking = sorted(set(found) - taken)
             if lacking:
                 return f"takes no {lacking[0]} there"

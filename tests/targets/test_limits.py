@@ -136,8 +136,23 @@ def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) ->
     assert [violation.why for violation in found] == ([] if taken else why)
 
 
+@pytest.mark.parametrize(("more", "version"), [("", 17), ("z = Gelu (x)", 20)])
+def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
+    """The model is lowered to a set in which they are one, if all nodes can be."""
+    text = f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[4, 2] x) => (float[4] y) <int64[1] a = {{-1}}> {{
+            {more} y = ReduceL2 <keepdims = 0> (x, a) }}"""
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.ReduceL2]\naxes_input = false')
+    proto = onnx.parser.parse_model(text)
+    result = onnx_scatterx.optimize(proto, target=path)
+    assert result.model.opset_import[0].version == version
+    why = ["npu takes no ReduceL2 with axes as an input"]
+    assert [v.why for v in result.report.violations] == ([] if version == 17 else why)
+    assert_same(proto, result.model, [{"x": sample("float32", 4, 2)}])
+
+
 def test_every_key_is_tested() -> None:
-    assert {*CASES, "computed", "negative", "reductions"} == set(KEYS)
+    assert {*CASES, "axes_input", "computed", "negative", "reductions"} == set(KEYS)
 
 
 def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:

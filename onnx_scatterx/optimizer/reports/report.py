@@ -228,7 +228,7 @@ class Report(ShownInTables):
         if self.opset_lowered is None:
             return []
         verb = "would be lowered" if self.planned else "lowered"
-        return [f"{verb} to operator set {self.opset_lowered}, the newest that {self.target} reads"]
+        return [f"{verb} to operator set {self.opset_lowered}, as {self.target} needs it"]
 
     def fixed_lines(self) -> list[str]:
         """Return in a line which sizes were fixed."""

@@ -110,6 +110,7 @@ class OperatorLimits:
     steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
     computed: bool = True  # bounds, amounts and shapes that are not constants
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
+    axes_input: bool = True  # axes as an input: before, they were an attribute
     native: bool = True
 
     def takes_type(self, dtype: ir.DataType) -> bool:
@@ -135,6 +136,8 @@ class OperatorLimits:
             yield f"{name} with steps"
         if not self.computed and _is_computed(use):
             yield f"{name} with computed operands"
+        if not self.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
+            yield f"{name} with axes as an input"
         if not self.negative and _may_be_negative(use):
             what = _WHAT_IS_NEGATIVE.get(name, "at indices")
             yield f"{name} {what} that may be negative"

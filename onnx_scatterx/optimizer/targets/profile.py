@@ -34,6 +34,8 @@
     computed = false                       # starts and ends must be constants
     [limits.Gather]
     negative = false                       # no indices (of a Slice: steps) that may be negative
+    [limits.ReduceMax]
+    axes_input = false                     # axes as an attribute only, as in operator set 17
     [limits.Not]
     native = false                         # it runs on the host, which counts as lacking it
 

@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import onnx.defs
+
 from onnx_scatterx.optimizer.targets.limits import NO_LIMITS, OperatorLimits, Use
 
 SCATTERX = "ScatterX"
@@ -62,6 +64,18 @@ class Target:
         """Return the limits of an operator."""
         return self.limits.get(op_type, NO_LIMITS)
 
+    def opsets(self) -> Iterator[int]:
+        """Yield the operator sets to which a model may be lowered, the best first.
+
+        >>> limits = {"ReduceMax": OperatorLimits(axes_input=False)}
+        >>> list(Target("npu", max_opset=19, limits=limits).opsets())
+        [17, 19]
+        """
+        newest = onnx.defs.onnx_opset_version() if self.max_opset is None else self.max_opset
+        named = {op_type for op_type, limits in self.limits.items() if not limits.axes_input}
+        spelled = {_last_with_axes(op_type, newest) for op_type in named}
+        yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
+
     def objections(self, use: Use) -> Iterator[str]:
         """Yield why a node is not taken: an operator that is missing, or one of its limits."""
         if not self.has(use.op_type):
@@ -84,6 +98,13 @@ class Target:
     def is_device(self) -> bool:
         """Whether it is a compiler that needs as much as possible of a model to be constant."""
         return self.static_only or self.operators is not None
+
+
+def _last_with_axes(op_type: str, newest: int) -> int:
+    """Return the last operator set in which the axes of an operator are an attribute."""
+    versions = range(newest, 0, -1)
+    schemas = ((v, onnx.defs.get_schema(op_type, v, "")) for v in versions)
+    return next((v for v, schema in schemas if "axes" in schema.attributes), newest)
 
 
 STANDARD = Target("standard", "any ONNX runtime: standard operators only")

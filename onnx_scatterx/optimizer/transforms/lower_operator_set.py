@@ -1,7 +1,7 @@
 """A model for a target that takes only older operator sets.
 
-before   opset 24    Neg, Concat
-after    opset 17    the same nodes, if each of them means the same there
+before   opset 24    Neg, ReduceMax (x, axes)
+after    opset 17    Neg, ReduceMax <axes> (x), if each of them means the same
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ class LowerOperatorSet(Pass):
     is_guard = True
 
     def applies(self, settings: Settings) -> bool:
-        return settings.target.max_opset is not None
+        return any(settings.target.opsets())
 
     def run(self, job: Job) -> bool:
-        newest = job.settings.target.max_opset
-        there = newer_opset(job.model, newest)
-        if newest is None or there is None:
-            return False
-        if lower_opset(job.model, newest):
-            job.opset_kept = there
-        else:
-            job.opset_lowered = newest
-        return job.opset_kept is None
+        target = job.settings.target
+        for version in target.opsets():
+            there = newer_opset(job.model, version)
+            if there is None:
+                break
+            if not lower_opset(job.model, version):
+                job.opset_lowered = version
+                return True
+            job.opset_kept = there if version == target.max_opset else None
+        return False

@@ -1,0 +1,181 @@
+"""Nodes in the spelling of an older operator set compute the same."""
+
+import re
+
+import hypothesis.strategies as st
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+
+import onnx_scatterx
+from onnx_scatterx.errors import ModelError
+from tests.helpers.support import f32, parse
+
+REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
+
+
+def lowered(model: onnx.ModelProto, version: int) -> onnx.ModelProto:
+    """Lower a model, and check the result."""
+    found: onnx.ModelProto = onnx_scatterx.optimize(model, opset=version).model
+    assert found.opset_import[0].version == version
+    onnx.checker.check_model(found, full_check=True)
+    return found
+
+
+def runs_the_same(model: onnx.ModelProto, version: int, x: np.ndarray, **more: np.ndarray) -> None:
+    """Check that a lowered model computes the same, if ONNX Runtime optimizes it or not."""
+    judged = onnx_scatterx.verify(
+        model, lowered(model, version), samples=0, feeds=[{"x": x, **more}]
+    )
+    assert judged.same, str(judged)
+
+
+@given(st.data())
+def test_reductions(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    rank = len(shape)
+    axes = data.draw(st.lists(st.integers(-rank, rank - 1), unique_by=lambda a: a % rank))
+    name = data.draw(st.sampled_from(REDUCTIONS))
+    if 0 in shape and name in ("Max", "Mean", "Min"):
+        shape = [max(size, 1) for size in shape]  # these have no value of nothing
+    keep = data.draw(st.integers(0, 1))
+    given_axes = data.draw(st.booleans()) or bool(axes)
+    reduced = {a % rank for a in axes or range(rank)}
+    sizes = ["?" for i in range(rank) if keep or i not in reduced]
+    y = f"float[{', '.join(sizes)}] y" if sizes else "float y"
+    model = parse(
+        f"g (float{shape} x) => ({y}) <int64[{len(axes)}] a = {{{str(axes)[1:-1]}}}> {{"
+        f" y = Reduce{name} <keepdims = {keep}> (x{', a' if given_axes else ''}) }}",
+        opset=18,
+    )
+    x = np.random.default_rng(0).integers(-4, 5, shape).astype(np.float32)
+    runs_the_same(model, 17, x)
+
+
+SPLIT = """g (float[{size}] x) => ({outs}) {{
+    {names} = Split <num_outputs = {parts}, axis = {axis}> (x) }}"""
+
+
+@pytest.mark.parametrize(("size", "parts"), [(4, 2), (7, 3), (1, 1), (3, 3), (9, 4)])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_parts_of_a_split(size: int, parts: int, axis: int) -> None:
+    names = [f"y{i}" for i in range(parts)]
+    shape = [2, size] if axis else [size, 2]
+    model = parse(
+        SPLIT.format(
+            size=str(shape)[1:-1],
+            outs=", ".join(f"float[?, ?] {name}" for name in names),
+            names=", ".join(names),
+            parts=parts,
+            axis=axis,
+        ),
+        opset=18,
+    )
+    runs_the_same(model, 17, np.arange(2 * size, dtype=np.float32).reshape(shape))
+
+
+PADS = {
+    "constant": "x, p, v, a",
+    "edge": "x, p, , a",
+    "reflect": "x, p, , a",
+}
+
+
+@pytest.mark.parametrize("mode", PADS)
+@pytest.mark.parametrize("axes", [(0,), (1, -1), (-3, 2), (2, 0, 1)])
+def test_pads_of_some_axes(mode: str, axes: tuple[int, ...]) -> None:
+    pads = [1, 2, 1, 0, 1, 2][: 2 * len(axes)]
+    model = parse(
+        f"g (float[3, 4, 5] x, float v) => (float[?, ?, ?] y)"
+        f" <int64[{len(pads)}] p = {{{str(pads)[1:-1]}}},"
+        f" int64[{len(axes)}] a = {{{', '.join(map(str, axes))}}}>"
+        f' {{ y = Pad <mode = "{mode}"> ({PADS[mode]}) }}',
+        opset=18,
+    )
+    runs_the_same(model, 17, np.arange(60, dtype=np.float32).reshape(3, 4, 5), v=f32(7))
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic", None])
+def test_modes_of_a_grid_sample(mode: str | None) -> None:
+    text = f'<mode = "{mode}", padding_mode = "border">' if mode else ""
+    model = parse(
+        "g (float[1, 2, 4, 5] x, float[1, 3, 2, 2] i) => (float[1, 2, 3, 2] y)"
+        f" {{ y = GridSample {text} (x, i) }}",
+        opset=20,
+    )
+    random = np.random.default_rng(0)
+    places = random.uniform(-1.2, 1.2, (1, 3, 2, 2)).astype(np.float32)
+    runs_the_same(model, 17, random.normal(size=(1, 2, 4, 5)).astype(np.float32), i=places)
+
+
+@pytest.mark.parametrize("kind", ["float16", "int64", "bool", "double"])
+def test_a_cast_like_is_a_cast(kind: str) -> None:
+    model = parse(
+        f"g (float[3] x, {kind}[1] like) => ({kind}[3] y) {{ y = CastLike (x, like) }}", opset=18
+    )
+    like = np.zeros(
+        1, onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(kind.upper()))
+    )
+    runs_the_same(model, 14, f32([0, 1.5, -2]), like=like)
+
+
+def test_bodies_are_written_too() -> None:
+    """The constants of new nodes are in the graph of the node, under names of their own."""
+    part = "p, q = Split <num_outputs = 2> (x) o = Sub (p, q)"
+    model = parse(
+        f"""g (float[4] x, bool b) => (float[2] y) {{ y = If (b) <
+            then_branch = t () => (float[2] o) {{ {part} }},
+            else_branch = e () => (float[2] o) {{ {part} }}> }}""",
+        opset=18,
+    )
+    for chosen in True, False:
+        runs_the_same(model, 17, f32([1, 2, 3, 4]), b=np.array(chosen))
+
+
+RUN = "its axes are computed when the model runs"
+KEPT = {
+    "y = ReduceMax (x, e)": f"y (ReduceMax): changed after 17, {RUN}",
+    "y = ReduceMax (x, d)": f"y (ReduceMax): changed after 17, {RUN}",
+    "y = ReduceMax <noop_with_empty_axes = 1> (x)": "changed after 17, it reduces no axis",
+    "n = NonZero (x) y, z = Split <num_outputs = 2, axis = 1> (n)": "is not known on axis 1",
+    'y = Pad <mode = "wrap"> (x, f)': "y (Pad): changed after 17, its mode began with 19",
+    "y = Pad (x, e, , e)": "y (Pad): changed after 17, its pads, axes or rank are not known",
+}
+
+
+@pytest.mark.parametrize("body", KEPT)
+def test_nodes_without_an_older_spelling(body: str) -> None:
+    model = parse(
+        f"g (float[2, 4] x, int64[2] e, int64[1] d = {{0}}, int64[4] f) => (y) {{ {body} }}",
+        opset=19,
+    )
+    with pytest.raises(ModelError, match=re.escape(KEPT[body])) as found:
+        onnx_scatterx.optimize(model, opset=17)
+    assert str(found.value).endswith("export the model with that operator set")
+
+
+def test_nothing_is_reduced_if_empty_axes_say_so() -> None:
+    model = parse(
+        "g (float[2] x) => (float[?] y) <int64[0] a = {}>"
+        " { y = ReduceMax <noop_with_empty_axes = 1, keepdims = 0> (x, a) }",
+        opset=18,
+    )
+    with pytest.raises(ModelError, match="it reduces no axis"):
+        onnx_scatterx.optimize(model, opset=17)
+
+
+def test_volumes_are_not_sampled_in_older_sets() -> None:
+    model = parse(
+        "g (float[1, 1, 2, 2, 2] x, float[1, 1, 1, 1, 3] i) => (float[1, 1, 1, 1, 1] y)"
+        " { y = GridSample (x, i) }",
+        opset=20,
+    )
+    with pytest.raises(ModelError, match=r"changed after 17, it is known for pictures"):
+        onnx_scatterx.optimize(model, opset=17)
+
+
+def test_a_default_that_a_caller_may_override_is_no_constant() -> None:
+    text = """g (float[2, 3] x, int64[1] a = {1}) => (float[?, ?] y) { y = ReduceMax (x, a) }"""
+    with pytest.raises(ModelError, match="its axes are computed when the model runs"):
+        onnx_scatterx.optimize(parse(text, opset=18), opset=17)
