@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, Unpack
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.lowering.rule import Rule
@@ -96,8 +97,17 @@ class Settings:
 
     @property
     def gathers(self) -> bool:
-        """Whether gathers are rewritten, too."""
+        """Whether all gathers are rewritten, too."""
         return self.given["gathers"]
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The operators that read by indices and are rewritten, too.
+
+        >>> sorted(Settings.of(target="standard, avoid = ['GatherND']").reads)
+        ['GatherND']
+        """
+        return frozenset(op for op in READS if self.gathers or not self.target.has(op))
 
     @property
     def deterministic(self) -> bool:

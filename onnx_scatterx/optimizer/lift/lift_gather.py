@@ -6,6 +6,7 @@ components of T are the same terms, so the same code judges them and finds their
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,9 +41,9 @@ class Gather(Access):
     checked_dims: tuple[int, ...]
 
 
-def is_gather(node: ir.Node) -> bool:
-    """Return whether a node is one of the three operators that read by indices."""
-    return node.op_type in READS and node.domain == ""
+def is_gather(node: ir.Node, among: Collection[str] = READS) -> bool:
+    """Return whether a node is one of the three operators that read by indices, or of some."""
+    return node.op_type in among and node.domain == ""
 
 
 def is_arithmetic(node: ir.Node, scope: Scope) -> bool:

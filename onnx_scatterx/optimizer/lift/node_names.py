@@ -7,12 +7,13 @@ the first axis, Transpose. The second Transpose may be merged with later ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.lift.lift_gather import is_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_scatter
 
@@ -31,7 +32,7 @@ class NodeNames:
 _AROUND = {*SCATTERS, "Identity", "Transpose"}
 
 
-def names_of(model: ir.Model, *, gathers: bool = True) -> dict[ir.Node, NodeNames]:
+def names_of(model: ir.Model, *, reads: Collection[str] = READS) -> dict[ir.Node, NodeNames]:
     """Return the names of scatters, gathers and their inputs, which a rewriting may change."""
     return {
         n: NodeNames(
@@ -43,7 +44,7 @@ def names_of(model: ir.Model, *, gathers: bool = True) -> dict[ir.Node, NodeName
         for g in all_graphs(model)
         for axes in [_axes_of_statements([n for n in g if n.op_type in _AROUND])]
         for n in g
-        if is_scatter(n) or (gathers and is_gather(n))
+        if is_scatter(n) or is_gather(n, reads)
     }
 
 

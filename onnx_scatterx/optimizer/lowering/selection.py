@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 
@@ -126,7 +127,10 @@ class ScatterSelection(Selection):
 
 
 class GatherSelection(Selection):
-    """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer."""
+    """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer.
+
+    A gather that the target lacks is removed by any plan.
+    """
 
     def __init__(
         self, round_: RewriteRound, gathers: set[ir.Node], exclusive: ExclusiveNodes
@@ -139,6 +143,8 @@ class GatherSelection(Selection):
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
         is_gather = node in self.gathers
         most = self._cost_of_keeping(node, plan.inputs if isinstance(plan, Plan) else ())
+        if is_gather and not self.round.context.target.has(node.op_type):
+            most = math.inf
         if isinstance(plan, Plan) and (plan.cost <= most if is_gather else plan.cost < most):
             return self._take(value, plan)
         if is_gather:

@@ -102,7 +102,7 @@ def report_of(
         after,
         planned,
         tuple(entry for entry in entries if isinstance(entry, GatherReport)),
-        with_gathers,
+        with_gathers or any(isinstance(entry, GatherReport) for entry in entries),
     )
 
 

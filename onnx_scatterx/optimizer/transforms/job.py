@@ -141,10 +141,10 @@ class Job:
 
     @property
     def has_scatters(self) -> bool:
-        """Whether the model has scatters or, with ``gathers``, gathers."""
-        gathers = self.settings.gathers
+        """Whether the model has scatters, or gathers that are rewritten."""
+        reads = self.settings.reads
         nodes = (node for graph in each_graph(self.model) for node in graph)
-        return any(is_scatter(n) or (gathers and is_gather(n)) for n in nodes)
+        return any(is_scatter(n) or is_gather(n, reads) for n in nodes)
 
     @property
     def looked_for_scatters(self) -> bool:
@@ -155,11 +155,12 @@ class Job:
         """Note the names and inputs of scatters and gathers, before the first is removed."""
         if self.called:
             return
-        self.called = names_of(self.model, gathers=self.settings.gathers)
+        self.called = names_of(self.model, reads=self.settings.reads)
         self.wiring = Wiring.of(self.model)
-        for context in self.contexts() if self.settings.gathers else ():
+        reads = self.settings.reads
+        for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope
-            found = [n for n in graph if is_gather(n) and not is_arithmetic(n, scope)]
+            found = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
             self.gathers[graph] = {n: _lifted(n, scope) for n in found}
             self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
 

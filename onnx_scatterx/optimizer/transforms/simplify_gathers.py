@@ -33,7 +33,7 @@ class SimplifyGathers(Pass):
     reports = True
 
     def applies(self, settings: Settings) -> bool:
-        return settings.gathers
+        return bool(settings.reads)
 
     def run(self, job: Job) -> bool:
         job.note_nodes()
