@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import (
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
     from onnx_scatterx.optimizer.settings import Rules
     from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
+
+
+NATIVE: Literal["native"] = "native"
+Strict: TypeAlias = bool | Literal["native"]
+"""Whether violations of a target are an error; "native": also what it runs on its host."""
 
 
 class Options(TypedDict, total=False):

@@ -225,6 +225,15 @@ def test_a_python_that_is_not_there(tmp_path: Path) -> None:
         check(NEGATION, fake(tmp_path), python="no/python")
 
 
+def test_a_python_beneath_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    assert check(NEGATION, fake(tmp_path), python="bin/python")
+
+
 def test_another_python_is_reported(tmp_path: Path) -> None:
     other = tmp_path / "python"
     other.symlink_to(sys.executable)

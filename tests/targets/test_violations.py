@@ -8,6 +8,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.reports.report import TargetError
 from onnx_scatterx.optimizer.targets.catalogue import target_of
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import violations
@@ -80,7 +82,7 @@ WRITE = """g (float[4, 2] x, float[2, 2] u, int64[2, 1] i) => (float[4, 2] y)
 
 
 def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is told apart, and counts for --strict: the device itself does not take it."""
+    """It is told apart, and counts only for --strict=native."""
     model = parse(WRITE)
     report = onnx_scatterx.inspect(model, target="rknn")
     assert [(v.op, v.on_host) for v in report.violations] == [("Exp", True), ("ScatterND", True)]
@@ -93,8 +95,17 @@ def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str
     path = tmp_path / "m.onnx"
     onnx.save(model, path)
     out = str(tmp_path / "o.onnx")
-    assert main(["optimize", str(path), "-o", out, "--target", "rknn", "--strict"]) == 1
+    assert main(["optimize", str(path), "-o", out, "--target", "rknn", "--strict"]) == 0
+    capsys.readouterr()
+    assert main(["optimize", str(path), "-o", out, "--target", "rknn", "--strict=native"]) == 1
     assert capsys.readouterr().err.endswith("2 nodes that rknn runs on its host\n")
+    every = str(tmp_path / "all")
+    assert main(["optimize", str(tmp_path), "-o", every, "--target", "rknn", "--strict"]) == 0
+    onnx_scatterx.optimize(model, target="rknn", strict=True)
+    with pytest.raises(TargetError, match="2 nodes that rknn runs on its host"):
+        onnx_scatterx.optimize(model, target="rknn", strict="native")
+    with pytest.raises(ScatterXError, match="strict is True, False or 'native', not 'all'"):
+        onnx_scatterx.optimize(model, target="rknn", strict="all")  # type: ignore[call-overload]
     lacking = 'rknn, remove = ["Exp"]'
     lines = onnx_scatterx.inspect(model, target=lacking).violation_lines()
     assert lines[0] == f"1 violation of the target {lacking}:"

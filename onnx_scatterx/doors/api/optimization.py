@@ -20,7 +20,7 @@ from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.optimizer.reports.report import TargetError
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.options import Options
+from onnx_scatterx.options import NATIVE, Options, Strict
 from onnx_scatterx.system.observer import Observer, Progress, Watch
 from onnx_scatterx.system.record import recorded
 
@@ -34,7 +34,7 @@ def optimize(
     *,
     opset: int | None = ...,
     verify: bool | Mapping[str, Any] = ...,
-    strict: bool = ...,
+    strict: Strict = ...,
     on_progress: Progress | None = ...,
     on_pass: Watch | None = ...,
     **options: Unpack[Options],
@@ -47,7 +47,7 @@ def optimize(
     *,
     opset: int | None = ...,
     verify: bool | Mapping[str, Any] = ...,
-    strict: bool = ...,
+    strict: Strict = ...,
     on_progress: Progress | None = ...,
     on_pass: Watch | None = ...,
     **options: Unpack[Options],
@@ -60,7 +60,7 @@ def optimize(
     *,
     opset: int | None = None,
     verify: bool | Mapping[str, Any] = False,
-    strict: bool = False,
+    strict: Strict = False,
     on_progress: Progress | None = None,
     on_pass: Watch | None = None,
     **options: Unpack[Options],
@@ -100,7 +100,8 @@ def optimize(
         verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
             arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
             the result.
-        strict: raise an error if the target does not take all of the result.
+        strict: raise an error if the target does not take all of the result; "native": also if it
+            runs a part of it on its host.
         on_progress: is called with the name of a stage, how much of it is done, and of how much (0
             if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
             and, with ``verify``, "verifying".
@@ -131,6 +132,8 @@ def optimize(
 
     """
     observer = Observer(on_progress, on_pass)
+    if strict not in (False, True, NATIVE):
+        raise ScatterXError(f"strict is True, False or {NATIVE!r}, not {strict!r}")
     with recorded() as read:
         settings = Settings.of(**options)
         opened, loaded = opened_ir(model, observer)
@@ -152,7 +155,7 @@ def optimize(
         about = replace(about, options=(*about.options, f"--opset {opset}"))
     report = replace(report, about=about)
     result: Result[Any] = Result(made, report, given.source, read)
-    if strict and report.violations:
+    if report.unmet(strict):
         head, *lines = report.violation_lines()
         raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
     if verify is not False:

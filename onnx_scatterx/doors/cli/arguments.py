@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options import OPTIONS
+from onnx_scatterx.options import NATIVE, OPTIONS
 from onnx_scatterx.text.option_values import (
     above_zero,
     count,
@@ -55,6 +55,13 @@ def add_strict(command: argparse.ArgumentParser) -> None:
         "--strict",
         action="store_true",
         help="exit with 1 if the target does not take all of the result",
+    )
+    command.add_argument(
+        "--strict=native",
+        dest="strict",
+        action="store_const",
+        const=NATIVE,
+        help="the same, also for what runs on the target's host",
     )
 
 

@@ -94,8 +94,9 @@ def batch_status(args: argparse.Namespace, summary: Summary) -> int:
         )
     if summary.unproven:
         return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
-    violating = [o for o in summary.outcomes if o.report is not None and o.report.violations]
-    if args.strict and violating:
+    reports = [o.report for o in summary.outcomes if o.report is not None]
+    violating = [report for report in reports if report.unmet(args.strict)]
+    if violating:
         count = f"{len(violating)} of {len(summary.outcomes)} models"
         return print_error(f"the target {args.target.name} does not take all of {count}", 1)
     return 0

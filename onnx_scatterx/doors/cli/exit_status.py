@@ -22,7 +22,7 @@ _DONE, _NO, _FAILED, _UNKNOWN = 0, 1, 2, 3
 
 def strict_status(args: argparse.Namespace, report: Report) -> int:
     """Return the status that --strict asks for."""
-    if not (args.strict and report.violations):
+    if not report.unmet(args.strict):
         return _DONE
     return print_error(report.violation_lines()[0].rstrip(":"), _NO)
 

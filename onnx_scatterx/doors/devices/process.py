@@ -6,6 +6,7 @@ It works in a scratch directory, which also has its temporary files and caches.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,6 +56,8 @@ class ConsumerProcess(Closing):
     ) -> None:
         self._consumer, self._limit = consumer, limit
         self._python = python or sys.executable
+        if os.path.dirname(self._python):  # it is started in another directory
+            self._python = os.path.abspath(self._python)  # a venv is found by the link: it stays
         self._stack = contextlib.ExitStack()
         self._process: Child | None = None
         self.version = ""

@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.reports.entries import (
     legend,
 )
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, group, table
+from onnx_scatterx.options import NATIVE, Strict
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -267,6 +268,11 @@ class Report(ShownInTables):
     def runtime_lines(self) -> list[str]:
         """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
         return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
+
+    def unmet(self, strict: Strict) -> bool:
+        """Return whether violations are an error; what runs on the host only if it says so."""
+        given = self.violations if strict else ()
+        return any(strict == NATIVE or not violation.on_host for violation in given)
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in a line for each reason; none without a profile.
