@@ -93,7 +93,8 @@ class OperatorLimits:
 
     ``types`` are the only element types of the data that it takes, ``no_types`` those that it does
     not take, by their ONNX names in lower case. ``native`` is False if the operator runs on the
-    host: then it counts as one that the target lacks.
+    host, or has the element types with which it does not: what runs on the host counts as lacking,
+    until nothing else helps (`Target.with_host`).
 
     >>> limits = OperatorLimits(no_types=frozenset({"int64"}), max_rank=4)
     >>> line = TensorValue(ir.DataType.INT64, None)
@@ -111,12 +112,19 @@ class OperatorLimits:
     computed: bool = True  # bounds, amounts and shapes that are not constants
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
     axes_input: bool = True  # axes as an input: before, they were an attribute
-    native: bool = True
+    native: bool | frozenset[str] = True
 
     def takes_type(self, dtype: ir.DataType) -> bool:
         """Return whether data of an element type is taken."""
         name = dtype.name.lower()
-        return name not in self.no_types and (self.types is None or name in self.types)
+        allowed = name not in self.no_types and (self.types is None or name in self.types)
+        return allowed and self.is_native(dtype)
+
+    def is_native(self, dtype: ir.DataType | None) -> bool:
+        """Return whether the operator runs on the device itself, as far as types say."""
+        if isinstance(self.native, bool) or dtype is None:
+            return bool(self.native)
+        return dtype.name.lower() in self.native
 
     def objections(self, use: Use) -> Iterator[str]:
         """Yield the unsupported parts of a use, as words that follow the operator's name."""

@@ -37,7 +37,9 @@
     [limits.ReduceMax]
     axes_input = false                     # axes as an attribute only, as in operator set 17
     [limits.Not]
-    native = false                         # it runs on the host, which counts as lacking it
+    native = false                         # it runs on the host, which is a second choice
+    [limits.Add]
+    native = ["float"]                     # the same, if its element type is another one
 
 Only the name is needed.
 """

@@ -75,8 +75,9 @@ def check_profile(content: Mapping[str, Any]) -> None:
         if not isinstance(limits, dict):
             raise ScatterXError(f"limits.{op_type} is a table, not {reprlib.repr(limits)}")
         _check(limits, _LIMITS, f"limits.{op_type}.")
-        for key in ("types", "no_types"):
-            _check_types(limits.get(key, []), f"limits.{op_type}.{key}")
+        for key in ("types", "no_types", "native"):
+            given = limits.get(key)
+            _check_types(given if isinstance(given, list) else [], f"limits.{op_type}.{key}")
         _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
 
 
@@ -89,6 +90,8 @@ def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -
             raise ScatterXError(f"unknown key {shown}{known}")
         kind = kinds[key]
         if key == "steps" and isinstance(value, list) and _are_steps(value):
+            continue
+        if key == "native" and isinstance(value, list):
             continue
         if key == "dense_limit" and value == math.inf:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import onnx.defs
 
@@ -82,6 +82,16 @@ class Target:
             yield use.op_type
             return
         yield from self.limits_of(use.op_type).objections(use)
+
+    def with_host(self) -> Target:
+        """Return the target with its host, which runs what the device itself does not.
+
+        >>> npu = Target("npu", limits={"Where": OperatorLimits(native=False)})
+        >>> npu.has("Where"), npu.with_host().has("Where")
+        (False, True)
+        """
+        limits = {op_type: replace(given, native=True) for op_type, given in self.limits.items()}
+        return self if limits == self.limits else replace(self, limits=limits)
 
     @property
     def has_scatterx(self) -> bool:

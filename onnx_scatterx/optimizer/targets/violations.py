@@ -68,6 +68,7 @@ class _Checker:
 
     def __init__(self, target: Target, model: ir.Model, knowledge: Knowledge) -> None:
         self.target = target
+        self._with_host = target.with_host()
         self.model = model
         self.knowledge = knowledge
         self._overridable = overridable(model)
@@ -92,17 +93,15 @@ class _Checker:
                     continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
-                    on_host = self._is_on_host(node)
-                    found = within_limits(partial(self._of_node, node, scope, on_host))
+                    found = within_limits(partial(self._of_node, node, scope))
                     for why in (_UNCHECKED,) if found is None else found:
-                        yield Violation(label, node.op_type, name, why, on_host)
-
-    def _is_on_host(self, node: ir.Node) -> bool:
-        """Return whether a node's operator runs on the target's host."""
-        target, name = self.target, node.op_type
-        if node.domain != "" or name in target.avoid or target.limits_of(name).native:
-            return False
-        return target.operators is None or name in target.operators
+                        yield Violation(label, node.op_type, name, why)
+                    use = self._use(node, scope) if found == [] else None
+                    if use is not None and not self.target.limits_of(use.op_type).is_native(
+                        use.dtype
+                    ):
+                        why = f"{self.target.name} runs {use.op_type} on its host"
+                        yield Violation(label, use.op_type, name, why, on_host=True)
 
     def _of_opset(self, main: str) -> Iterator[Violation]:
         """Yield the nodes that prevent lowering a model whose operator set is too new."""
@@ -130,10 +129,8 @@ class _Checker:
         if target.max_rank is not None and len(shape) > target.max_rank:
             yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
 
-    def _of_node(self, node: ir.Node, scope: Scope | None, on_host: bool) -> list[str]:
-        target = self.target
-        if on_host:
-            return [f"{target.name} runs {node.op_type} on its host"]
+    def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
+        target = self._with_host
         use = self._use(node, scope)
         found = [f"{target.name} takes no {objection}" for objection in target.objections(use)]
         rank = max((t.rank or 0 for t in use.outputs), default=0)

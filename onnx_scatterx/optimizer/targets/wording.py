@@ -17,7 +17,7 @@ _NOT = {
     "computed": "only constant bounds",
     "negative": "only indices (of a Slice: steps; of Mod: dividends) that are not negative",
     "axes_input": "only axes as an attribute",
-    "native": "runs on the host, which counts as missing",
+    "native": "runs on the host, a second choice",
 }
 
 
@@ -89,6 +89,8 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only with reduction {', '.join(sorted(limits.reductions))}"
     if isinstance(limits.steps, frozenset):
         yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
+    if isinstance(limits.native, frozenset):
+        yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
     for key, words in _NOT.items():
         if not getattr(limits, key):
             yield words

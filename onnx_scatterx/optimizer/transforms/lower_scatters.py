@@ -2,12 +2,13 @@
 
 Values that a reader needs are written from their mosaics. A scatter without readers is removed,
 together with the nodes that computed its indices. A scatter whose result cannot be written is kept,
-with the reason.
+with the reason. If not even the target's host runs it, other nodes of the host are tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import onnx_ir as ir
@@ -51,7 +52,28 @@ class LowerScatters(Pass):
                 job.outcomes.append(outcome)
                 job.note_new(made)
                 job.note_planned(*scatters)
+        if obstacle is None:
+            _lower_on_host(job)
         return any(outcome.rules for outcome in job.outcomes)
+
+
+def _lower_on_host(job: Job) -> None:
+    """Write the scatters that are left by nodes of the target's host, if it does not run them.
+
+    It does not if their indices are computed by an operator that it lacks, such as NonZero.
+    """
+    host = job.settings.target.with_host()
+    kept = {node for outcome in job.outcomes for node in outcome.refusals}
+    if host is job.settings.target or not kept:
+        return
+    job.analysis.catch_up()
+    for context in list(job.contexts()):
+        here = [node for node in context.graph if node in kept]
+        if all(host.has(n.op_type) for n in [*here, *index_nodes(context, here)]):
+            continue
+        outcome, made = rewrite_graph(replace(context, target=host))
+        job.outcome_of(context).add_later(outcome)
+        job.note_new(made)
 
 
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:

@@ -39,6 +39,17 @@ class Outcome:
         self.unique.update(written.unique)
         self.written.update(written.written)
 
+    def add_later(self, later: Outcome) -> None:
+        """Add what was done with the scatters that were kept."""
+        self.refusals = later.refusals
+        self.dead |= later.dead
+        self.index_nodes |= later.index_nodes
+        self.rules.update(later.rules)
+        self.work.update(later.work)
+        self.selected |= later.selected
+        self.unique.update(later.unique)
+        self.written.update(later.written)
+
 
 def is_read(value: ir.Value) -> bool:
     """Return whether anything reads a value."""
