@@ -96,12 +96,12 @@ class Writer(NodeWriter):
         return self.node(op, [x, self.constant(list(axes))], dtype)
 
     def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
-        """Add a ReduceMax or ReduceMin of one axis, which is removed.
+        """Add a ReduceMax, ReduceMin or ReduceSum of one axis, which is removed.
 
         A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
         axis.
         """
-        if self.version < 18:
+        if self.version < (13 if op == "ReduceSum" else 18):
             return self.node(op, [x], dtype, axes=[axis], keepdims=0)
         return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
 
