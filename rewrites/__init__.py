@@ -15,6 +15,7 @@ from onnx_scatterx.rewrites.concat import concat
 from onnx_scatterx.rewrites.constant import constant
 from onnx_scatterx.rewrites.constant_indices import constant_indices
 from onnx_scatterx.rewrites.dense_fill import dense_fill
+from onnx_scatterx.rewrites.dense_read import dense_read
 from onnx_scatterx.rewrites.dense_reduce import dense_reduce
 from onnx_scatterx.rewrites.dense_write import dense_write
 from onnx_scatterx.rewrites.diagonal import diagonal
@@ -56,6 +57,7 @@ RULES: tuple[Rule, ...] = (
     dense_write,
     dense_reduce,
     sorted_write,
+    dense_read,
 )
 
 __all__ = ["RULES", "Context", "Plan", "RegionRule", "Rule", "Scatter", "ScatterRule"]

@@ -11,19 +11,16 @@ index. The second is omitted if the index is known to count from the start.
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.iota import LISTED, iota
 from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
 from onnx_scatterx.optimizer.emit.select import select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of
+from onnx_scatterx.optimizer.symbolic.terms import dim_of
+from onnx_scatterx.rewrites.helpers.lines import hits
 from onnx_scatterx.rewrites.helpers.positions import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal
-
-_BOOL = ir.DataType.BOOL
 
 
 class OnePerRowRule(ScatterRule):
@@ -45,38 +42,15 @@ class OnePerRowRule(ScatterRule):
         signed = not scatter.nonnegative[axis]
         added = [d for d in range(rank) if d not in index.places]
         missing = _missing(scatter, axis)
-        listed = size.constant is not None and size.constant <= LISTED
 
         def write() -> ir.Value:
-            at, kind = index.write(), index.dtype
-            if not listed and kind != ir.DataType.INT64:
-                kind = ir.DataType.INT64  # a size may exceed int32
-                at = w.node("Cast", [at], kind, to=kind.value)
-            at = w.axes("Unsqueeze", at, kind, added)
-            lines = _lines(context, size, axis, rank, kind, signed)
-            hits = [w.node("Equal", [at, line], _BOOL) for line in lines]
-            hit = hits[0] if len(hits) == 1 else w.node("Or", hits, _BOOL)
+            at = w.axes("Unsqueeze", index.write(), index.dtype, added)
+            hit = hits(at, index.dtype, size, axis, rank, context, signed=signed)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
             new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype)
 
         return Plan(write)
-
-
-def _lines(
-    context: Context, size: Term, axis: int, rank: int, dtype: ir.DataType, signed: bool
-) -> list[ir.Value]:
-    """Return the positions of an axis, counted from the start and (signed) from the end."""
-    w = context.writer
-    others = [d for d in range(rank) if d != axis]
-    if size.constant is not None and size.constant <= LISTED:
-        line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
-        lines = [line, line - size.constant] if signed else [line]
-        return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
-    found = [iota(context.numbers, size)]
-    if signed:
-        found.append(w.node("Sub", [found[0], context.numbers.vector(size)], dtype))
-    return [w.axes("Unsqueeze", value, dtype, others) for value in found]
 
 
 def _missing(scatter: Scatter, axis: int) -> list[int]:

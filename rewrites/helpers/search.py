@@ -27,7 +27,7 @@ from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FEW = 8  # positions, or updates, that are compared with all of the others
 _SHARE = 16  # of the elements that move anyway, every target may compare one in so many
-_SMALL = 1 << 14  # elements of the largest tensor of a comparison that every target may make
+SMALL = 1 << 14  # elements of the largest tensor of a comparison that every target may make
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:
 def is_small(elements: Term, search: Search) -> bool:
     """Return whether so many elements are negligible, and no more than the target allows."""
     limit = search.context.target.dense_limit
-    most = _SMALL if limit is None else min(_SMALL, limit)
+    most = SMALL if limit is None else min(SMALL, limit)
     return search.scatter.facts.interval(elements)[1] <= most
 
 

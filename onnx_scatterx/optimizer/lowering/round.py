@@ -20,7 +20,14 @@ from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
 from onnx_scatterx.optimizer.lowering.planner import Planner
 from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Context, Plan, RegionRule, ScatterRule
+from onnx_scatterx.optimizer.lowering.rule import (
+    Context,
+    GatherRule,
+    Plan,
+    RegionRule,
+    Rule,
+    ScatterRule,
+)
 from onnx_scatterx.optimizer.lowering.runtime_patterns import objection
 from onnx_scatterx.optimizer.lowering.sub_box import SubBox, peel_to_box
 from onnx_scatterx.optimizer.mosaic.provenance import Lifted, Provenance
@@ -56,6 +63,7 @@ class RewriteRound:
         self.copies = copies  # new constants may be as large as their sources
         self.region_rules = [r for r in context.rules if isinstance(r, RegionRule)]
         self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
+        self.gather_rules = [r for r in context.rules if isinstance(r, GatherRule)]
         self.writer = Writer(
             context.graph,
             context.scope,
@@ -177,6 +185,23 @@ class RewriteRound:
             return None
         return self._within(node, lambda: self._rewriting_for_runtime(lifted))
 
+    def reading(self, node: ir.Node) -> Plan | Refusal:
+        """Return the rule that writes a gather at positions of the run, and its plan."""
+        return self._within(node, lambda: self._reading(node))
+
+    def _reading(self, node: ir.Node) -> Plan | Refusal:
+        try:
+            gather = self.provenance.gather(node)
+        except RefusedError as error:
+            return error.refusal
+        why = Refusal(Reason.NO_RULE)
+        for rule in self.gather_rules:
+            found = self._tried(rule, node, partial(rule.plan, gather, self._context))
+            if isinstance(found, Plan):
+                return found
+            why = found
+        return why
+
     def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
         """Return a plan that the runtime computes as it is, or if there is none, any plan."""
         self._is_strict = True
@@ -242,16 +267,25 @@ class RewriteRound:
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
     ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
-        budget().work(PRICES.rule)
         context = self._context if part is None else part.context
-        try:
+
+        def planned() -> Plan | Refusal:
             found = rule.plan(scatter, context)
-            if part is not None and isinstance(found, Plan):
-                found = part.whole(found)
+            return part.whole(found) if part is not None and isinstance(found, Plan) else found
+
+        return self._tried(rule, scatter.node, planned)
+
+    def _tried(
+        self, rule: Rule, node: ir.Node, planned: Callable[[], Plan | Refusal]
+    ) -> Plan | Refusal:
+        """Return the plan of a rule for a node, after a dry run of it."""
+        budget().work(PRICES.rule)
+        try:
+            found = planned()
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Plan):
-            (output,) = scatter.node.outputs
+            (output,) = node.outputs
             trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
             refused = self._refused(output, trial)
             if isinstance(trial, Refusal):

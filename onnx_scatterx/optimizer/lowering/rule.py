@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.lift.lift_gather import Gather
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.region import Region
 from onnx_scatterx.optimizer.mosaic.constants import Constants
@@ -84,3 +85,11 @@ class ScatterRule(Rule):
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         """Return a plan for a scatter, or why this rule cannot write it."""
+
+
+class GatherRule(Rule):
+    """Writes a gather that the target lacks, and whose cells are not known."""
+
+    @abstractmethod
+    def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
+        """Return a plan for a gather, or why this rule cannot write it."""

@@ -129,21 +129,42 @@ class ScatterSelection(Selection):
 class GatherSelection(Selection):
     """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer.
 
-    A gather that the target lacks is removed by any plan.
+    A gather that the target lacks is removed by any plan; ``unread`` says why others of these
+    are kept.
     """
 
     def __init__(
-        self, round_: RewriteRound, gathers: set[ir.Node], exclusive: ExclusiveNodes
+        self,
+        round_: RewriteRound,
+        gathers: set[ir.Node],
+        exclusive: ExclusiveNodes,
+        lacking: Collection[ir.Node],
     ) -> None:
         self.gathers = gathers
         self.exclusive = exclusive
         self.refused: dict[ir.Node, Refusal] = {}
+        self.unread: dict[ir.Node, Refusal] = {}
+        self._lacking = lacking
         super().__init__(round_)
+
+    def _is_rewritten(self, node: ir.Node) -> bool:
+        if node not in self._lacking:
+            return False
+        (value,) = node.outputs
+        if value in self.round.provenance.absorbed and isinstance(self.round.plan(value), Plan):
+            return False
+        found = self.round.reading(node)
+        if isinstance(found, Refusal):
+            self.unread[node] = found
+            return False
+        self.rewritings[node] = found
+        self.demanded.update(found.inputs)
+        return True
 
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:
         is_gather = node in self.gathers
         most = self._cost_of_keeping(node, plan.inputs if isinstance(plan, Plan) else ())
-        if is_gather and not self.round.context.target.has(node.op_type):
+        if node in self._lacking:
             most = math.inf
         if isinstance(plan, Plan) and (plan.cost <= most if is_gather else plan.cost < most):
             return self._take(value, plan)

@@ -86,6 +86,9 @@ def _simplify(
     for node in there:
         if node.graph is not None:
             why = found.unmoved.get(node) or kept.get(node)
+            by_rule = selection.unread.get(node)
+            if by_rule is not None and by_rule.reason is not Reason.NO_RULE:
+                why = by_rule
             outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
     outcome.dead |= {n for n in unread if n.graph is None}
     return written, round_.writer.made
@@ -98,6 +101,7 @@ def _planned(
     graph, scope = context.graph, context.scope
     opaque = {n: Refusal(Reason.NO_RULE) for n in graph if is_scatter(n)}
     kept: dict[ir.Node, Refusal] = {}
+    lacking = {n for n in there if not context.target.has(n.op_type)}
     last: tuple[RewriteRound, GatherSelection] | None = None
     while True:
         wanted = there - kept.keys()
@@ -105,7 +109,7 @@ def _planned(
         reached = {n for n in wanted if n.outputs[0] in found.absorbed}
         exclusive = ExclusiveNodes(graph, found, reached)
         round_ = RewriteRound(context, found, exclusive, copies=False)
-        selection = GatherSelection(round_, reached, exclusive)
+        selection = GatherSelection(round_, reached, exclusive, lacking)
         # The gathers that are kept remove fewer other nodes than was assumed.
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)

@@ -1,0 +1,189 @@
+"""Reads at any positions compare every position with every index, if the target lacks the gather.
+
+    before   y = Gather(x, i, axis=a)             x of shape [l..., P, r...], i of shape [n...]
+    after    hit = i == Range(P) or i == Range(P) - P                      [n..., P]
+             y   = ReduceSum(Where(hit, x, -0.0))                          over the P
+
+GatherElements has one such comparison for each row. GatherND is a Gather of rows, with the axes
+that it reads by indices merged into one.
+
+Holds for any indices with which the gather runs: each of them hits one element, and ``x + -0.0`` is
+``x``. What is not read, NaN or infinite, is not added. ONNX Runtime adds int64 as doubles, so these
+are ``ReduceMax(Where(hit, x, least))``. The work is positions times indices, times the rest of the
+elements: the target limits it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.lift.lift_gather import Gather
+from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
+from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.rewrites.helpers.lines import hits
+from onnx_scatterx.rewrites.helpers.search import SMALL
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal
+
+_INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
+_SUMMED = {
+    **{kind: kind for kind in (_FLOAT, ir.DataType.DOUBLE, _INT32, _INT64)},
+    ir.DataType.FLOAT16: _FLOAT,
+    **{ir.DataType[name]: _INT32 for name in ("BOOL", "INT8", "INT16", "UINT8", "UINT16")},
+}  # ONNX Runtime has a ReduceSum of these types; others are exact in them
+
+
+class DenseReadRule(GatherRule):
+    """Rewrites gathers at positions that are known only when the model runs."""
+
+    name = "dense_read"
+
+    def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
+        read = _READERS[gather.node.op_type](gather, context)
+        if read is None or gather.dtype not in _SUMMED:
+            return Refusal(Reason.NO_RULE)
+        size, write = read
+        elements = math.prod(gather.shape, start=size)
+        limit = context.target.dense_limit
+        if gather.dtype == _INT64 and not gather.facts.is_nonnegative(size - 1):
+            return Refusal(Reason.NO_RULE)  # nothing has no largest element
+        allowed = SMALL if limit is None else limit
+        if gather.facts.interval(elements)[1] > allowed:
+            detail = Detail("{} elements, the target allows {}", elements, allowed)
+            return Refusal(Reason.TOO_LARGE, detail)
+        kind = _SUMMED[gather.dtype]
+
+        def whole() -> ir.Value:
+            found = write(_cast(gather.data, gather.dtype, kind, context), kind)
+            return _cast(found, kind, gather.dtype, context)
+
+        return Plan(whole, elements)
+
+
+def _cast(x: ir.Value, given: ir.DataType, kind: ir.DataType, context: Context) -> ir.Value:
+    return x if given == kind else context.writer.node("Cast", [x], kind, to=kind.value)
+
+
+_Write = Callable[[ir.Value, ir.DataType], ir.Value]
+"""Writes the result for data of an element type that sums are made of."""
+
+
+def _gather(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
+    assert gather.indices is not None
+    rank = len(gather.data_shape)
+    if not rank:
+        return None
+    attribute = gather.node.attributes.get("axis")
+    axis = (0 if attribute is None else attribute.as_int()) % rank
+    signed = not gather.nonnegative[axis]
+    indices, dims = gather.indices, len(gather.shape) - rank + 1
+
+    def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
+        return _rows(x, kind, indices, dims, gather.data_shape[axis:], axis, context, signed)
+
+    return gather.data_shape[axis], write
+
+
+def _rows(
+    x: ir.Value,
+    kind: ir.DataType,
+    indices: ir.Value,
+    dims: int,
+    sizes: tuple[Term, ...],
+    axis: int,
+    context: Context,
+    signed: bool,
+) -> ir.Value:
+    """Write the rows at indices of so many dims, of data of these sizes from the axis on."""
+    w, rank = context.writer, len(sizes)
+    dtype = _dtype(indices, context)
+    at = w.axes("Unsqueeze", indices, dtype, [dims + d for d in range(rank)])
+    hit = hits(at, dtype, sizes[0], 0, rank, context, signed=signed)
+    x = w.axes("Unsqueeze", x, kind, [axis + d for d in range(dims)])
+    return _sum(hit, x, kind, axis + dims, context)
+
+
+def _sum(hit: ir.Value, x: ir.Value, kind: ir.DataType, axis: int, context: Context) -> ir.Value:
+    w = context.writer
+    if kind == _INT64:
+        least = w.constant(np.array(np.iinfo(np.int64).min))
+        return w.reduce("ReduceMax", w.node("Where", [hit, x, least], kind), kind, axis)
+    nothing = w.constant(np.array(-0.0 if kind != _INT32 else 0, kind.numpy()), kind)
+    return w.reduce("ReduceSum", w.node("Where", [hit, x, nothing], kind), kind, axis)
+
+
+def _dtype(indices: ir.Value, context: Context) -> ir.DataType:
+    return context.provenance.abstract(indices).dtype or indices.dtype or _INT64
+
+
+def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
+    """Each row of the indices has a row of the data: they have the same sizes but on the axis."""
+    assert gather.indices is not None
+    rank, w = len(gather.data_shape), context.writer
+    if not rank:
+        return None
+    attribute = gather.node.attributes.get("axis")
+    axis = (0 if attribute is None else attribute.as_int()) % rank
+    others = [d for d in range(rank) if d != axis]
+    if not all(gather.facts.equal(gather.shape[d], gather.data_shape[d]) for d in others):
+        return None
+    size, indices = gather.data_shape[axis], gather.indices
+
+    def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
+        dtype = _dtype(indices, context)
+        at = w.axes("Unsqueeze", indices, dtype, [axis + 1])
+        signed = not gather.nonnegative[axis]
+        hit = hits(at, dtype, size, 0, rank - axis, context, signed=signed)
+        x = w.axes("Unsqueeze", x, kind, [axis])
+        return _sum(hit, x, kind, axis + 1, context)
+
+    return size, write
+
+
+def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
+    """The axes that indices name are merged, if their sizes are numbers, or if there is one."""
+    assert gather.indices is not None
+    batch = gather.node.attributes.get("batch_dims")
+    if batch is not None and batch.as_int():
+        return None
+    known = context.provenance.abstract(gather.indices).shape
+    count = None if not known else known[-1].constant
+    if not known or not count:
+        return None
+    w, numbers, indices, dims = context.writer, context.numbers, gather.indices, len(known) - 1
+    named, rest = gather.data_shape[:count], gather.data_shape[count:]
+    sizes = [size.constant for size in named]
+    may_be_empty = not all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)
+    if count > 1 and (None in sizes or may_be_empty):
+        return None  # in the shape that a Reshape takes, 0 copies a size
+    size = math.prod(named[1:], start=named[0])
+
+    def column(c: int, stride: int) -> ir.Value:
+        at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
+        at = w.axes("Squeeze", at, _INT64, [dims])
+        if not gather.nonnegative[c]:
+            end = w.node("Add", [at, w.constant(np.array(sizes[c]))], _INT64)
+            is_negative = w.node("Less", [at, w.constant(np.array(0))], ir.DataType.BOOL)
+            at = w.node("Where", [is_negative, end, at], _INT64)
+        return at if stride == 1 else w.node("Mul", [at, w.constant(np.array(stride))], _INT64)
+
+    def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
+        if count == 1:
+            at, signed = w.axes("Squeeze", indices, _INT64, [dims]), not gather.nonnegative[0]
+            return _rows(x, kind, at, dims, (size, *rest), 0, context, signed)
+        strides = [math.prod(n or 0 for n in sizes[c + 1 :]) for c in range(count)]
+        at, *others = [column(c, stride) for c, stride in enumerate(strides)]
+        for other in others:
+            at = w.node("Add", [at, other], _INT64)
+        x = w.node("Reshape", [x, numbers.shape([size, *rest])], kind)
+        return _rows(x, kind, at, dims, (size, *rest), 0, context, signed=False)
+
+    return size, write
+
+
+_READERS = {"Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd}
+
+dense_read = DenseReadRule()
