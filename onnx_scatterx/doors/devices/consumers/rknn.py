@@ -24,7 +24,7 @@ class Rknn(Adapter):
     """The toolkit pins old packages: newer ones of NumPy's first version and of PyTorch do."""
 
     name = "rknn"
-    packages = ("rknn-toolkit2",)
+    packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last with pkg_resources
     profile = "rknn"
     tolerance = 1e-3  # the NPU computes in float16
     platform = "rk3588"
@@ -32,6 +32,7 @@ class Rknn(Adapter):
     def version(self) -> str:
         from importlib.metadata import version
 
+        import pkg_resources  # noqa: F401 - the toolkit imports it late
         import rknn.api  # noqa: F401 - is it there?
 
         return version("rknn-toolkit2")
