@@ -120,6 +120,11 @@ def test_after_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.endswith("fake 1.2: taken and right\n")
     assert main([*arguments, "-q", "--check-with", place(tmp_path, "bad", WRONG)]) == 1
     assert capsys.readouterr() == ("", "onnx-scatterx: refused or computed wrongly by fake\n")
+    after.unlink()
+    missing = str(fake(tmp_path, version="import no_such_module").place)
+    assert main([*arguments, "-q", "--check-with", missing]) == 2
+    assert error_of(capsys).startswith("fake is not installed")
+    assert not after.exists()
     assert main([*arguments, "--python", sys.executable]) == 2
     assert error_of(capsys) == "--python has no effect without --check-with"
 

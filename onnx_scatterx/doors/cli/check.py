@@ -104,6 +104,14 @@ def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consume
     return [(each, found.get(each.name, found.get(""))) for each in consumers]
 
 
+def require_consumers(consumers: list[tuple[Consumer, str | None]]) -> None:
+    """Raise MissingConsumerError if one is not installed, before anything is done."""
+    from onnx_scatterx.doors.devices.process import ConsumerProcess
+
+    for consumer, python in consumers:
+        ConsumerProcess(consumer, python).close()
+
+
 def answers(
     model: Any,
     consumers: list[tuple[Consumer, str | None]],

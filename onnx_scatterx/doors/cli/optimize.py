@@ -18,7 +18,12 @@ from onnx_scatterx.doors.cli.arguments import (
     reject_unused,
     settings,
 )
-from onnx_scatterx.doors.cli.check import add_check_with, answers, chosen_consumers
+from onnx_scatterx.doors.cli.check import (
+    add_check_with,
+    answers,
+    chosen_consumers,
+    require_consumers,
+)
 from onnx_scatterx.doors.cli.exit_status import advised, answer, strict_status, verified
 from onnx_scatterx.doors.cli.models import (
     STREAM,
@@ -119,6 +124,7 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
     args.model = source
     content = None
     consumers = chosen_consumers(args.check_with or [], args.python)
+    require_consumers(consumers)
     with Writing() as writing:
         if source != STREAM:
             note_read(source, "the input")
