@@ -89,7 +89,7 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"only with reduction {', '.join(sorted(limits.reductions))}"
     if isinstance(limits.steps, frozenset):
         yield f"only steps {', '.join(map(str, sorted(limits.steps)))}"
-    if isinstance(limits.native, frozenset):
+    if isinstance(limits.native, frozenset) and limits.native:
         yield f"runs on the host, a second choice, unless of {', '.join(sorted(limits.native))}"
     for key, words in _NOT.items():
         if not getattr(limits, key):
