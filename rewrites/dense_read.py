@@ -49,7 +49,7 @@ class DenseReadRule(GatherRule):
         elements = math.prod(gather.shape, start=size)
         limit = context.target.dense_limit
         if gather.dtype == _INT64 and not gather.facts.is_nonnegative(size - 1):
-            return Refusal(Reason.NO_RULE)  # nothing has no largest element
+            return Refusal(Reason.NO_RULE)  # an empty axis has no largest element
         allowed = SMALL if limit is None else limit
         if gather.facts.interval(elements)[1] > allowed:
             detail = Detail("{} elements, the target allows {}", elements, allowed)

@@ -7,7 +7,7 @@ both (`onnx_scatterx.ir.schemas`), or is written otherwise there
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -189,12 +189,21 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
 
 
 class _Known:
-    """What is known of values: as declared, or as ONNX infers it at the first question."""
+    """What is known of values: as declared, or as ONNX infers it at the first question.
+
+    ONNX answers by names. So it is not asked about a name that several graphs define, nor about
+    the values of functions, which have names of their own.
+    """
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         self._overridable = overridable(model)
         self._inferred: dict[str, list[onnx.TypeProto]] | None = None
+        graphs = [model.graph, *model.graph.subgraphs()]
+        values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
+        values += [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
+        self._defined = Counter(v.name for v in values)
+        self._asked = set(values)
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, in the notation of schemas."""
@@ -218,6 +227,8 @@ class _Known:
         return None if found is None else found.numpy()
 
     def _of(self, value: ir.Value) -> list[onnx.TypeProto]:
+        if value not in self._asked or self._defined[value.name] > 1:
+            return []
         if self._inferred is None:
             self._inferred = _inferred(self._model)
         return self._inferred.get(value.name or "", [])

@@ -38,7 +38,7 @@ def test_reductions(data: st.DataObject) -> None:
     axes = data.draw(st.lists(st.integers(-rank, rank - 1), unique_by=lambda a: a % rank))
     name = data.draw(st.sampled_from(REDUCTIONS))
     if 0 in shape and name in ("Max", "Mean", "Min"):
-        shape = [max(size, 1) for size in shape]  # these have no value of nothing
+        shape = [max(size, 1) for size in shape]  # of no elements these are not defined
     keep = data.draw(st.integers(0, 1))
     given_axes = data.draw(st.booleans()) or bool(axes)
     reduced = {a % rank for a in axes or range(rank)}
@@ -179,3 +179,33 @@ def test_a_default_that_a_caller_may_override_is_no_constant() -> None:
     text = """g (float[2, 3] x, int64[1] a = {1}) => (float[?, ?] y) { y = ReduceMax (x, a) }"""
     with pytest.raises(ModelError, match="its axes are computed when the model runs"):
         onnx_scatterx.optimize(parse(text, opset=18), opset=17)
+
+
+CALLED = """<ir_version: 9, opset_import: ["" : 18, "own" : 1]>
+    g (float[4] a, int64[6] b, float[2] x) => (float[2] y, int64[6] z) {{
+        y = Neg (x)  c = own.f (b, b)  z = Neg (c) }}
+    <domain: "own", opset_import: ["" : 18]> f (x, a) => (o) {{ {} }}"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["o = CastLike (x, a)", "p, q = Split <num_outputs = 2> (a) o = Concat <axis = 0> (p, q)"],
+)
+def test_values_of_functions_have_names_of_their_own(body: str) -> None:
+    """The graph's `a` is of float[4]; that of the function is of int64[6]."""
+    model = onnx.parser.parse_model(CALLED.format(body))
+    with pytest.raises(ModelError, match="is not known"):
+        onnx_scatterx.optimize(model, opset=14)
+
+
+def test_a_name_in_both_branches() -> None:
+    """One is declared; the other is of another type."""
+    model = parse(
+        """g (float[4] x, int64[4] i, bool b) => (float[4] y) { y = If (b) <
+            then_branch = t () => (float[4] o) <float[4] v> { v = Neg (x) o = Neg (v) },
+            else_branch = e () => (float[4] o) {
+                v = Neg (i) w = CastLike (x, v) o = Cast <to = 1> (w) }> }""",
+        opset=18,
+    )
+    with pytest.raises(ModelError, match="type of its second input is not known"):
+        onnx_scatterx.optimize(model, opset=14)
