@@ -71,13 +71,18 @@ _Write = Callable[[ir.Value, ir.DataType], ir.Value]
 """Writes the result for data of an element type that sums are made of."""
 
 
+def _axis(gather: Gather) -> int:
+    """Return the axis that indices name, of data that have one."""
+    attribute = gather.node.attributes.get("axis")
+    return (0 if attribute is None else attribute.as_int()) % len(gather.data_shape)
+
+
 def _gather(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
     assert gather.indices is not None
     rank = len(gather.data_shape)
     if not rank:
         return None
-    attribute = gather.node.attributes.get("axis")
-    axis = (0 if attribute is None else attribute.as_int()) % rank
+    axis = _axis(gather)
     signed = not gather.nonnegative[axis]
     indices, dims = gather.indices, len(gather.shape) - rank + 1
 
@@ -125,8 +130,7 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write] | 
     rank, w = len(gather.data_shape), context.writer
     if not rank:
         return None
-    attribute = gather.node.attributes.get("axis")
-    axis = (0 if attribute is None else attribute.as_int()) % rank
+    axis = _axis(gather)
     others = [d for d in range(rank) if d != axis]
     if not all(gather.facts.equal(gather.shape[d], gather.data_shape[d]) for d in others):
         return None

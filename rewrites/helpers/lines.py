@@ -14,7 +14,7 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
 def hits(
     at: ir.Value,
-    dtype: ir.DataType | None,
+    dtype: ir.DataType,
     size: Term,
     axis: int,
     rank: int,
@@ -27,8 +27,6 @@ def hits(
     ``at`` has an axis of extent 1 there. If they are ``signed``, an index may count from the end.
     """
     w = context.writer
-    if dtype is None:
-        dtype = _INT64
     if dtype != _INT64 and not _is_listed(size):
         at, dtype = w.node("Cast", [at], _INT64, to=_INT64.value), _INT64  # a size may exceed int32
     lines = _lines(context, size, axis, rank, dtype, signed)
@@ -46,7 +44,7 @@ def _lines(
     """Return the positions of an axis, counted from the start and (signed) from the end."""
     w = context.writer
     others = [d for d in range(rank) if d != axis]
-    if size.constant is not None and size.constant <= LISTED:
+    if size.constant is not None and _is_listed(size):
         line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
         lines = [line, line - size.constant] if signed else [line]
         return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
