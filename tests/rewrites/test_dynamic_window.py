@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, rows
+from tests.helpers.rules import Golden, Refuses, assert_same, parse_text, rows
 
 
 def written(size: str, count: str, reduction: str = "none") -> str:
@@ -46,6 +47,16 @@ def test_numbers_that_are_added(golden: Golden) -> None:
 def test_a_ring_buffer(golden: Golden) -> None:
     feeds = [{"N": n, "p": [p, 3]} for n in (0, 1, 4) for p in (0, 3, 9)]
     golden(TENSOR_SCATTER % "circular", *feeds, opset=24)
+
+
+@pytest.mark.parametrize("start", [0, 3, 4, 2**63 - 1])
+def test_rows_of_a_ring_are_not_negative(start: int) -> None:
+    text = (TENSOR_SCATTER % "circular").replace("B", "2").replace("N", "3")
+    model = parse_text(text, 24)
+    result = onnx_scatterx.optimize(model, target="qnn")  # which lacks indices from the end
+    assert not result.report.violations
+    assert "GatherElements" in {node.op_type for node in result.model.graph.node}
+    assert_same(model, result.model, [{"p": [start, 1]}])
 
 
 def test_a_cache(golden: Golden) -> None:

@@ -1,6 +1,7 @@
 """Terms against plain Python: what the constructors build has the value that it should have."""
 
 import gc
+import math
 import random
 import weakref
 from collections.abc import Callable, Mapping
@@ -245,6 +246,14 @@ def test_tables_are_not_read_outside() -> None:
     found = pieces.evaluate(lambda *_: 0, lambda _: np.arange(5))
     assert found.tolist() == [4, 0, 1, 9, 9]
     assert lookup(np.array([4, 0, 1]), [7]).constant is not None
+
+
+def test_a_remainder_has_bounds() -> None:
+    free = element("free", (), name="free")
+    assert (modulo(free, 8) + 3 - X).interval() == (-math.inf, 10)
+    assert (5 - 2 * modulo(free + X, 8)).interval() == (-9, 5)
+    assert modulo(free, N + 2).interval() == (0, math.inf)
+    assert (free - 7 * floor_div(free, 8)).interval() == (-math.inf, math.inf)
 
 
 def test_intervals_are_exact_beyond_float() -> None:

@@ -48,6 +48,8 @@ class Atom:
     """An atom whose product with this atom is the same number as that atom alone."""
     decidable = False
     """Whether the atom itself has cases."""
+    divides = False
+    """Whether the atom is the quotient of its two parts, rounded down."""
 
     def __hash__(self) -> int:
         return self.place  # so that sets of atoms have one order in every run

@@ -68,6 +68,7 @@ class FloorDiv(Atom):
 
     __slots__ = ()
     decidable = True
+    divides = True
 
     def interval(self, of: Callable[[Term], Interval]) -> Interval:
         (low, high), (d_low, d_high) = of(self.parts[0]), of(self.parts[1])

@@ -42,12 +42,11 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
     least, most = int(limits.min), int(limits.max)
     if dtype.bitwidth == 64:
         sized = _sized(t)
-        if sized.items:
+        if sized.items and not _within(t, least, most, facts):
             t, least, most = t - sized, least // 2, most // 2
             if dtype == ir.DataType.UINT64 and sized.interval()[0] < 0:
                 return False
-    low, high = _between(t, facts)
-    return low >= least and high <= most
+    return _within(t, least, most, facts)
 
 
 def stays(t: Term, facts: Facts) -> bool:
@@ -79,6 +78,11 @@ def magnitude(t: Term, facts: Facts) -> float:
     """Return a bound of a term's magnitude, without its part of sizes and positions alone."""
     low, high = _between(t - _sized(t), facts)
     return max(-low, high)
+
+
+def _within(t: Term, least: int, most: int, facts: Facts) -> bool:
+    low, high = _between(t, facts)
+    return low >= least and high <= most
 
 
 def _between(t: Term, facts: Facts) -> Interval:
