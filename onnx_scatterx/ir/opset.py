@@ -1,25 +1,29 @@
 """A model in another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older one. A model is lowered only if each of its nodes means the same in
-both (`onnx_scatterx.ir.schemas`), or is written otherwise there
-(`onnx_scatterx.ir.older_spelling`).
+both (`onnx_scatterx.ir.schemas`), or is written otherwise there: in another spelling
+(`onnx_scatterx.ir.older_spelling`), or by its definition (`onnx_scatterx.ir.definitions`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import onnx
 import onnx_ir as ir
+from onnx_ir.passes.common import ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.captured_logs import quiet
-from onnx_scatterx.ir.check import bodies, check, skeleton
+from onnx_scatterx.ir.check import check
+from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.definitions import write_definitions
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.older_spelling import Spelling, older_spelling
@@ -29,6 +33,7 @@ from onnx_scatterx.ir.schemas import difference
 _CONVERTER = "onnxscript.version_converter"
 _ONNXSCRIPT_BEGINS = 18
 _SHOWN = 4  # nodes that an error names
+_NESTED = 4  # definitions within definitions
 
 
 def check_known(version: int) -> None:
@@ -88,6 +93,7 @@ class Obstacle(NamedTuple):
     node: ir.Node
     graph: str
     why: str
+    version: int  # of the operator set that holds there
 
     @property
     def name(self) -> str:
@@ -116,25 +122,38 @@ def _compared(model: ir.Model, version: int) -> tuple[list[Obstacle], dict[ir.No
             if isinstance(spelling, Spelling):
                 respelled[node] = spelling
             elif why is not None:
-                found.append(Obstacle(node, name, f"{why}, {spelling}" if spelling else why))
+                why = f"{why}, {spelling}" if spelling else why
+                found.append(Obstacle(node, name, why, there))
     return found, respelled
 
 
-def lower_opset(model: ir.Model, version: int) -> list[Obstacle]:
-    """Lower a model to an operator set in place; return the nodes that prevent it, if any.
+class Lowered(NamedTuple):
+    """The nodes that prevent lowering a model; if there are none, those written by definitions."""
 
-    The IR version becomes the one that came with the set, which old readers know. Raises
-    ScatterXError for a set that onnx does not know.
+    obstacles: list[Obstacle]
+    defined: tuple[str, ...] = ()
+
+
+def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowered:
+    """Lower a model to an operator set in place, unless nodes prevent it.
+
+    If ``define``, functions that the set lacks are written as ONNX defines them. The IR version
+    becomes the one that came with the set, which old readers know. Raises ScatterXError for a set
+    that onnx does not know.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
     >>> lower_opset(model, 19), model.opset_imports[""], model.ir_version
-    ([], 19, 9)
+    (Lowered(obstacles=[], defined=()), 19, 9)
     """
     check_known(version)
     found, respelled = _compared(model, version)
+    written: tuple[str, ...] = ()
+    if found and define and _defined(cloned(model), version):
+        written = _defined(model, version)
+        found, respelled = _compared(model, version)
     if found:
-        return found
+        return Lowered(found)
     names = Names(model)
     for node, spelling in respelled.items():
         spelling.write(node, version, names)
@@ -149,23 +168,43 @@ def lower_opset(model: ir.Model, version: int) -> list[Obstacle]:
     if not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions came with IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
-    return []
+    return Lowered([], written)
 
 
-def change_opset(model: ir.Model, version: int) -> bool:
-    """Raise or lower a model to an operator set in place; return whether it had another.
+def _defined(model: ir.Model, version: int) -> tuple[str, ...]:
+    """Write functions that an operator set lacks by their definitions; return their nodes.
+
+    If something else prevents lowering, the result is empty, and the model is changed in part.
+    """
+    written: list[str] = []
+    for _ in range(_NESTED):
+        found = obstacles(model, version)
+        lacking = [o for o in found if not onnx.defs.has(o.node.op_type, version, "")]
+        if not lacking:
+            return () if found else tuple(written)
+        written += [f"{o.name} ({o.node.op_type})" for o in lacking]
+        nodes = [(o.node, o.version) for o in lacking]
+        if not write_definitions(model, nodes, _Known(model)):
+            return ()
+    return ()
+
+
+def change_opset(model: ir.Model, version: int) -> tuple[str, ...]:
+    """Raise or lower a model to an operator set in place; return the nodes written by definitions.
 
     Raises ModelError if it cannot be raised, or if nodes are in the way of lowering it.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
-    ...     g (float[N] x) => (float[N] y) { y = Gelu(x) }''')
+    ...     g (float[N] x) => (float[N] z) { y = Gelu(x)
+    ...         z = StringConcat(y, y) }''')
     >>> change_opset(model, 19)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     onnx_scatterx.errors.ModelError: cannot be lowered to operator set 19: y (Gelu): began with ...
     """
     if newer_opset(model, version) is None:
-        return raise_opset(model, version)
-    found = lower_opset(model, version)
+        raise_opset(model, version)
+        return ()
+    found, written = lower_opset(model, version)
     if found:
         shown = "; ".join(map(str, found[:_SHOWN]))
         more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
@@ -173,7 +212,7 @@ def change_opset(model: ir.Model, version: int) -> bool:
             f"cannot be lowered to operator set {version}: {shown}{more}: "
             "export the model with that operator set"
         )
-    return True
+    return written
 
 
 def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
@@ -198,59 +237,50 @@ class _Known:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         self._overridable = overridable(model)
-        self._inferred: dict[str, list[onnx.TypeProto]] | None = None
-        graphs = [model.graph, *model.graph.subgraphs()]
-        values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
-        values += [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
+        values = _values(model)
         self._defined = Counter(v.name for v in values)
         self._asked = set(values)
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, in the notation of schemas."""
-        if isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED:
-            return {_text(ir.serde.serialize_type(value.type))}
-        return {_text(kind) for kind in self._of(value)}
+        found = value if _is_typed(value) else self._of(value)
+        return {_text(ir.serde.serialize_type(found.type))} if found and found.type else set()
 
     def shape(self, value: ir.Value) -> Sequence[int | None] | None:
         """Return the dims of a tensor, None for those that are not known, or None."""
-        if value.shape is not None:
-            return [dim if isinstance(dim, int) else None for dim in value.shape]
-        kinds = self._of(value)
-        if len(kinds) != 1 or not kinds[0].tensor_type.HasField("shape"):
+        found = value if value.shape is not None else self._of(value)
+        if found is None or found.shape is None:
             return None
-        dims = kinds[0].tensor_type.shape.dim
-        return [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+        return [dim if isinstance(dim, int) else None for dim in found.shape]
 
     def array(self, value: ir.Value | None) -> np.ndarray | None:
         """Return the constant that a value is in every run, or None."""
         found = constant(value, self._overridable)
         return None if found is None else found.numpy()
 
-    def _of(self, value: ir.Value) -> list[onnx.TypeProto]:
+    def _of(self, value: ir.Value) -> ir.Value | None:
         if value not in self._asked or self._defined[value.name] > 1:
-            return []
-        if self._inferred is None:
-            self._inferred = _inferred(self._model)
-        return self._inferred.get(value.name or "", [])
+            return None
+        return self._inferred.get(value.name)
+
+    @cached_property
+    def _inferred(self) -> dict[str | None, ir.Value]:
+        """What ONNX infers of the values, by their names."""
+        copy = cloned(self._model)
+        with quiet("onnx_ir.passes.common.shape_inference"):
+            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(copy)
+        return {value.name: value for value in _values(copy)}
 
 
-def _inferred(model: ir.Model) -> dict[str, list[onnx.TypeProto]]:
-    """Return ONNX's inferred types of values, by their names: several graphs may share a name."""
-    found: dict[str, list[onnx.TypeProto]] = defaultdict(list)
-    proto = skeleton(to_proto(model))
-    try:
-        graphs = [onnx.shape_inference.infer_shapes(proto).graph]
-    except (onnx.shape_inference.InferenceError, RuntimeError):
-        return found
-    while graphs:
-        graph = graphs.pop()
-        for value in (*graph.input, *graph.output, *graph.value_info):
-            found[value.name].append(value.type)
-        for tensor in graph.initializer:
-            kind = onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
-            found[tensor.name].append(kind)
-        graphs += [body for node in graph.node for body in bodies(node)]
-    return found
+def _values(model: ir.Model) -> list[ir.Value]:
+    """Return the values of a model and of its subgraphs, not those of functions."""
+    graphs = [model.graph, *model.graph.subgraphs()]
+    values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
+    return values + [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
+
+
+def _is_typed(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED
 
 
 def _text(kind: onnx.TypeProto) -> str:

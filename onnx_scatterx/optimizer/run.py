@@ -36,9 +36,7 @@ from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.cost_model.sizes import check_sizes
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
-from onnx_scatterx.text.reasons import IN_ONNXRUNTIME
-from onnx_scatterx.text.reasons import as_metadata as as_runtime
-from onnx_scatterx.text.reasons import from_metadata as from_runtime
+from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 from onnx_scatterx.text.visible import visible
 
 
@@ -88,9 +86,8 @@ def _optimized(
             found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
             model.metadata_props[METADATA] = as_metadata(found)
     told = {why for record in records for why in record.entry.in_onnxruntime}
-    told |= set(from_runtime(model.metadata_props))  # of an earlier run
-    if told:
-        model.metadata_props[IN_ONNXRUNTIME] = as_runtime(told)
+    told |= {str(LastBit.DEFINED)} if job.defined else set()
+    add_to_metadata(model.metadata_props, told)
     report = report_of(
         settings.target.name,
         records,
@@ -112,6 +109,7 @@ def _optimized(
         violations=job.violations,
         opset_lowered=job.opset_lowered,
         opset_kept=job.opset_kept,
+        defined=job.defined,
         fixed=sizes,
         to_fix=wanted,
     ), records

@@ -7,7 +7,7 @@ Runtime may compute other values after a write was replaced.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 
 from onnx_scatterx.text.visible import shortened
@@ -201,6 +201,7 @@ class LastBit(enum.Enum):
     PACKED = "ONNX Runtime computes a product with a constant by another kernel"
     PLACE = "ONNX Runtime computes other last bits of a function at another place of a tensor"
     FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
+    DEFINED = "ONNX Runtime computes a function otherwise than ONNX defines it"
 
     def __str__(self) -> str:
         return self.value
@@ -210,14 +211,18 @@ IN_ONNXRUNTIME = "onnx_scatterx.in_onnxruntime"
 """The metadata key of an optimized model: why ONNX Runtime may compute other values of it."""
 
 
-def as_metadata(reasons: Iterable[str]) -> str:
-    """Return sentences of LastBit and FloatReason as the text under ``IN_ONNXRUNTIME``.
+def add_to_metadata(metadata: MutableMapping[str, str], reasons: Iterable[str]) -> None:
+    """Add sentences of LastBit and FloatReason to a model's metadata.
 
-    >>> as_metadata(["ONNX Runtime moves QuantizeLinear past an output of the graph"])
-    'MOVED'
+    >>> metadata = {IN_ONNXRUNTIME: "MOVED"}
+    >>> add_to_metadata(metadata, [str(LastBit.FUSED)])
+    >>> metadata[IN_ONNXRUNTIME]
+    'FUSED, MOVED'
     """
-    told = set(reasons)
-    return ", ".join(why.name for why in (*LastBit, *FloatReason) if why.value in told)
+    told = {*from_metadata(metadata), *reasons}
+    if told:
+        names = (why.name for why in (*LastBit, *FloatReason) if why.value in told)
+        metadata[IN_ONNXRUNTIME] = ", ".join(names)
 
 
 def from_metadata(metadata: Mapping[str, str]) -> tuple[str, ...]:

@@ -75,6 +75,18 @@ def test_parts_of_a_split(size: int, parts: int, axis: int) -> None:
     runs_the_same(model, 17, np.arange(2 * size, dtype=np.float32).reshape(shape))
 
 
+def test_sizes_that_follow_from_constants() -> None:
+    model = parse(
+        """g (float x) => (float[2] y, float[2] z) <float[4] w = {5, 6, 7, 8}> {
+            c = Constant <value = float[4] {1, 2, 3, 4}> ()
+            a = Add (c, x)
+            b = Mul (a, w)
+            y, z = Split <num_outputs = 2> (b) }""",
+        opset=18,
+    )
+    runs_the_same(model, 17, f32(3))
+
+
 PADS = {
     "constant": "x, p, v, a",
     "edge": "x, p, , a",

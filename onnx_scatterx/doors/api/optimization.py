@@ -23,6 +23,7 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import NATIVE, Options, Strict
 from onnx_scatterx.system.observer import Observer, Progress, Watch
 from onnx_scatterx.system.record import recorded
+from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.verification import Verification
@@ -143,8 +144,8 @@ def optimize(
         if opset is not None and newest is not None and opset > newest:
             name = settings.target.name
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
-        if opset is not None:
-            change_opset(loaded, opset)
+        defined = () if opset is None else change_opset(loaded, opset)
+        add_to_metadata(loaded.metadata_props, {str(LastBit.DEFINED)} if defined else ())
         report, _ = optimize_ir(loaded, settings, observer=observer)
     about = about_model(loaded, opened, settings)
     made: Any = loaded
@@ -153,7 +154,7 @@ def optimize(
         about = replace(about, size_after=file_size(made))
     if opset is not None:
         about = replace(about, options=(*about.options, f"--opset {opset}"))
-    report = replace(report, about=about)
+    report = replace(report, about=about, defined=(*defined, *report.defined))
     result: Result[Any] = Result(made, report, given.source, read)
     if report.unmet(strict):
         head, *lines = report.violation_lines()

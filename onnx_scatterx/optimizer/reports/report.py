@@ -19,7 +19,7 @@ from onnx_scatterx.optimizer.reports.entries import (
 )
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, group, table
 from onnx_scatterx.options import NATIVE, Strict
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.text.visible import as_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,6 +65,9 @@ class Report(ShownInTables):
     violations: tuple[Violation, ...] = ()
     opset_lowered: int | None = None
     opset_kept: int | None = None
+    defined: tuple[str, ...] = ()
+    """Nodes of functions that an older operator set lacks: they are written by their definitions,
+    so the last bits of floats may differ."""
     fixed: tuple[tuple[str, int], ...] = ()
     """Sizes that were fixed, by name."""
     to_fix: str = ""
@@ -112,6 +115,7 @@ class Report(ShownInTables):
             "violations": [asdict(v) for v in self.violations],
             "opset_kept": self.opset_kept,
             "opset_lowered": self.opset_lowered,
+            "defined": list(self.defined),
             "fixed": dict(self.fixed),
             "to_fix": self.to_fix,
             "advice": [advice.to_dict() for advice in self.advice],
@@ -225,11 +229,17 @@ class Report(ShownInTables):
         ]
 
     def opset_lines(self) -> list[str]:
-        """Return in a line that the model was lowered to an operator set that the target reads."""
-        if self.opset_lowered is None:
-            return []
-        verb = "would be lowered" if self.planned else "lowered"
-        return [f"{verb} to operator set {self.opset_lowered}, as {self.target} needs it"]
+        """Return in lines that the model was lowered to an operator set that the target reads."""
+        lines = []
+        if self.opset_lowered is not None:
+            verb = "would be lowered" if self.planned else "lowered"
+            lines = [f"{verb} to operator set {self.opset_lowered}, as {self.target} needs it"]
+        if self.defined:
+            more = len(self.defined) - _NAMED
+            shown = [visible(name) for name in self.defined[:_NAMED]]
+            names = ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
+            lines.append(f"written as ONNX defines them, so last bits may differ: {names}")
+        return lines
 
     def fixed_lines(self) -> list[str]:
         """Return in a line which sizes were fixed."""

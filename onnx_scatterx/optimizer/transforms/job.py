@@ -58,6 +58,7 @@ class Job:
     forbidden: Refusal | None = None  # why the whole model is left as it is
     opset_kept: int | None = None  # of the model, if the target takes only older ones
     opset_lowered: int | None = None  # to which the model was lowered
+    defined: tuple[str, ...] = ()  # nodes that became their definitions by it
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
 
@@ -125,6 +126,7 @@ class Job:
             forbidden=forbidden,
             opset_kept=self.opset_kept,
             opset_lowered=self.opset_lowered,
+            defined=self.defined,
             modified=self.opset_lowered is not None,
         )
 

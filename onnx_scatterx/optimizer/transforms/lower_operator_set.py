@@ -35,8 +35,10 @@ class LowerOperatorSet(Pass):
             there = newer_opset(job.model, version)
             if there is None:
                 break
-            if not lower_opset(job.model, version):
+            needed = version == target.max_opset  # the last bits of definitions may differ
+            found, job.defined = lower_opset(job.model, version, define=needed)
+            if not found:
                 job.opset_lowered = version
                 return True
-            job.opset_kept = there if version == target.max_opset else None
+            job.opset_kept = there if needed else None
         return False
