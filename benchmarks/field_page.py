@@ -119,6 +119,7 @@ def outcome(found: Mapping[str, Any], first: str) -> str:
     native = found["after"].get("ScatterX", 0)
     parts += [f"{count['before']} → {count['after']}" + (", ScatterX" if native else "")]
     parts += [f"kept: {why}" for why in found["kept"]]
+    parts += [f"missing: {what}" for what in found["missing"]]
     others = [op for op in found["lacks"] if op not in found["after"]]
     parts += [f"not taken besides: {', '.join(others)}"] if others else []
     parts += [f"on the host: {', '.join(found['on_host'])}"] if found["on_host"] else []
