@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.metadata
+import itertools
 import json
 import re
 import shlex
@@ -112,13 +113,21 @@ def beyond(path: Path, target: str) -> list[str]:
     """
     model = onnx.load(path)
     values = {t.name: t for t in model.graph.initializer}
-    for node in nodes(model):
-        if node.op_type == "Constant":
-            values |= {node.output[0]: a.t for a in node.attribute if a.name == "value"}
+    constants = [node for node in nodes(model) if node.op_type == "Constant"]
+    values |= {n.output[0]: a.t for n in constants for a in n.attribute if a.name == "value"}
     sorts = [node.input[1] for node in nodes(model) if node.op_type == "TopK"]
     counts = [int(onnx.numpy_helper.to_array(values[k]).max()) for k in sorts if k in values]
     found = target.startswith("TensorRT") and max(counts, default=0) >= 3840
     return ["TopK of 3840 elements or more"] if found else []
+
+
+def lacks(report: dict[str, Any], on_host: bool) -> list[str]:
+    """Return the operators that the target does not take, or runs on its host."""
+    found = [v for v in report["violations"] if v["on_host"] is on_host]
+    newer = {v["op"] for v in found if v["why"].startswith("operator set")}
+    operators = sorted({v["op"] for v in found if not v["why"].startswith("operator set")})
+    text = f"{', '.join(sorted(newer))} of operator set {report['opset_kept']}"
+    return [*operators, *([text] if newer else [])]
 
 
 def run(command: str, folder: Path) -> dict[str, Any]:
@@ -137,7 +146,7 @@ def allowed(command: str, case: Case, inputs: dict[str, str], promises: Sequence
     keys = re.sub(r"dense(_limit)? = \w+", "", target.removeprefix(TARGETS[case.target]))
     own = {name: array.shape for name, array in next(draws(inputs, (), fixed=True)).items()}
     sizes = {d: own[name][i] for name, dims in names(inputs).items() for i, d in dims.items()}
-    for i, (option, value) in enumerate(zip(arguments, arguments[1:], strict=False), 1):
+    for i, (option, value) in enumerate(itertools.pairwise(arguments), 1):
         about, _, facts = value.partition(": ")
         said = [f"{about}: {fact}" for fact in facts.split(", ")] if facts else [value]
         if option == "--assume" and not {*said} <= {*promises}:
@@ -196,18 +205,17 @@ def solve(case: Case, folder: Path) -> dict[str, Any]:
         more = [way for way in nexts if way and way not in tried]
         command = more[0] if more and len(tried) < COMMANDS else ""
     kept = [s["why"] for s in report["scatters"] if s["action"] == "kept"]
-    missing = [way["condition"] for a in report["advice"] for way in a["ways"] if a["nodes"]]
-    missing += [a["missing"] for a in report["advice"] if a["nodes"] and not a["ways"]]
+    stuck = [advice for advice in report["advice"] if advice["nodes"]]
     found = {
         "statement": statement(case.pattern),
         "command": tried[-1],
         "before": scatters(folder / "in.onnx"),
         "after": scatters(folder / "out.onnx"),
         "kept": dict(Counter(kept)),
-        "missing": list(dict.fromkeys(missing)),
-        "lacks": sorted({v["op"] for v in report["violations"] if not v["on_host"]})
-        + beyond(folder / "out.onnx", case.target),
-        "on_host": sorted({v["op"] for v in report["violations"] if v["on_host"]}),
+        "missing": list(dict.fromkeys(a["missing"] for a in stuck if not a["ways"])),
+        "not_run": list(dict.fromkeys(way["condition"] for a in stuck for way in a["ways"])),
+        "lacks": lacks(report, on_host=False) + beyond(folder / "out.onnx", case.target),
+        "on_host": lacks(report, on_host=True),
     }
     fixed = "--fix" in tried[-1]
     return found | compare(folder, draws(inputs, promises, fixed))

@@ -11,13 +11,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-Inputs = ClassVar[dict[str, str]]
-
 
 class TopBoxes(nn.Module):
     """`oboxes[b] = boxes[b, keep[b]]` in a loop, after TopK"""
 
-    inputs: Inputs = {"boxes": "float 2 50 1 4", "confidence": "float 2 50"}
+    inputs: ClassVar = {"boxes": "float 2 50 1 4", "confidence": "float 2 50"}
 
     def forward(self, boxes: Tensor, confidence: Tensor) -> tuple[Tensor, Tensor]:
         keep = torch.topk(confidence, 30, dim=1)[1]
@@ -31,7 +29,7 @@ class TopBoxes(nn.Module):
 class SegmentSum(nn.Module):
     """`zeros.scatter_add(0, index, e)`, 3000 x 32 into 500 x 32"""
 
-    inputs: Inputs = {"e": "float 3000 32", "index": "index 0:500 3000"}
+    inputs: ClassVar = {"e": "float 3000 32", "index": "index 0:500 3000"}
 
     def forward(self, e: Tensor, index: Tensor) -> Tensor:
         return torch.zeros(500, 32).scatter_add(0, index.unsqueeze(-1).expand(-1, 32), e)
@@ -40,7 +38,7 @@ class SegmentSum(nn.Module):
 class OneSegment(nn.Module):
     """`data.scatter_add(0, index, x)`, more rows than the data has: 2 x 5 into 1 x 5"""
 
-    inputs: Inputs = {"data": "float 1 5", "index": "index 0:1 2 5", "x": "float 2 5"}
+    inputs: ClassVar = {"data": "float 1 5", "index": "index 0:1 2 5", "x": "float 2 5"}
 
     def forward(self, data: Tensor, index: Tensor, x: Tensor) -> Tensor:
         return data.scatter_add(0, index, x)
@@ -49,7 +47,7 @@ class OneSegment(nn.Module):
 class MoreUpdates(nn.Module):
     """`data.scatter(0, index, x)`, more updates than data: 24 into 2"""
 
-    inputs: Inputs = {"data": "float 2", "index": "index 0:2 24", "x": "float 24"}
+    inputs: ClassVar = {"data": "float 2", "index": "index 0:2 24", "x": "float 24"}
 
     def forward(self, data: Tensor, index: Tensor, x: Tensor) -> Tensor:
         return data.scatter(0, index, x)
@@ -58,7 +56,7 @@ class MoreUpdates(nn.Module):
 class AddAlongRows(nn.Module):
     """`t.scatter_add_(2, idx[:, :, k], x[:, :, k])`, twice"""
 
-    inputs: Inputs = {"t": "float 1 4 32", "idx": "index 0:32 1 4 2 64", "x": "float 1 4 2 64"}
+    inputs: ClassVar = {"t": "float 1 4 32", "idx": "index 0:32 1 4 2 64", "x": "float 1 4 2 64"}
 
     def forward(self, t: Tensor, idx: Tensor, x: Tensor) -> Tensor:
         for k in range(2):
@@ -69,7 +67,7 @@ class AddAlongRows(nn.Module):
 class AddVector(nn.Module):
     """`data.scatter_add(0, idx, u)`, 2000 into 1000"""
 
-    inputs: Inputs = {"data": "float 1000", "idx": "index 0:1000 2000", "u": "float 2000"}
+    inputs: ClassVar = {"data": "float 1000", "idx": "index 0:1000 2000", "u": "float 2000"}
 
     def forward(self, data: Tensor, idx: Tensor, u: Tensor) -> Tensor:
         return data.scatter_add(0, idx, u)
@@ -78,7 +76,7 @@ class AddVector(nn.Module):
 class MarkArgmax(nn.Module):
     """`tensor_scatter_nd_update(t, [arange, argmax], 1)`"""
 
-    inputs: Inputs = {"t": "float 6 9", "scores": "float 6 9"}
+    inputs: ClassVar = {"t": "float 6 9", "scores": "float 6 9"}
 
     def forward(self, t: Tensor, scores: Tensor) -> Tensor:
         t = t.clone()
@@ -89,7 +87,7 @@ class MarkArgmax(nn.Module):
 class Canvas(nn.Module):
     """`canvas[:, flat] = voxels.t()`, 30000 into 512 x 512, no position twice"""
 
-    inputs: Inputs = {"voxels": "float 30000 2", "flat": "unique 0:262144 30000"}
+    inputs: ClassVar = {"voxels": "float 30000 2", "flat": "unique 0:262144 30000"}
     promises = ("flat: unique", "flat: nonnegative")
 
     def forward(self, voxels: Tensor, flat: Tensor) -> Tensor:
@@ -101,7 +99,7 @@ class Canvas(nn.Module):
 class Pillars(nn.Module):
     """`canvas[:, y * nx + x] = features.t()`, 6000 into 496 x 432, no position twice"""
 
-    inputs: Inputs = {"features": "float 6000 2", "cells": "cells 496:432 6000"}
+    inputs: ClassVar = {"features": "float 6000 2", "cells": "cells 496:432 6000"}
 
     def forward(self, features: Tensor, cells: Tensor) -> Tensor:
         canvas = torch.zeros(2, 496 * 432)
@@ -112,7 +110,7 @@ class Pillars(nn.Module):
 class ScatterValue(nn.Module):
     """`x.scatter(1, index, 7.0)`"""
 
-    inputs: Inputs = {"x": "float 1 2 3", "index": "index 0:2 1 1 3"}
+    inputs: ClassVar = {"x": "float 1 2 3", "index": "index 0:2 1 1 3"}
 
     def forward(self, x: Tensor, index: Tensor) -> Tensor:
         return x.scatter(1, index, 7.0)
@@ -121,7 +119,7 @@ class ScatterValue(nn.Module):
 class CacheAt(nn.Module):
     """`k_cache[:, :, pos] = k`"""
 
-    inputs: Inputs = {"k_cache": "float 1 2 16 8", "pos": "index 0:16 1", "k": "float 1 2 1 8"}
+    inputs: ClassVar = {"k_cache": "float 1 2 16 8", "pos": "index 0:16 1", "k": "float 1 2 1 8"}
 
     def forward(self, k_cache: Tensor, pos: Tensor, k: Tensor) -> Tensor:
         k_cache = k_cache.clone()
@@ -132,7 +130,7 @@ class CacheAt(nn.Module):
 class TopMask(nn.Module):
     """`mask.scatter_(-1, topk, 1)`, 24 of 48"""
 
-    inputs: Inputs = {"attention": "float 1 2 48 48"}
+    inputs: ClassVar = {"attention": "float 1 2 48 48"}
 
     def forward(self, attention: Tensor) -> Tensor:
         mask = torch.zeros(1, 2, 48, 48)
@@ -143,7 +141,7 @@ class TopMask(nn.Module):
 class RefinePatches(nn.Module):
     """`ref.scatter_(1, topk, 1)`, then `x[n, h, w] = y`, 200 patches (BackgroundMattingV2)"""
 
-    inputs: Inputs = {"error": "float 1 1024", "x": "float 1 32 32 8", "y": "float 200 8"}
+    inputs: ClassVar = {"error": "float 1 1024", "x": "float 1 32 32 8", "y": "float 200 8"}
 
     def forward(self, error: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         top = error.topk(200, dim=1)[1]
@@ -156,7 +154,7 @@ class RefinePatches(nn.Module):
 class TopSoftmax(nn.Module):
     """`zeros.scatter(1, topk indices, softmax)`, 10 of 200"""
 
-    inputs: Inputs = {"scores": "float 1 200"}
+    inputs: ClassVar = {"scores": "float 1 200"}
 
     def forward(self, scores: Tensor) -> Tensor:
         values, at = torch.topk(scores, 10, dim=1)
@@ -166,7 +164,7 @@ class TopSoftmax(nn.Module):
 class PutRows(nn.Module):
     """`a[idx] = b`, idx an input"""
 
-    inputs: Inputs = {"a": "float 8 5", "idx": "unique 0:8 3", "b": "float 3 5"}
+    inputs: ClassVar = {"a": "float 8 5", "idx": "unique 0:8 3", "b": "float 3 5"}
 
     def forward(self, a: Tensor, idx: Tensor, b: Tensor) -> Tensor:
         a = a.clone()
@@ -177,7 +175,7 @@ class PutRows(nn.Module):
 class OneHot(nn.Module):
     """`zeros.scatter_(1, index, 1)`"""
 
-    inputs: Inputs = {"index": "index 0:9 1 1 6 6"}
+    inputs: ClassVar = {"index": "index 0:9 1 1 6 6"}
 
     def forward(self, index: Tensor) -> Tensor:
         return torch.zeros(1, 9, 6, 6).scatter(1, index, 1.0)
@@ -186,7 +184,7 @@ class OneHot(nn.Module):
 class Alignment(nn.Module):
     """`aln[indices, arange(n)] = 1`"""
 
-    inputs: Inputs = {"indices": "index 0:12 20"}
+    inputs: ClassVar = {"indices": "index 0:12 20"}
 
     def forward(self, indices: Tensor) -> Tensor:
         aln = torch.zeros(12, 20)
@@ -197,7 +195,7 @@ class Alignment(nn.Module):
 class PagedCache(nn.Module):
     """`cache[slots // 4, slots % 4] = src`, no slot twice"""
 
-    inputs: Inputs = {"cache": "float 6 4 8", "slots": "unique 0:24 5", "src": "float 5 8"}
+    inputs: ClassVar = {"cache": "float 6 4 8", "slots": "unique 0:24 5", "src": "float 5 8"}
     promises = ("slots: nonnegative", "slots: unique", "slots >= 0", "slots < 24")
 
     def forward(self, cache: Tensor, slots: Tensor, src: Tensor) -> Tensor:
@@ -209,7 +207,7 @@ class PagedCache(nn.Module):
 class RowCache(nn.Module):
     """`cache[arange(b), at] = k`, one position per row"""
 
-    inputs: Inputs = {"cache": "float 3 10 8", "at": "index 0:10 3", "k": "float 3 8"}
+    inputs: ClassVar = {"cache": "float 3 10 8", "at": "index 0:10 3", "k": "float 3 8"}
 
     def forward(self, cache: Tensor, at: Tensor, k: Tensor) -> Tensor:
         cache = cache.clone()
@@ -220,7 +218,7 @@ class RowCache(nn.Module):
 class Hough(nn.Module):
     """`accum.index_put_((n, c, angle, rho), values, accumulate=True)`, constant positions"""
 
-    inputs: Inputs = {"img": "float 1 2 8 8"}
+    inputs: ClassVar = {"img": "float 1 2 8 8"}
 
     def forward(self, img: Tensor) -> Tensor:
         accum = torch.zeros(1, 2, 6, 23)
@@ -238,7 +236,7 @@ class Hough(nn.Module):
 class ColumnAt(nn.Module):
     """`y[:, position] = val`, position an input"""
 
-    inputs: Inputs = {"y": "float 2 8 4", "position": "index 0:8 1", "val": "float 2 1 4"}
+    inputs: ClassVar = {"y": "float 2 8 4", "position": "index 0:8 1", "val": "float 2 1 4"}
     promises = ("position: nonnegative", "position: contiguous", "position: unique")
 
     def forward(self, y: Tensor, position: Tensor, val: Tensor) -> Tensor:
@@ -250,7 +248,7 @@ class ColumnAt(nn.Module):
 class Experts(nn.Module):
     """`zeros.scatter_add(0, routed tokens, rows)`, a mixture of experts"""
 
-    inputs: Inputs = {"rows": "float 32 16", "tokens": "index 0:16 32"}
+    inputs: ClassVar = {"rows": "float 32 16", "tokens": "index 0:16 32"}
 
     def forward(self, rows: Tensor, tokens: Tensor) -> Tensor:
         return torch.zeros(16, 16).scatter_add(0, tokens[:, None].expand(-1, 16), rows)
@@ -259,7 +257,7 @@ class Experts(nn.Module):
 class Degrees(nn.Module):
     """degrees by `scatter_add`, 13264 edges into 2708 nodes (Cora)"""
 
-    inputs: Inputs = {"weight": "float 13264", "target": "index 0:2708 13264"}
+    inputs: ClassVar = {"weight": "float 13264", "target": "index 0:2708 13264"}
 
     def forward(self, weight: Tensor, target: Tensor) -> Tensor:
         return torch.zeros(2708).scatter_add(0, target, weight)
@@ -268,7 +266,7 @@ class Degrees(nn.Module):
 class GraphSoftmax(nn.Module):
     """`scatter_reduce amax`, `scatter_add`: a softmax over edges, 300 edges into 50 nodes"""
 
-    inputs: Inputs = {"logits": "float 300 4", "target": "index 0:50 300"}
+    inputs: ClassVar = {"logits": "float 300 4", "target": "index 0:50 300"}
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         at = target[:, None].expand(-1, 4)
@@ -280,7 +278,7 @@ class GraphSoftmax(nn.Module):
 class CrossWrite(nn.Module):
     """`x[i, :, j] = v`, i and j inputs"""
 
-    inputs: Inputs = {
+    inputs: ClassVar = {
         "x": "float 5 3 6", "i": "unique 0:5 2", "j": "index 0:6 2", "v": "float 2 3",
     }  # fmt: skip
 

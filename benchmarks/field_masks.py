@@ -10,13 +10,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-Inputs = ClassVar[dict[str, str]]
-
 
 class MaskCopy(nn.Module):
     """`w[idx] = b[idx]`, idx a mask"""
 
-    inputs: Inputs = {"w": "float 6 7", "b": "float 6 7", "idx": "mask 6 7"}
+    inputs: ClassVar = {"w": "float 6 7", "b": "float 6 7", "idx": "mask 6 7"}
 
     def forward(self, w: Tensor, b: Tensor, idx: Tensor) -> Tensor:
         w = w.clone()
@@ -27,7 +25,7 @@ class MaskCopy(nn.Module):
 class MaskRows(nn.Module):
     """`content[selected] = other[selected]`, selected = mask.any(1)"""
 
-    inputs: Inputs = {"content": "float 6 5", "other": "float 6 5", "mask": "mask 6 4"}
+    inputs: ClassVar = {"content": "float 6 5", "other": "float 6 5", "mask": "mask 6 4"}
 
     def forward(self, content: Tensor, other: Tensor, mask: Tensor) -> Tensor:
         selected = mask.any(dim=1)
@@ -39,7 +37,7 @@ class MaskRows(nn.Module):
 class MaskFill(nn.Module):
     """`x[occ] = 0`, occ a mask"""
 
-    inputs: Inputs = {"x": "float 1 9 9", "occ": "mask 1 9 9"}
+    inputs: ClassVar = {"x": "float 1 9 9", "occ": "mask 1 9 9"}
 
     def forward(self, x: Tensor, occ: Tensor) -> Tensor:
         x = x.clone()
@@ -50,7 +48,7 @@ class MaskFill(nn.Module):
 class ConstantMask(nn.Module):
     """`x[mask] = 0`, a constant mask"""
 
-    inputs: Inputs = {"x": "float 1 3 3"}
+    inputs: ClassVar = {"x": "float 1 3 3"}
 
     def forward(self, x: Tensor) -> Tensor:
         x = x.clone()
@@ -61,7 +59,7 @@ class ConstantMask(nn.Module):
 class TwoFills(nn.Module):
     """`m[m != c] = 1; m[m == c] = 0`"""
 
-    inputs: Inputs = {"m": "index 0:4 5 6"}
+    inputs: ClassVar = {"m": "index 0:4 5 6"}
 
     def forward(self, m: Tensor) -> Tensor:
         m = m.clone()
@@ -73,7 +71,7 @@ class TwoFills(nn.Module):
 class FullMasks(nn.Module):
     """`m[where(m.sum(-1) == n)] = False`"""
 
-    inputs: Inputs = {"m": "mask 4 5 6"}
+    inputs: ClassVar = {"m": "mask 4 5 6"}
 
     def forward(self, m: Tensor) -> Tensor:
         m = m.clone()
@@ -84,7 +82,7 @@ class FullMasks(nn.Module):
 class MaskedScatter(nn.Module):
     """`embeds.masked_scatter(mask, features)`"""
 
-    inputs: Inputs = {"embeds": "float 1 10 8", "image": "mask 1 10", "features": "float 10 8"}
+    inputs: ClassVar = {"embeds": "float 1 10 8", "image": "mask 1 10", "features": "float 10 8"}
 
     def forward(self, embeds: Tensor, image: Tensor, features: Tensor) -> Tensor:
         return embeds.masked_scatter(image.unsqueeze(-1).expand_as(embeds), features)
@@ -93,7 +91,7 @@ class MaskedScatter(nn.Module):
 class MaskedPositions(nn.Module):
     """`position_ids[b][mask] = pos[mask]` in a loop"""
 
-    inputs: Inputs = {"pos": "index 0:70 3 9", "mask": "mask 3 9"}
+    inputs: ClassVar = {"pos": "index 0:70 3 9", "mask": "mask 3 9"}
 
     def forward(self, pos: Tensor, mask: Tensor) -> Tensor:
         position_ids = torch.zeros(3, 9, dtype=torch.int64)
@@ -105,7 +103,7 @@ class MaskedPositions(nn.Module):
 class TwoHalves(nn.Module):
     """`new[leq] = f(outputs[leq]); new[~leq] = g(outputs[~leq])`"""
 
-    inputs: Inputs = {"outputs": "float 2 18", "op": "float 18"}
+    inputs: ClassVar = {"outputs": "float 2 18", "op": "float 18"}
 
     def forward(self, outputs: Tensor, op: Tensor) -> Tensor:
         threshold = op.sigmoid().expand_as(outputs)
@@ -119,7 +117,7 @@ class TwoHalves(nn.Module):
 class MaskedColumn(nn.Module):
     """`r[mask, 0] = R[mask]`"""
 
-    inputs: Inputs = {"values": "float 4"}
+    inputs: ClassVar = {"values": "float 4"}
 
     def forward(self, values: Tensor) -> Tensor:
         r = torch.zeros(4, 2)
@@ -131,7 +129,7 @@ class MaskedColumn(nn.Module):
 class ManyRows(nn.Module):
     """`mask[indices] = True`, 25 inputs"""
 
-    inputs: Inputs = {"indices": "unique 0:100 25"}
+    inputs: ClassVar = {"indices": "unique 0:100 25"}
 
     def forward(self, indices: Tensor) -> Tensor:
         mask = torch.zeros(100, dtype=torch.bool)
@@ -142,7 +140,7 @@ class ManyRows(nn.Module):
 class AddConstantRows(nn.Module):
     """`x.index_add_(0, [1, 3, 1, 7, 3], y)`"""
 
-    inputs: Inputs = {"x": "float 8 4", "y": "float 5 4"}
+    inputs: ClassVar = {"x": "float 8 4", "y": "float 5 4"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         return x.index_add(0, torch.tensor([1, 3, 1, 7, 3]), y)
@@ -151,16 +149,25 @@ class AddConstantRows(nn.Module):
 class IndexAdd(nn.Module):
     """`x.index_add_(0, index, y)`, index an input"""
 
-    inputs: Inputs = {"x": "float 8 4", "index": "index 0:8 5", "y": "float 5 4"}
+    inputs: ClassVar = {"x": "float 8 4", "index": "index 0:8 5", "y": "float 5 4"}
 
     def forward(self, x: Tensor, index: Tensor, y: Tensor) -> Tensor:
         return x.index_add(0, index, y)
 
 
+class AccumulateRows(nn.Module):
+    """`A.index_put((index,), B, accumulate=True)`"""
+
+    inputs: ClassVar = {"a": "float 5 3", "index": "index 0:5 5", "b": "float 5 3"}
+
+    def forward(self, a: Tensor, index: Tensor, b: Tensor) -> Tensor:
+        return a.index_put((index,), b, accumulate=True)
+
+
 class IndexFill(nn.Module):
     """`x.index_fill_(1, index, -1)`"""
 
-    inputs: Inputs = {"x": "float 3 8", "index": "unique 0:8 3"}
+    inputs: ClassVar = {"x": "float 3 8", "index": "unique 0:8 3"}
 
     def forward(self, x: Tensor, index: Tensor) -> Tensor:
         return x.index_fill(1, index, -1.0)
@@ -169,7 +176,7 @@ class IndexFill(nn.Module):
 class AddAtNonzero(nn.Module):
     """`w.scatter_add(0, nonzero(x < 0), x[nonzero])`"""
 
-    inputs: Inputs = {"w": "float 12", "x": "float 12"}
+    inputs: ClassVar = {"w": "float 12", "x": "float 12"}
 
     def forward(self, w: Tensor, x: Tensor) -> Tensor:
         idx = torch.nonzero(x < 0).view(-1)
@@ -179,7 +186,7 @@ class AddAtNonzero(nn.Module):
 class TwoReductions(nn.Module):
     """`scatter_reduce` amax and sum, 6 into 4"""
 
-    inputs: Inputs = {"x": "float 4", "index": "index 0:4 6", "src": "float 6"}
+    inputs: ClassVar = {"x": "float 4", "index": "index 0:4 6", "src": "float 6"}
 
     def forward(self, x: Tensor, index: Tensor, src: Tensor) -> tuple[Tensor, Tensor]:
         most = x.scatter_reduce(0, index, src, "amax")
@@ -189,7 +196,7 @@ class TwoReductions(nn.Module):
 class MaxOfNeighbours(nn.Module):
     """`x.scatter_reduce(0, index, src, "amax")`, 60 edges into 20 x 4"""
 
-    inputs: Inputs = {"x": "float 20 4", "index": "index 0:20 60", "src": "float 60 4"}
+    inputs: ClassVar = {"x": "float 20 4", "index": "index 0:20 60", "src": "float 60 4"}
 
     def forward(self, x: Tensor, index: Tensor, src: Tensor) -> Tensor:
         return x.scatter_reduce(0, index[:, None].expand(-1, 4), src, "amax")
@@ -198,7 +205,7 @@ class MaxOfNeighbours(nn.Module):
 class MaxOfClusters(nn.Module):
     """`scatter_reduce(x, 0, cluster, x, "amax", include_self=False)`, a symbolic number of rows"""
 
-    inputs: Inputs = {"x": "float points=12", "cluster": "index 0:points points=12"}
+    inputs: ClassVar = {"x": "float points=12", "cluster": "index 0:points points=12"}
 
     def forward(self, x: Tensor, cluster: Tensor) -> Tensor:
         return torch.scatter_reduce(x, 0, cluster, x, "amax", include_self=False)
@@ -207,7 +214,7 @@ class MaxOfClusters(nn.Module):
 class SegmentMean(nn.Module):
     """the mean by two `scatter_add`, 512 into 2048 cells (TAPAS)"""
 
-    inputs: Inputs = {"values": "float 512", "index": "index 0:2048 512"}
+    inputs: ClassVar = {"values": "float 512", "index": "index 0:2048 512"}
 
     def forward(self, values: Tensor, index: Tensor) -> Tensor:
         sums = torch.zeros(2048).scatter_add(0, index, values)
@@ -218,7 +225,7 @@ class SegmentMean(nn.Module):
 class Pairs(nn.Module):
     """`out[:, t[:, 0], t[:, 1]] = x[0, :, 0, :]`, 1000 into 200 x 700, no pair twice"""
 
-    inputs: Inputs = {"x": "float 1 1 1 1000", "t": "cells 200:700 1000"}
+    inputs: ClassVar = {"x": "float 1 1 1 1000", "t": "cells 200:700 1000"}
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
         out = torch.full((1, 200, 700), -9999999.0)
@@ -229,7 +236,7 @@ class Pairs(nn.Module):
 class PointLabels(nn.Module):
     """`e[labels == -1] = 0; e[labels == k] += w` (SAM)"""
 
-    inputs: Inputs = {"e": "float 1 5 8", "labels": "index -1:2 1 5", "w": "float 3 8"}
+    inputs: ClassVar = {"e": "float 1 5 8", "labels": "index -1:2 1 5", "w": "float 3 8"}
 
     def forward(self, e: Tensor, labels: Tensor, w: Tensor) -> Tensor:
         e = e.clone()
@@ -242,7 +249,7 @@ class PointLabels(nn.Module):
 class GlobalAttention(nn.Module):
     """`attn[nonzero] = f(attn[nonzero])` (Longformer)"""
 
-    inputs: Inputs = {"attn": "float 2 9 8", "is_global": "mask 2 9"}
+    inputs: ClassVar = {"attn": "float 2 9 8", "is_global": "mask 2 9"}
 
     def forward(self, attn: Tensor, is_global: Tensor) -> Tensor:
         at = is_global.nonzero(as_tuple=True)
@@ -254,7 +261,7 @@ class GlobalAttention(nn.Module):
 class RegionLevels(nn.Module):
     """`res.scatter(0, where(levels == l), features)` per level (RoI of torchvision)"""
 
-    inputs: Inputs = {
+    inputs: ClassVar = {
         "levels": "index 0:2 8", "low": "float 8 4", "high": "float 8 4",
     }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -120,6 +121,7 @@ def outcome(found: Mapping[str, Any], first: str) -> str:
     parts += [f"{count['before']} → {count['after']}" + (", ScatterX" if native else "")]
     parts += [f"kept: {why}" for why in found["kept"]]
     parts += [f"missing: {what}" for what in found["missing"]]
+    parts += [f'a printed command was not run, "{what}"' for what in found["not_run"]]
     others = [op for op in found["lacks"] if op not in found["after"]]
     parts += [f"not taken besides: {', '.join(others)}"] if others else []
     parts += [f"on the host: {', '.join(found['on_host'])}"] if found["on_host"] else []
@@ -129,8 +131,8 @@ def outcome(found: Mapping[str, Any], first: str) -> str:
 def first_command(case: Case) -> str:
     """Return the command that is run first."""
     target = TARGETS[case.target]
-    option = f" --target '{target}'" if " " in target else f" --target {target}"
-    return "onnx-scatterx optimize in.onnx -o out.onnx" + ("" if target == "scatterx" else option)
+    option = f" --target {shlex.quote(target)}" if target != "scatterx" else ""
+    return f"onnx-scatterx optimize in.onnx -o out.onnx{option}"
 
 
 def cell(text: str) -> str:
@@ -146,9 +148,11 @@ def page(results: Mapping[str, Any]) -> str:
     used = [name for name in TARGETS if any(t.case.target == name for t in listed)]
     runs = [cases[key] for key in dict.fromkeys(t.case.key for t in listed)]
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    repositories = {t.name.partition("#")[0] for t in listed}
+    guessed = sum(t.guessed for t in listed)
     lines = [
-        f"- {len(listed)} threads in {len({t.name.partition('#')[0] for t in listed})} repositories,"
-        f" {len(runs)} cases; {sum(t.guessed for t in listed)} threads show no code",
+        f"- {len(listed)} threads in {len(repositories)} repositories, {len(runs)} cases",
+        f"- {guessed} threads show no code, so the statement is a guess",
         *(f"- {name}: {totals[name]} threads" for name in GRADES),
         f"- {sum(sum(r['before'].values()) for r in runs)} scatters before,"
         f" {sum(sum(r['after'].values()) for r in runs)} after",

@@ -10,13 +10,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-Inputs = ClassVar[dict[str, str]]
-
 
 class EmptySlice(nn.Module):
     """`x[1:-1] = 0`, an empty slice"""
 
-    inputs: Inputs = {"x": "float 2"}
+    inputs: ClassVar = {"x": "float 2"}
 
     def forward(self, x: Tensor) -> Tensor:
         x = x.clone()
@@ -27,7 +25,7 @@ class EmptySlice(nn.Module):
 class SlidingCache(nn.Module):
     """`next[i, :, :, :-k] = cache[i, :, :, k:]; next[i, :, :, -k:] = x`"""
 
-    inputs: Inputs = {"cache": "float 2 1 4 9", "x": "float 1 4 3"}
+    inputs: ClassVar = {"cache": "float 2 1 4 9", "x": "float 1 4 3"}
 
     def forward(self, cache: Tensor, x: Tensor) -> Tensor:
         following = torch.zeros(2, 1, 4, 9)
@@ -39,7 +37,7 @@ class SlidingCache(nn.Module):
 class Middle(nn.Module):
     """`x.at[:, 5:-5, 5:-5].set(y)`"""
 
-    inputs: Inputs = {"x": "float 2 16 18 1", "y": "float 2 6 8 1"}
+    inputs: ClassVar = {"x": "float 2 16 18 1", "y": "float 2 6 8 1"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         x = x.clone()
@@ -50,7 +48,7 @@ class Middle(nn.Module):
 class Pose(nn.Module):
     """`y[:, 0::3] = ...; y[:, 1::3] = ...; y[:, 2::3] = sigmoid(...)`, the head of YOLO pose"""
 
-    inputs: Inputs = {"kpts": "float 1 51 20", "anchors": "float 2 20"}
+    inputs: ClassVar = {"kpts": "float 1 51 20", "anchors": "float 2 20"}
 
     def forward(self, kpts: Tensor, anchors: Tensor) -> Tensor:
         y = kpts.clone()
@@ -63,7 +61,7 @@ class Pose(nn.Module):
 class CausalFill(nn.Module):
     """`mask[..., :n] = fill`, both sizes symbolic"""
 
-    inputs: Inputs = {"mask": "float 2 total=9", "fill": "float 2 n=5"}
+    inputs: ClassVar = {"mask": "float 2 total=9", "fill": "float 2 n=5"}
     promises = ("n <= total",)
 
     def forward(self, mask: Tensor, fill: Tensor) -> Tensor:
@@ -75,7 +73,7 @@ class CausalFill(nn.Module):
 class PhiMask(nn.Module):
     """`mask[..., :n] = mask[..., :n].masked_fill(padding, lowest)` (Phi)"""
 
-    inputs: Inputs = {"mask": "float 1 1 7 9", "attention": "index 0:2 1 7"}
+    inputs: ClassVar = {"mask": "float 1 1 7 9", "attention": "index 0:2 1 7"}
 
     def forward(self, mask: Tensor, attention: Tensor) -> Tensor:
         mask = mask.clone()
@@ -88,7 +86,7 @@ class PhiMask(nn.Module):
 class SwinMask(nn.Module):
     """`img_mask[:, h, w, :] = cnt`, nine times, symbolic sizes (Swin)"""
 
-    inputs: Inputs = {"x": "float 1 2 height=14 width=21"}
+    inputs: ClassVar = {"x": "float 1 2 height=14 width=21"}
     promises = ("height >= 7", "width >= 7")
 
     def forward(self, x: Tensor) -> Tensor:
@@ -102,7 +100,7 @@ class SwinMask(nn.Module):
 class WarpGrid(nn.Module):
     """`vgrid[:, 0] = ...; vgrid[:, 1] = ...`, then grid_sample"""
 
-    inputs: Inputs = {"x": "float 1 3 6 8", "flow": "float 1 2 6 8"}
+    inputs: ClassVar = {"x": "float 1 3 6 8", "flow": "float 1 2 6 8"}
 
     def forward(self, x: Tensor, flow: Tensor) -> Tensor:
         vgrid = flow.clone()
@@ -114,7 +112,7 @@ class WarpGrid(nn.Module):
 class Steps(nn.Module):
     """`out[step] = c[step]` in a loop (VisionLAN)"""
 
-    inputs: Inputs = {"c": "float 6 2 9"}
+    inputs: ClassVar = {"c": "float 6 2 9"}
 
     def forward(self, c: Tensor) -> Tensor:
         out = torch.zeros(6, 2, 9)
@@ -126,7 +124,7 @@ class Steps(nn.Module):
 class ShapeTable(nn.Module):
     """`shapes = torch.empty(levels, 2); shapes[l, 0] = h; shapes[l, 1] = w`, of symbolic sizes"""
 
-    inputs: Inputs = {"a": "float 1 3 h0=8 w0=6", "b": "float 1 3 h1=4 w1=3"}
+    inputs: ClassVar = {"a": "float 1 3 h0=8 w0=6", "b": "float 1 3 h1=4 w1=3"}
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         shapes = torch.zeros(2, 2, dtype=torch.int64)
@@ -140,7 +138,7 @@ class ShapeTable(nn.Module):
 class PointGrid(nn.Module):
     """`coords[:, :, 0] = ...; coords[:, :, 1] = ...` of top positions (PointRend)"""
 
-    inputs: Inputs = {"uncertainty": "float 2 64"}
+    inputs: ClassVar = {"uncertainty": "float 2 64"}
 
     def forward(self, uncertainty: Tensor) -> Tensor:
         at = uncertainty.topk(10, dim=1)[1]
@@ -153,7 +151,7 @@ class PointGrid(nn.Module):
 class OneElement(nn.Module):
     """`w[0, 0] = x`"""
 
-    inputs: Inputs = {"w": "float 2 2", "x": "float 1"}
+    inputs: ClassVar = {"w": "float 2 2", "x": "float 1"}
 
     def forward(self, w: Tensor, x: Tensor) -> Tensor:
         w = w.clone()
@@ -164,7 +162,7 @@ class OneElement(nn.Module):
 class Chunks(nn.Module):
     """blocks of an attention band and two masked corners (Longformer)"""
 
-    inputs: Inputs = {"chunked": "float 2 3 8 9"}
+    inputs: ClassVar = {"chunked": "float 2 3 8 9"}
 
     def forward(self, chunked: Tensor) -> Tensor:
         w = 4
@@ -185,7 +183,7 @@ class Chunks(nn.Module):
 class OverlapAdd(nn.Module):
     """`out.index_add_(1, frame, x)` of unfolded frames (Conv-TasNet)"""
 
-    inputs: Inputs = {"frames": "float 2 10 4"}
+    inputs: ClassVar = {"frames": "float 2 10 4"}
 
     def forward(self, frames: Tensor) -> Tensor:
         at = torch.arange(22).unfold(0, 4, 2).reshape(-1)
@@ -196,7 +194,7 @@ class OverlapAdd(nn.Module):
 class OverlapScatter(nn.Module):
     """overlap and add by `scatter_add`"""
 
-    inputs: Inputs = {"frames": "float 1 6 8"}
+    inputs: ClassVar = {"frames": "float 1 6 8"}
 
     def forward(self, frames: Tensor) -> Tensor:
         at = torch.arange(28).unfold(0, 8, 4).reshape(1, -1)
@@ -206,7 +204,7 @@ class OverlapScatter(nn.Module):
 class OverlapScatterFree(nn.Module):
     """overlap and add by `scatter_add`, a symbolic number of frames"""
 
-    inputs: Inputs = {"frames": "float 1 count=6 8"}
+    inputs: ClassVar = {"frames": "float 1 count=6 8"}
 
     def forward(self, frames: Tensor) -> Tensor:
         size = (frames.shape[1] - 1) * 4 + 8
@@ -217,7 +215,7 @@ class OverlapScatterFree(nn.Module):
 class CopyRows(nn.Module):
     """`out.index_copy_(0, arange(rows), x)`, a symbolic number of rows"""
 
-    inputs: Inputs = {"x": "float rows=6 4"}
+    inputs: ClassVar = {"x": "float rows=6 4"}
 
     def forward(self, x: Tensor) -> Tensor:
         out = torch.zeros(x.shape[0], 4)
@@ -227,7 +225,7 @@ class CopyRows(nn.Module):
 class Spline(nn.Module):
     """`d[..., 0] = c; d[..., -1] = c; out[outside] = x[outside]` (a spline of VITS)"""
 
-    inputs: Inputs = {"x": "float 1 4 20", "d": "float 1 4 20 9"}
+    inputs: ClassVar = {"x": "float 1 4 20", "d": "float 1 4 20 9"}
 
     def forward(self, x: Tensor, d: Tensor) -> Tensor:
         d = d.clone()
@@ -243,7 +241,7 @@ class Spline(nn.Module):
 class Running(nn.Module):
     """`y[..., i] = y[..., i - 1] + x[..., i]` in a loop"""
 
-    inputs: Inputs = {"x": "float 1 3 7"}
+    inputs: ClassVar = {"x": "float 1 3 7"}
 
     def forward(self, x: Tensor) -> Tensor:
         y = x.clone()

@@ -11,13 +11,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-Inputs = ClassVar[dict[str, str]]
-
 
 class Keypoints(nn.Module):
     """`kps[..., ::2] += xs; kps[..., 1::2] += ys`"""
 
-    inputs: Inputs = {"kps": "float 1 100 34", "xs": "float 1 100 1", "ys": "float 1 100 1"}
+    inputs: ClassVar = {"kps": "float 1 100 34", "xs": "float 1 100 1", "ys": "float 1 100 1"}
 
     def forward(self, kps: Tensor, xs: Tensor, ys: Tensor) -> Tensor:
         kps = kps.clone()
@@ -29,7 +27,7 @@ class Keypoints(nn.Module):
 class YoloHead(nn.Module):
     """`y[..., 0:2] = ...; y[..., 2:4] = ...`, the head of YOLOv5"""
 
-    inputs: Inputs = {"x": "float 1 3 8 8 12", "grid": "float 1 1 8 8 2"}
+    inputs: ClassVar = {"x": "float 1 3 8 8 12", "grid": "float 1 1 8 8 2"}
 
     def forward(self, x: Tensor, grid: Tensor) -> Tensor:
         y = x.sigmoid()
@@ -41,7 +39,7 @@ class YoloHead(nn.Module):
 class YoloHeadFree(nn.Module):
     """the head of YOLOv5, with symbolic sizes"""
 
-    inputs: Inputs = {"x": "float batch=2 3 height=6 width=8 12"}
+    inputs: ClassVar = {"x": "float batch=2 3 height=6 width=8 12"}
 
     def forward(self, x: Tensor) -> Tensor:
         rows, columns = torch.arange(x.shape[2]), torch.arange(x.shape[3])
@@ -55,7 +53,7 @@ class YoloHeadFree(nn.Module):
 class Yolo3Head(nn.Module):
     """`io[..., :2] = ...; io[..., 2:4] = ...; io[..., :4] *= stride`, the head of YOLOv3"""
 
-    inputs: Inputs = {"p": "float 1 3 8 8 12", "grid": "float 1 1 8 8 2"}
+    inputs: ClassVar = {"p": "float 1 3 8 8 12", "grid": "float 1 1 8 8 2"}
 
     def forward(self, p: Tensor, grid: Tensor) -> Tensor:
         io = p.clone()
@@ -68,7 +66,7 @@ class Yolo3Head(nn.Module):
 class EvenOdd(nn.Module):
     """`features[:, even] = ref; features[:, odd] = target`, constant positions"""
 
-    inputs: Inputs = {"ref": "float 2 4 5", "target": "float 2 4 5"}
+    inputs: ClassVar = {"ref": "float 2 4 5", "target": "float 2 4 5"}
 
     def forward(self, ref: Tensor, target: Tensor) -> Tensor:
         features = torch.zeros(2, 8, 5)
@@ -80,7 +78,7 @@ class EvenOdd(nn.Module):
 class Columns(nn.Module):
     """`a[:, :2] = b[:, :2]`"""
 
-    inputs: Inputs = {"a": "float 4 6", "b": "float 4 6"}
+    inputs: ClassVar = {"a": "float 4 6", "b": "float 4 6"}
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         a = a.clone()
@@ -91,7 +89,7 @@ class Columns(nn.Module):
 class Normalize(nn.Module):
     """`p[..., 0] /= w; p[..., 1] /= h`, five dims"""
 
-    inputs: Inputs = {"p": "float 1 2 3 4 2", "w": "float 1", "h": "float 1"}
+    inputs: ClassVar = {"p": "float 1 2 3 4 2", "w": "float 1", "h": "float 1"}
 
     def forward(self, p: Tensor, w: Tensor, h: Tensor) -> Tensor:
         p = p.clone()
@@ -103,7 +101,7 @@ class Normalize(nn.Module):
 class TemporalShift(nn.Module):
     """`out[:, :-1, :fold] = x[:, 1:, :fold]` and two more, five dims (TSM)"""
 
-    inputs: Inputs = {"x": "float 8 16 4 4"}
+    inputs: ClassVar = {"x": "float 8 16 4 4"}
 
     def forward(self, x: Tensor) -> Tensor:
         x = x.view(1, 8, 16, 4, 4)
@@ -117,7 +115,7 @@ class TemporalShift(nn.Module):
 class CacheSlot(nn.Module):
     """`cache[:, :, 7:8, :] = new`"""
 
-    inputs: Inputs = {"cache": "float 1 4 16 8", "new": "float 1 4 1 8"}
+    inputs: ClassVar = {"cache": "float 1 4 16 8", "new": "float 1 4 1 8"}
 
     def forward(self, cache: Tensor, new: Tensor) -> Tensor:
         cache = cache.clone()
@@ -128,7 +126,7 @@ class CacheSlot(nn.Module):
 class MaskBorder(nn.Module):
     """`m[:, :b] = 0; m[:, -b:] = 0` on three axes (LoFTR)"""
 
-    inputs: Inputs = {"m": "float 1 6 6 6"}
+    inputs: ClassVar = {"m": "float 1 6 6 6"}
 
     def forward(self, m: Tensor) -> Tensor:
         m = m.clone()
@@ -142,7 +140,7 @@ class MaskBorder(nn.Module):
 class AddChannels(nn.Module):
     """`out[:, 0:6] += x` (ReXNet)"""
 
-    inputs: Inputs = {"out": "float 1 9 5 5", "x": "float 1 6 5 5"}
+    inputs: ClassVar = {"out": "float 1 9 5 5", "x": "float 1 6 5 5"}
 
     def forward(self, out: Tensor, x: Tensor) -> Tensor:
         out = out.clone()
@@ -153,7 +151,7 @@ class AddChannels(nn.Module):
 class YoloxHead(nn.Module):
     """`outputs[..., :2] = (outputs[..., :2] + grids) * strides; outputs[..., 2:4] = ...`"""
 
-    inputs: Inputs = {
+    inputs: ClassVar = {
         "outputs": "float 1 21 15", "grids": "float 1 21 2", "strides": "float 1 21 1",
     }  # fmt: skip
 
@@ -167,7 +165,7 @@ class YoloxHead(nn.Module):
 class PrunedChannels(nn.Module):
     """`out[:, kept] = conv(x)`, constant channels"""
 
-    inputs: Inputs = {"x": "float 1 3 6 6"}
+    inputs: ClassVar = {"x": "float 1 3 6 6"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +180,7 @@ class PrunedChannels(nn.Module):
 class CornersOfBoxes(nn.Module):
     """`boxes[:, :2] -= boxes[:, 2:] / 2; boxes[:, 2:] += boxes[:, :2]`"""
 
-    inputs: Inputs = {"boxes": "float 20 4"}
+    inputs: ClassVar = {"boxes": "float 20 4"}
 
     def forward(self, boxes: Tensor) -> Tensor:
         boxes = boxes.clone()
@@ -194,7 +192,7 @@ class CornersOfBoxes(nn.Module):
 class ClampBoxes(nn.Module):
     """`boxes[:, :, k] = clamp(boxes[:, :, k])`, k = 0..3"""
 
-    inputs: Inputs = {"boxes": "float 1 20 4"}
+    inputs: ClassVar = {"boxes": "float 1 20 4"}
 
     def forward(self, boxes: Tensor) -> Tensor:
         boxes = boxes.clone()
@@ -206,7 +204,7 @@ class ClampBoxes(nn.Module):
 class ShiftRight(nn.Module):
     """`s[:, 1:] = ids[:, :-1]; s[:, 0] = start`"""
 
-    inputs: Inputs = {"ids": "index 0:99 2 7"}
+    inputs: ClassVar = {"ids": "index 0:99 2 7"}
 
     def forward(self, ids: Tensor) -> Tensor:
         shifted = ids.new_zeros(ids.shape)
@@ -218,7 +216,7 @@ class ShiftRight(nn.Module):
 class NoisyRow(nn.Module):
     """`rad[:, 0, :] = rad[:, 0, :] + noise`, twice, float16"""
 
-    inputs: Inputs = {"rad": "half 1 3 9", "noise": "half 1 9"}
+    inputs: ClassVar = {"rad": "half 1 3 9", "noise": "half 1 9"}
 
     def forward(self, rad: Tensor, noise: Tensor) -> Tensor:
         rad = rad.clone()
@@ -230,7 +228,7 @@ class NoisyRow(nn.Module):
 class TwoPatches(nn.Module):
     """`x[:, :, 0:2, 0:2] = 1; x[:, :, 4:8, 4:8] = y`"""
 
-    inputs: Inputs = {"x": "float 1 3 8 8", "y": "float 1 3 4 4"}
+    inputs: ClassVar = {"x": "float 1 3 8 8", "y": "float 1 3 4 4"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         x = x.clone()
@@ -242,7 +240,7 @@ class TwoPatches(nn.Module):
 class SliceScatter(nn.Module):
     """`a.slice_scatter(b, dim=1, start=2, end=6, step=2)`"""
 
-    inputs: Inputs = {"a": "float 8 8", "b": "float 8 2"}
+    inputs: ClassVar = {"a": "float 8 8", "b": "float 8 2"}
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return a.slice_scatter(b, dim=1, start=2, end=6, step=2)
@@ -251,7 +249,7 @@ class SliceScatter(nn.Module):
 class WholeSliceScatter(nn.Module):
     """`slice_scatter(x, a, 3, 0, INT64_MAX)`"""
 
-    inputs: Inputs = {"x": "float 1 2 3 4", "a": "float 1 2 3 4"}
+    inputs: ClassVar = {"x": "float 1 2 3 4", "a": "float 1 2 3 4"}
 
     def forward(self, x: Tensor, a: Tensor) -> Tensor:
         return torch.slice_scatter(x, a, 3, 0, 2**63 - 1) * 2
@@ -260,7 +258,7 @@ class WholeSliceScatter(nn.Module):
 class FirstRows(nn.Module):
     """`x[:y.size(0), 0, :] = y`, y of a symbolic size"""
 
-    inputs: Inputs = {"x": "float 56 6 16", "y": "float rows=22 16"}
+    inputs: ClassVar = {"x": "float 56 6 16", "y": "float rows=22 16"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         x = x.clone()
@@ -271,7 +269,7 @@ class FirstRows(nn.Module):
 class Repeated(nn.Module):
     """`a = x.repeat([3, 2]); a[:2] = x * 2`"""
 
-    inputs: Inputs = {"x": "index 0:10 2 1"}
+    inputs: ClassVar = {"x": "index 0:10 2 1"}
 
     def forward(self, x: Tensor) -> Tensor:
         a = x.repeat([3, 2])
@@ -282,7 +280,7 @@ class Repeated(nn.Module):
 class Scales(nn.Module):
     """`x[:, 2:4] = exp(x[:, 2:4]) * stride` on three scales"""
 
-    inputs: Inputs = {f"x{i}": f"float 1 7 {n} {n}" for i, n in enumerate((8, 4, 2))}
+    inputs: ClassVar = {f"x{i}": f"float 1 7 {n} {n}" for i, n in enumerate((8, 4, 2))}
 
     def forward(self, x0: Tensor, x1: Tensor, x2: Tensor) -> Tensor:
         flat = []
