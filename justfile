@@ -62,6 +62,10 @@ prove DIRECTORY *ARGS:
     python benchmarks/prove.py models {{DIRECTORY}} --names {{ARGS}}
     python benchmarks/prove.py models {{DIRECTORY}} --mutants 3000 {{ARGS}}
 
+# The threads of docs/field.md: exports, runs and compares them, and writes the page (pip install torch==2.13.0).
+field *ARGS:
+    python benchmarks/field.py {{ARGS}}
+
 # What the consumers of ONNX that are installed make of the models of a directory, before and after.
 devices DIRECTORY *ARGS:
     python -P benchmarks/devices.py {{DIRECTORY}} {{ARGS}}
