@@ -58,6 +58,11 @@ DENSE = ["--target 'standard, dense = true'", ""]
                     "if each element of 'at' is the one before it plus 1 and no element of 'at' "
                     "is negative",
                 ],
+                [
+                    "--target standard --assume 'at: nondecreasing, nonnegative'",
+                    "if no element of 'at' is less than the one before it and no element of 'at' "
+                    "is negative",
+                ],
             ],
         ),
         (
