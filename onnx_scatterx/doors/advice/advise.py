@@ -92,8 +92,8 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Searc
 def _refused_advice(keys: Sequence[Key], ways: tuple[Way, ...], search: _Search) -> Advice:
     """Return what to do about other nodes that the target does not take."""
     why = "; ".join(refused_text(*key, search.refused[key]) for key in keys)
-    nodes = tuple(node for key in keys for node in search.refused[key])
-    return Advice(nodes, why, "a compiler that takes this", ways, is_violation=True)
+    nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
+    return Advice(tuple(nodes), why, "a compiler that takes this", ways, is_violation=True)
 
 
 def key_of(entry: Entry) -> Key:
@@ -176,10 +176,11 @@ class _Search:
                 r for r in _stuck(trial.records) if key_of(r.entry) in waiting or r.entry.op in ops
             ]
             for key, refusal in ((key_of(r.entry), r.entry.refusal) for r in still):
+                first = self.later.get(key)
                 if refusal is not None and not depth:
                     self.later[key] = refusal
-                elif "dense" in change.keys and refusal and isinstance(refusal.detail, Missing):
-                    if refusal != self.later.get(key):
+                elif first is not None and not isinstance(first.detail, Missing):
+                    if "dense" in change.keys and isinstance(refusal.detail, Missing):
                         self.lacks.setdefault(key, refusal.detail)
             if depth < _DEPTH:
                 more = candidates(still, ops, self.model, trial.settings)
