@@ -144,7 +144,7 @@ class _Search:
 
     def commands(self, key: Key, given: Command) -> tuple[Way, ...]:
         """Return the commands that remove a node: those that ask least, and nothing needless."""
-        found = sorted(self.ways.get(key, ()), key=lambda way: way[0].asks)
+        found = sorted(self.ways.get(key, ()), key=lambda w: (w[0].asks, len(w[0].statements)))
         least = [w for w in found if not any(c.statements < w[0].statements for c, _ in found)]
         return tuple(
             Way(change.command(given), change.condition(), rules) for change, rules in least[:_WAYS]
@@ -159,10 +159,13 @@ class _Search:
         nodes = sum(len(graph) for graph in all_graphs(self.model))
         trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2)) + (sizes is None)
         queue, seen = deque([(sizes or Change(), 0)]), set[frozenset[object]]()
+        idle: list[frozenset[object]] = []
         while queue and len(seen) < trials and not budget().is_spent:
             change, depth = queue.popleft()
             wanted = (waiting | self.refused.keys()) - self._settled(change, sizes)
-            if not wanted or change.statements in seen:
+            # If several statements together change nothing, none of them does alone.
+            unlike = not any(change.statements <= more for more in idle)
+            if not wanted or change.statements in seen or not unlike:
                 continue
             seen.add(change.statements)
             trial = self._tried(change)
@@ -170,26 +173,29 @@ class _Search:
                 self.refused = trial.refused if trial else {}
             if trial is None:
                 continue
-            self._note(change, trial, wanted)
             ops = {op for op, _ in trial.refused}
-            still = [
+            kept = [
                 r for r in _stuck(trial.records) if key_of(r.entry) in waiting or r.entry.op in ops
             ]
-            for key, refusal in ((key_of(r.entry), r.entry.refusal) for r in still):
-                first = self.later.get(key)
-                if refusal is not None and not depth:
-                    self.later[key] = refusal
-                elif first is not None and not isinstance(first.detail, Missing):
-                    if "dense" in change.keys and isinstance(refusal.detail, Missing):
-                        self.lacks.setdefault(key, refusal.detail)
+            refusals = {key_of(r.entry): r.entry.refusal for r in kept if r.entry.refusal}
+            if not depth:
+                self.later = refusals
+            helps = self._note(change, trial, wanted) or refusals != self.later
+            if not helps:
+                idle.append(change.statements)
+            for key, refusal in refusals.items() if "dense" in change.keys else ():
+                first = self.later.get(key, refusal)
+                if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
+                    self.lacks.setdefault(key, refusal.detail)
             if depth < _DEPTH:
-                more = candidates(still, ops, self.model, trial.settings)
+                more = candidates(kept, ops, self.model, trial.settings)
                 joined = [
-                    replace(change | c, is_last=c.is_last or depth > 0)
+                    (replace(change | c, is_last=c.is_last or depth > 0), depth + 1)
                     for c in more
                     if not c.repeats(self.settings.target)
                 ]
-                queue.extend((c, depth + 1) for c in sorted(joined, key=lambda c: c.is_last))
+                joined.sort(key=lambda pair: pair[0].is_last)
+                queue = deque([*joined, *queue] if helps else [*queue, *joined])
 
     def _settled(self, change: Change, sizes: Change | None) -> set[Key]:
         """Return the nodes for which a change need not be tried, since less removes them."""
@@ -201,16 +207,18 @@ class _Search:
             or (change.is_last and (not other.asks or (change.fix and sizes is None)))
         }
 
-    def _note(self, change: Change, trial: _Trial, wanted: Collection[Key]) -> None:
-        """Note which of the wanted nodes a change removes."""
+    def _note(self, change: Change, trial: _Trial, wanted: Collection[Key]) -> bool:
+        """Note which of the wanted nodes a change removes; return whether there are some."""
         gone: dict[Key, tuple[str, ...]] = {}
         if trial.refused.keys() <= self.refused.keys():  # and it brings no others
             gone = dict.fromkeys(self.refused.keys() - trial.refused.keys(), ())
         for entry in (record.entry for record in trial.records):
             if entry.action in (Action.REMOVED, Action.DEAD):
                 gone[key_of(entry)] = entry.rules
-        for key in gone.keys() & wanted:
+        found = gone.keys() & wanted
+        for key in found:
             self.ways.setdefault(key, []).append((change, gone[key]))
+        return bool(found)
 
     def _tried(self, change: Change) -> _Trial | None:
         """Return the result of a change; None if the change is impossible."""

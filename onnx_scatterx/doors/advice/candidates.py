@@ -36,6 +36,7 @@ _SIGNS = (
     (Reason.MAY_COLLIDE, "unique"),
 )
 _LARGEST = 4096  # bound of a size from below that is tried
+_VALUES = 64  # from which indices are computed that are looked at, as a rule
 
 
 def candidates(
@@ -133,20 +134,36 @@ def _bounds(stuck: Sequence[NodeRecord]) -> Iterator[tuple[str, str]]:
     empty if n >= 3.
     """
     least: dict[str, int] = {}
-    for access in (record.canonical.access for record in stuck if record.canonical is not None):
-        terms = (*access.index_exprs, *access.shape, *access.data_shape)
-        atoms = {atom for t in terms for atom in t.all_atoms()}
-        cases = [(a.parts[0], 0) for a in atoms if isinstance(a, PositivePart)]
-        cases += [(a.parts[0], 1) for a in atoms if isinstance(a, Indicator)]
-        for case, beyond in (*cases, *((n - 1, 0) for n in access.shape)):
-            for leaf in case.leaves():
-                slope, rest = case.split(leaf)
-                name, by, at = size_name(leaf), slope.constant, rest.constant
-                if name is not None and by and at is not None:
-                    found = -((at + (beyond if by < 0 else 0)) // by)
-                    if 0 < found <= _LARGEST:
-                        least[name] = max(found, least.get(name, 0))
+    for case, beyond in (case for record in stuck for case in _cases(record)):
+        for leaf in case.leaves():
+            slope, rest = case.split(leaf)
+            name, by, at = size_name(leaf), slope.constant, rest.constant
+            if name is not None and by and at is not None:
+                found = -((at + (beyond if by < 0 else 0)) // by)
+                if 0 < found <= _LARGEST:
+                    least[name] = max(found, least.get(name, 0))
     yield from ((name, f">= {least[name]}") for name in sorted(least))
+
+
+def _cases(record: NodeRecord) -> Iterator[tuple[Term, int]]:
+    """Yield the terms on whose signs a written box depends, with 1 if 0 is on the upper side.
+
+    If indices are not followed, the terms are those of the tensors that they are computed from.
+    """
+    if record.canonical is None:
+        return
+    access = record.canonical.access
+    yield from ((n - 1, 0) for n in access.shape)
+    terms, values = [*access.shape, *access.index_exprs], _read_by(access.index_exprs)
+    for value in values:
+        known, node = record.scope.values.get(value), value.producer()
+        if known is not None and known.index_map is not None:
+            terms.append(known.index_map)
+        elif node is not None and len(values) < _VALUES:
+            values += [v for v in node.inputs if v is not None]
+    for atom in {atom for t in terms for atom in t.all_atoms()}:
+        if isinstance(atom, PositivePart | Indicator):
+            yield atom.parts[0], int(isinstance(atom, Indicator))
 
 
 def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
@@ -162,17 +179,17 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
         leaf = symbol_of(size)
         bound = size.constant if leaf is None else size_name(leaf)
         if bound is not None:
-            yield from ((name, bound) for name in _read_by([expr]))
+            yield from ((v.name or "", bound) for v in _read_by([expr]))
 
 
 def _inputs(record: NodeRecord) -> list[str]:
     """Return the values whose elements the targets depend on; only inputs can be assumed of."""
     if record.canonical is None:
         return []
-    return _read_by(record.canonical.access.index_exprs)
+    return [v.name for v in _read_by(record.canonical.access.index_exprs) if v.name is not None]
 
 
-def _read_by(exprs: Iterable[Term]) -> list[str]:
+def _read_by(exprs: Iterable[Term]) -> list[ir.Value]:
     leaves = {leaf for t in exprs for leaf in t.leaves()}
     sources = (s for leaf in leaves if isinstance(leaf.origin, tuple) for s in leaf.origin)
-    return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)
+    return sorted({s for s in sources if isinstance(s, ir.Value)}, key=lambda v: v.name or "")
