@@ -11,7 +11,7 @@ import pytest
 from onnx_scatterx import advise, inspect
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
-from tests.advice.test_advise import EMPTY, HEAD
+from tests.advice.test_advise import EMPTY, HEAD, MODELS
 
 OLD = '<ir_version: 5, opset_import: ["" : 9]> '
 SIZE = """g (float[N, 4] x) => (float[N, 4] y) <float z = {0}>
@@ -106,6 +106,13 @@ def test_sizes_are_one_line_and_come_first() -> None:
     shown = inspect(model_of(text), target=target)
     assert "add --fix" in "".join(shown.lines())
     assert "add --fix" not in "".join(replace(shown, advice=(first, second)).lines())
+
+
+def test_sizes_come_first_if_only_another_compiler_takes_the_scatter() -> None:
+    first, *others = advise(MODELS / "mask_fill_dynamo_dynamic.onnx", target="coreml")
+    assert not first.nodes
+    assert first.ways[0].command.endswith("--target coreml --fix batch=1 --fix time=64")
+    assert "add = " in next(a for a in others if not a.is_violation).ways[0].command
 
 
 def test_a_broken_model_is_not_a_problem_of_sizes() -> None:

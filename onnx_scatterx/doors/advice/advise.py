@@ -73,7 +73,8 @@ def advise_on(
         ),
         *(_refused_advice(keys, ways, search) for ways, keys in others.items()),
     ]
-    leads = any(c.fix for r in search.stuck for c, _ in search.ways.get(key_of(r.entry), ()))
+    ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
+    leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # by this compiler
     return tuple(found) if leads else (*sized.advice(given), *found)
 
 
@@ -164,8 +165,8 @@ class _Search:
             change, depth = queue.popleft()
             wanted = (waiting | self.refused.keys()) - self._settled(change, sizes)
             # If several statements together change nothing, none of them does alone.
-            unlike = not any(change.statements <= more for more in idle)
-            if not wanted or change.statements in seen or not unlike:
+            known = change.statements in seen or any(change.statements <= more for more in idle)
+            if not wanted or known:
                 continue
             seen.add(change.statements)
             trial = self._tried(change)
