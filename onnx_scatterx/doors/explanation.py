@@ -37,9 +37,9 @@ def advise(
     command: Command | None = None,
     **options: Unpack[Options],
 ) -> tuple[Advice, ...]:
-    r"""Return what to do about the scatters of a model that are kept.
+    r"""Return what to do about kept scatters, and other nodes that the target does not take.
 
-    Other arguments are tried, one after the other and two together, within a limit. If a scatter is
+    Other arguments are tried, one after the other and two together, within a limit. If a node is
     removed under them, the result has a command with these arguments, which begins as ``command``
     says. The other arguments and the errors are those of ``optimize``.
 
@@ -57,10 +57,10 @@ def advise(
     settings = Settings.of(**options)
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
-        _, records = inspect_records(loaded, settings, details=False)
+        report, records = inspect_records(loaded, settings, details=False)
         if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
             return ()
-        return advise_on(loaded, settings, records, command)
+        return advise_on(loaded, settings, records, report.violations, command)
 
 
 def explain(
@@ -192,7 +192,7 @@ def _explanations(
     if not records:
         return []
     observer.stage("trying what would help")
-    found = advise_on(loaded, settings, records, command)
+    found = advise_on(loaded, settings, records, command=command)
     next_ = {node: advice for advice in found for node in advice.nodes}
     return [_explained(a, next_.get(a.entry.node), theory=theory) for a in records]
 

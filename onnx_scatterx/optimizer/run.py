@@ -34,6 +34,7 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.cost_model.sizes import check_sizes
+from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
@@ -145,16 +146,20 @@ def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
     return set(at_sizes((clause,), fixed))
 
 
-def tried(model: ir.Model, settings: Settings) -> tuple[NodeRecord, ...]:
-    """Return what would be done with the scatters of a model under other settings.
+def tried(
+    model: ir.Model, settings: Settings, *, whole: bool = False
+) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
+    """Return what is done with the scatters of a model, which is changed, under other settings.
 
-    Raises ScatterXError if its assumptions contradict each other.
+    If ``whole``, the nodes that the target does not take are returned, too, for which the rest of
+    the model is rewritten. Raises ScatterXError if its assumptions contradict each other.
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
     with command_budget(model, settings):
-        job = Job(cloned(model), settings, at_sizes(settings.assumed, fixed))
-        return rewritten(job, trial=True)[1]
+        job = Job(model, settings, at_sizes(settings.assumed, fixed))
+        job, records = rewritten(job, trial=not whole)
+        return records, job.violations
 
 
 def _goes(record: NodeRecord) -> bool:

@@ -1,6 +1,7 @@
 """What to do next: commands that remove a scatter; each of them was tried."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx import advise, optimize, verify
+from onnx_scatterx import advise, inspect, optimize, verify
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
+from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> '
@@ -56,6 +58,11 @@ DENSE = ["--target 'standard, dense = true'", ""]
                 [
                     "--target standard --assume 'at: contiguous, nonnegative'",
                     "if each element of 'at' is the one before it plus 1 and no element of 'at' "
+                    "is negative",
+                ],
+                [
+                    "--target standard --assume 'at: nondecreasing, nonnegative'",
+                    "if no element of 'at' is less than the one before it and no element of 'at' "
                     "is negative",
                 ],
             ],
@@ -150,6 +157,135 @@ def test_a_dense_form_is_tried_if_an_operator_is_missing() -> None:
     model = onnx.parser.parse_model(HEAD + text + "y = ScatterND (x, i, u) }")
     (found,) = advise(model, target="standard, remove = ['GatherElements']")
     assert [way.command[-15:] for way in found.ways] == [", dense = true'"]
+
+
+def test_a_dense_form_needs_other_operators() -> None:
+    """The sorted form needs GatherElements, and the dense one no operator that is missing."""
+    text = """g (float[64, 48] x) => (float[64, 48] y) <int64[1] k = {24}, float[64, 24] u> {
+        m = Sub (x, x)  v, i = TopK <axis = -1> (x, k)
+        y = ScatterElements <axis = -1> (m, i, u) }"""
+    text = text.replace("u> {", "u = {" + ", ".join(["1"] * 64 * 24) + "}> {")
+    target = "qnn, remove = ['GatherElements', 'ScatterElements']"
+    model = onnx.parser.parse_model(HEAD + text)
+    (scatter,) = inspect(model, target=target).scatters
+    assert scatter.reason is Reason.NOT_IN_TARGET
+    (found,) = advise(model, target=target)
+    assert [way.command[-15:] for way in found.ways] == [", dense = true'"]
+
+
+def test_the_limit_of_dense_forms() -> None:
+    """It is 16 million elements, if the user has chosen dense forms."""
+    text = """g (float[40000, 2] x, int64[30000, 1] i, float[30000, 2] u) => (float[40000, 2] y) {
+        y = ScatterND <reduction = "max"> (x, i, u) }"""
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="standard, dense = true")
+    assert [way.command[-20:] for way in found.ways] == [", dense_limit = inf'"]
+
+
+@pytest.mark.parametrize("size", ["50", "P"])
+@pytest.mark.parametrize("count", [1, 6])
+def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int) -> None:
+    """x[a, b] = u: an index that may be negative takes an operator, whichever of them it is."""
+    inputs, outputs, nodes = [], [], []
+    for n in range(count):
+        inputs += [f"float[40, {size}] x{n}, int64[3] a{n}, int64[3] b{n}, float[3] u{n}"]
+        outputs += [f"float[40, {size}] y{n}"]
+        nodes += [
+            f"c{n} = Unsqueeze (a{n}, last)  d{n} = Unsqueeze (b{n}, last)"
+            f" i{n} = Concat <axis = -1> (c{n}, d{n})  y{n} = ScatterND (x{n}, i{n}, u{n})"
+        ]
+    text = f"g ({', '.join(inputs)}) => ({', '.join(outputs)}) <int64[1] last = {{-1}}> {{"
+    model = onnx.parser.parse_model(f"{HEAD} {text} {' '.join(nodes)} }}")
+    target = "standard, remove = ['Mod', 'Less']"
+    (found,) = advise(model, target=target)
+    assert len(found.nodes) == count
+    command = shlex.split(found.ways[0].command)
+    target = command[command.index("--target") + 1]
+    promise = [word for word in command if ":" in word]
+    assert sorted(promise) == sorted(f"{x}{n}: nonnegative" for x in "ab" for n in range(count))
+    assert optimize(model, target=target, assume=promise).report.removed == count
+    for place in range(2):
+        assert not optimize(model, target=target, assume=promise[place::2]).report.removed
+
+
+def test_two_promises_about_one_input() -> None:
+    """Positions in order are searched only if they are not negative, too."""
+    (*_, (command, _)) = advice(ROWS, target="standard")
+    assert command.endswith("--assume 'at: nondecreasing, nonnegative'")
+    model = onnx.parser.parse_model(HEAD + ROWS)
+    for alone in ("nondecreasing", "nonnegative"):
+        assert not optimize(model, target="standard", assume=f"at: {alone}").report.removed
+
+
+def windows(height: str, width: str) -> onnx.ModelProto:
+    """Return Swin's mask: nine windows of numbers, whose middle is cut to a length of 4.
+
+    The exporter writes ``mask[:, h, w, :] = n`` for each slice h of (0, -7), (-7, -3), (-3, None)
+    and each such w. A simplifier has written 4 for the length of the middle slices.
+    """
+    cuts = [("zero", "a"), ("a", "b"), ("b", "end")]
+    lines = ["all = Shape <start = 1, end = 3> (x)  m0 = Sub (x, x)"]
+    for axis, name in enumerate("hw"):
+        lines.append(
+            f"{name}v = Gather <axis = 0> (all, n{axis})  {name}r = Range (n0, {name}v, n1)"
+        )
+        for i, (start, end) in enumerate(cuts):
+            lines.append(f"{name}{i} = Slice ({name}r, {start}, {end}, zero)")
+            length = "Identity (four)" if i == 1 else f"Shape ({name}{i})"
+            lines.append(f"{name}n{i} = {length}")
+    for n in range(9):
+        i, j = divmod(n, 3)
+        lines.append(
+            f"s{n} = Concat <axis = 0> (hn{i}, wn{j}, one)  h_{n} = Unsqueeze (h{i}, behind)"
+            f" w_{n} = Unsqueeze (w{j}, last)  p{n} = Expand (h_{n}, s{n})"
+            f" q{n} = Expand (w_{n}, s{n})"
+            f" o{n} = ConstantOfShape <value = int64[1] {{0}}> (s{n})"
+            f" k{n} = Concat <axis = -1> (o{n}, p{n}, q{n})"
+            f" f{n} = CastLike (n{n}, x)  u{n} = Expand (f{n}, s{n})"
+            f" m{n + 1} = ScatterND (m{n}, k{n}, u{n})"
+        )
+    named = {"zero": 0, "a": -7, "b": -3, "end": 2**63 - 1, "one": 1, "four": 4, "last": -1}
+    known = [f"int64[1] {name} = {{{number}}}" for name, number in named.items()]
+    known += ["int64[2] behind = {-2, -1}", *(f"int64 n{n} = {{{n}}}" for n in range(9))]
+    shape = f"float[1, {height}, {width}, 1]"
+    text = f"g ({shape} x) => ({shape} m9) <{', '.join(known)}> {{ {' '.join(lines)} }}"
+    return onnx.parser.parse_model(HEAD + text)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "promise"),
+    [(("H", "W"), ["H >= 7", "W >= 7"]), (("H", "16"), ["H >= 7"]), (("16", "W"), ["W >= 7"])],
+)
+def test_bounds_of_sizes(sizes: tuple[str, str], promise: list[str]) -> None:
+    """Below 7 rows or columns, the windows overlap; at 7 and more no write is kept."""
+    model = windows(*sizes)
+    found = advise(model, target="standard")
+    told = [re.findall("--assume '(.*?)'", way.command) for a in found for way in a.ways]
+    assert promise in told
+    assert all(set(given) <= set(promise) for given in told)
+    kept = len(inspect(model, target="standard").scatters)
+    assert optimize(model, target="standard").report.removed < kept == 9
+    result = optimize(model, target="standard", assume=promise)
+    assert result.report.removed == 9
+    assert verify(model, result.model, samples=10).same
+    lower = [text.replace("7", "4") for text in promise]
+    assert optimize(model, target="standard", assume=lower).report.removed < 9
+
+
+@pytest.mark.parametrize("text", [START, THREE, ROWS])
+def test_scatterx_is_what_was_asked_for(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is tried, and no other target is named as what to do next."""
+    model = onnx.parser.parse_model(HEAD + text)
+    report = inspect(model)
+    assert report.native == 1
+    assert not report.is_open
+    assert advise(model) == ()
+    assert "What would remove it" not in report.to_html()
+    path = str(tmp_path / "m.onnx")
+    onnx.save(model, path)
+    assert main(["optimize", path, "-o", str(tmp_path / "o.onnx")]) == 0
+    assert "what to do next" not in capsys.readouterr().out
 
 
 def test_a_scatter_that_no_option_removes() -> None:

@@ -1,15 +1,16 @@
 """Trying other arguments: which of them remove the scatters that are kept.
 
-A command is printed only if the model was rewritten with its arguments and the scatter was removed.
-Only the user knows whether a promise is true.
+So with other nodes that the target does not take. A command is printed only if the model was
+rewritten with its arguments and the nodes were removed. Only the user knows whether a promise is
+true.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
@@ -20,15 +21,17 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.opset import raise_opset
-from onnx_scatterx.optimizer.reports.advice import Advice, Way
+from onnx_scatterx.optimizer.reports.advice import Advice, Way, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry
 from onnx_scatterx.optimizer.run import tried
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.targets.violations import Violation, by_reason
 from onnx_scatterx.text.reasons import Missing, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
+"""A scatter or gather by its graph and name, or other nodes by their operator and the reason."""
 
 _TRIALS = 24  # of one model
 _NODES = 400_000  # that all trials of one model together visit
@@ -40,47 +43,43 @@ def advise_on(
     model: ir.Model,
     settings: Settings,
     records: Sequence[NodeRecord],
+    violations: Sequence[Violation] = (),
     command: Command | None = None,
 ) -> tuple[Advice, ...]:
-    """Return what to do about the scatters and gathers of a model that are kept.
+    """Return what to do about the nodes that are kept, and other ones that the target refuses.
 
     A scatter that becomes ScatterX is as the target asks for it.
 
-    ``records`` say what was done with each node under ``settings``. ``command`` is what the user
-    typed.
+    ``records`` say what was done with each node under ``settings``, and ``violations`` what the
+    target does not take of the result. ``command`` is what the user typed.
     """
     given = command or Command(target=settings.target.name)
-    stuck = [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
     sized = SizeAdvice.of(model, settings)
-    search = _search(model, settings, stuck, sized.change)
-    groups: dict[tuple[object, ...], list[NodeRecord]] = {}
-    for record in stuck:
-        key = key_of(record.entry)
-        found = sorted(search.ways.get(key, ()), key=lambda way: way[0].asks)
-        ways = tuple(
-            Way(change.command(given), change.condition(), rules)
-            for change, rules in _simplest(found)[:_WAYS]
-        )
-        alike = ways or (search.refusal(record),)  # if nothing removes it: its reason
-        groups.setdefault(alike, []).append(record)
-    nodes = tuple(
-        _advice(alike, tuple(k for k in key if isinstance(k, Way)), search)
-        for key, alike in groups.items()
-    )
-    leads = any(change.fix for found in search.ways.values() for change, _ in found)
-    return nodes if leads else (*sized.advice(given), *nodes)
-
-
-def _simplest(
-    ways: Sequence[tuple[Change, tuple[str, ...]]],
-) -> list[tuple[Change, tuple[str, ...]]]:
-    """Leave out changes that say all that another one says, and more."""
-    changes = [change for change, _ in ways]
-    return [way for way in ways if not any(way[0].says_more_than(c) for c in changes)]
+    search = _Search(model, settings, _stuck(records))
+    if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
+        search.refused = search.beside(violations)
+    search.run(sized.change)
+    kept: dict[tuple[object, ...], list[NodeRecord]] = {}
+    for record in search.stuck:
+        ways = search.commands(key_of(record.entry), given)
+        kept.setdefault(ways or (search.refusal(record),), []).append(record)  # else its reason
+    others: dict[tuple[Way, ...], list[Key]] = {}
+    for key in search.refused:
+        others.setdefault(search.commands(key, given), []).append(key)
+    found = [
+        *(
+            _advice(n, tuple(k for k in key if isinstance(k, Way)), search)
+            for key, n in kept.items()
+        ),
+        *(_refused_advice(keys, ways, search) for ways, keys in others.items()),
+    ]
+    ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
+    leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # by this compiler
+    return tuple(found) if leads else (*sized.advice(given), *found)
 
 
 def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Search) -> Advice:
-    """Return what to do about some nodes."""
+    """Return what to do about some scatters and gathers."""
     refusals = [r for r in map(search.refusal, records) if r is not None]
     reasons = dict.fromkeys(map(str, refusals))
     missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
@@ -91,20 +90,45 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Searc
     return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways)
 
 
+def _refused_advice(keys: Sequence[Key], ways: tuple[Way, ...], search: _Search) -> Advice:
+    """Return what to do about other nodes that the target does not take."""
+    why = "; ".join(refused_text(*key, search.refused[key]) for key in keys)
+    nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
+    return Advice(tuple(nodes), why, "a compiler that takes this", ways, is_violation=True)
+
+
 def key_of(entry: Entry) -> Key:
     """Return a key that identifies a scatter or gather in every run."""
     return entry.graph, entry.node
 
 
-@dataclass(frozen=True)
-class _Search:
-    """The results of all trials, by node.
+def _stuck(records: Sequence[NodeRecord]) -> list[NodeRecord]:
+    return [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
 
-    ``ways`` are the changes that remove the node, with the rules that replace it. ``lacks`` are the
-    operators that the target lacks for a dense form. ``later`` is the reason for which the node is
-    kept if all sizes are numbers.
+
+class _Trial(NamedTuple):
+    """What other settings do with the scatters, and which other nodes the target does not take."""
+
+    settings: Settings
+    records: Sequence[NodeRecord]
+    refused: dict[Key, list[str]]
+
+
+@dataclass
+class _Search:
+    """All trials of a model, and what they show.
+
+    ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target
+    does not take; if it wants numbers, those that it does not take at numbers. ``ways`` are the
+    changes that remove a node, with the rules that replace it. ``lacks`` are the operators that the
+    target lacks for a dense form. ``later`` is the reason for which a node is kept if all sizes are
+    numbers.
     """
 
+    model: ir.Model
+    settings: Settings
+    stuck: Sequence[NodeRecord]
+    refused: dict[Key, list[str]] = field(default_factory=dict)
     ways: dict[Key, list[tuple[Change, tuple[str, ...]]]] = field(default_factory=dict)
     lacks: dict[Key, Missing] = field(default_factory=dict)
     later: dict[Key, Refusal] = field(default_factory=dict)
@@ -113,62 +137,100 @@ class _Search:
         """Return why a node is kept, if possible for a reason that is not its sizes."""
         return self.later.get(key_of(record.entry), record.entry.refusal)
 
+    def beside(self, violations: Sequence[Violation]) -> dict[Key, list[str]]:
+        """Return the nodes that the target refuses, by operator and reason, without ``stuck``."""
+        kept = {(record.entry.op, record.entry.node) for record in self.stuck}
+        there = (v for v in violations if not v.on_host and (v.op, v.node) not in kept)
+        return by_reason(there)
 
-def _search(
-    model: ir.Model, settings: Settings, stuck: Sequence[NodeRecord], sizes: Change | None
-) -> _Search:
-    """Try changes one by one; if a node is still kept, try those that the new reason suggests.
+    def commands(self, key: Key, given: Command) -> tuple[Way, ...]:
+        """Return the commands that remove a node: those that ask least, and nothing needless."""
+        found = sorted(self.ways.get(key, ()), key=lambda w: (w[0].asks, len(w[0].statements)))
+        least = [w for w in found if not any(c.statements < w[0].statements for c, _ in found)]
+        return tuple(
+            Way(change.command(given), change.condition(), rules) for change, rules in least[:_WAYS]
+        )
 
-    If the target wants ``sizes``, all changes are made beside them.
-    """
-    search = _Search()
-    found = search.ways
-    waiting = {key_of(r.entry) for r in stuck}
-    nodes = sum(len(graph) for graph in all_graphs(model))
-    trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2))
-    first = [sizes] if sizes is not None else list(candidates(stuck, model, settings))
-    first.sort(key=lambda change: change.is_last)
-    depth = 1 if sizes is None else 0
-    queue = deque((change, depth) for change in first if not change.repeats(settings.target))
-    seen: set[str] = set()
-    while queue and len(seen) < trials and not budget().is_spent:
-        change, depth = queue.popleft()
-        done = {k for k, ways in found.items() if any(not c.asks for c, _ in ways)}
-        if change.fix and sizes is None:
-            done |= found.keys()
-        open_ = waiting - done if change.is_last else waiting
-        command = change.command(Command())
-        if not open_ or command in seen:
-            continue
-        seen.add(command)
-        records, changed = _tried(model, settings, change)
-        for entry in (record.entry for record in records):
-            if key_of(entry) in open_ and entry.action in (Action.REMOVED, Action.DEAD):
-                found.setdefault(key_of(entry), []).append((change, entry.rules))
-        still = [r for r in records if key_of(r.entry) in waiting]
-        still = [r for r in still if r.entry.refusal is not None]
-        for key, refusal in ((key_of(r.entry), r.entry.refusal) for r in still):
-            if refusal is not None and not depth:
-                search.later[key] = refusal
-            if "dense" in change.keys and refusal and isinstance(refusal.detail, Missing):
-                search.lacks.setdefault(key, refusal.detail)
-        if depth < _DEPTH:
-            more = [c for c in candidates(still, model, changed) if not c.repeats(settings.target)]
-            more = [c for c in more if not c.base or not depth]
-            joined = (replace(change | c, is_last=c.is_last or depth > 0) for c in more)
-            queue.extend((c, depth + 1) for c in sorted(joined, key=lambda c: c.is_last))
-    return search
+    def run(self, sizes: Change | None) -> None:
+        """Try changes one by one; if nodes are left, try those that the new reasons suggest.
 
+        If the target wants ``sizes``, all changes are made beside them.
+        """
+        waiting = {key_of(r.entry) for r in self.stuck}
+        nodes = sum(len(graph) for graph in all_graphs(self.model))
+        trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2)) + (sizes is None)
+        queue, seen = deque([(sizes or Change(), 0)]), set[frozenset[object]]()
+        idle: list[frozenset[object]] = []
+        while queue and len(seen) < trials and not budget().is_spent:
+            change, depth = queue.popleft()
+            wanted = (waiting | self.refused.keys()) - self._settled(change, sizes)
+            # If several statements together change nothing, none of them does alone.
+            known = change.statements in seen or any(change.statements <= more for more in idle)
+            if not wanted or known:
+                continue
+            seen.add(change.statements)
+            trial = self._tried(change)
+            if not depth:
+                self.refused = trial.refused if trial else {}
+            if trial is None:
+                continue
+            ops = {op for op, _ in trial.refused}
+            kept = [
+                r for r in _stuck(trial.records) if key_of(r.entry) in waiting or r.entry.op in ops
+            ]
+            refusals = {key_of(r.entry): r.entry.refusal for r in kept if r.entry.refusal}
+            if not depth:
+                self.later = refusals
+            helps = self._note(change, trial, wanted) or refusals != self.later
+            if not helps:
+                idle.append(change.statements)
+            for key, refusal in refusals.items() if "dense" in change.keys else ():
+                first = self.later.get(key, refusal)
+                if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
+                    self.lacks.setdefault(key, refusal.detail)
+            if depth < _DEPTH:
+                more = candidates(kept, ops, self.model, trial.settings)
+                joined = [
+                    (replace(change | c, is_last=c.is_last or depth > 0), depth + 1)
+                    for c in more
+                    if not c.repeats(self.settings.target)
+                ]
+                joined.sort(key=lambda pair: pair[0].is_last)
+                queue = deque([*joined, *queue] if helps else [*queue, *joined])
 
-def _tried(
-    model: ir.Model, settings: Settings, change: Change
-) -> tuple[Sequence[NodeRecord], Settings]:
-    """Return the records of the scatters under a change; empty if the change is impossible."""
-    copy = cloned(model)
-    try:
-        if change.opset is not None:
-            raise_opset(copy, change.opset)
-        changed = change.settings(settings)
-        return tried(copy, changed), changed
-    except (ScatterXError, LimitError):  # it contradicts what the user says, or takes too long
-        return (), settings
+    def _settled(self, change: Change, sizes: Change | None) -> set[Key]:
+        """Return the nodes for which a change need not be tried, since less removes them."""
+        return {
+            key
+            for key, found in self.ways.items()
+            for other, _ in found
+            if other.statements <= change.statements
+            or (change.is_last and (not other.asks or (change.fix and sizes is None)))
+        }
+
+    def _note(self, change: Change, trial: _Trial, wanted: Collection[Key]) -> bool:
+        """Note which of the wanted nodes a change removes; return whether there are some."""
+        gone: dict[Key, tuple[str, ...]] = {}
+        if trial.refused.keys() <= self.refused.keys():  # and it brings no others
+            gone = dict.fromkeys(self.refused.keys() - trial.refused.keys(), ())
+        for entry in (record.entry for record in trial.records):
+            if entry.action in (Action.REMOVED, Action.DEAD):
+                gone[key_of(entry)] = entry.rules
+        found = gone.keys() & wanted
+        for key in found:
+            self.ways.setdefault(key, []).append((change, gone[key]))
+        return bool(found)
+
+    def _tried(self, change: Change) -> _Trial | None:
+        """Return the result of a change; None if the change is impossible."""
+        if not change.statements:
+            return _Trial(self.settings, self.stuck, self.refused)
+        copy = cloned(self.model)
+        try:
+            if change.opset is not None:
+                raise_opset(copy, change.opset)
+            settings = change.settings(self.settings)
+            records, violations = tried(copy, settings, whole=bool(self.refused))
+        except (ScatterXError, LimitError):  # it contradicts what the user says, or takes too long
+            return None
+        return _Trial(settings, records, self.beside(violations))

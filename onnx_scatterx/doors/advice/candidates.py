@@ -1,25 +1,30 @@
-"""Which other arguments to try, given the reasons why scatters are kept."""
+"""Which other arguments to try, given what is kept or not taken, and the reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.doors.advice.change import Change
-from onnx_scatterx.doors.advice.sizes import fitting_sizes
+from onnx_scatterx.doors.advice.change import Change, promises
+from onnx_scatterx.doors.advice.sizes import fitting_sizes, size_name
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer.analysis.assumed import holds_integers
+from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
-from onnx_scatterx.optimizer.assumptions.syntax import statement
+from onnx_scatterx.optimizer.assumptions.syntax import parts_of
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.symbolic.terms import Indicator, PositivePart, Term, symbol_of
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.text.reasons import Missing, Reason
 
 _OPSETS = (13, 16, 18, 24)
-_DENSE = {Reason.TOO_LARGE, Reason.UNKNOWN_INDICES, Reason.IRREGULAR, Reason.UNKNOWN_SIGN}
+_DENSE = {
+    *(Reason.TOO_LARGE, Reason.UNKNOWN_INDICES, Reason.IRREGULAR, Reason.UNKNOWN_SIGN),
+    Reason.NOT_IN_TARGET,  # the dense form may need other operators
+}
 _OF_SIZES = set(Reason) - {Reason.COLLIDES, Reason.DIAGONAL, Reason.INVALID, Reason.UNKNOWN_TYPE}
 """Reasons that other sizes, or sizes that are known, may remove."""
 _SIGNS = (
@@ -27,37 +32,52 @@ _SIGNS = (
     (Reason.NOT_IN_TARGET, "nonnegative"),  # what counts from the end needs more operators
     (Reason.UNKNOWN_INDICES, "nonnegative"),
     (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
+    (Reason.UNKNOWN_INDICES, "nondecreasing, nonnegative"),
     (Reason.MAY_COLLIDE, "unique"),
 )
+_LARGEST = 4096  # bound of a size from below that is tried
+_VALUES = 64  # from which indices are computed that are looked at, as a rule
 
 
 def candidates(
-    stuck: Sequence[NodeRecord], model: ir.Model, settings: Settings
+    stuck: Sequence[NodeRecord], refused: Collection[str], model: ir.Model, settings: Settings
 ) -> Iterator[Change]:
-    """Yield changes to be tried one by one: those that need no promise come first."""
+    """Yield changes to be tried one by one: those that need no promise come first.
+
+    ``stuck`` are the scatters and gathers that are kept, ``refused`` the operators of other nodes
+    that the target does not take.
+    """
     reasons = {record.entry.reason for record in stuck}
     target = settings.target
-    if reasons & _OF_SIZES and not settings.target.static_only:
+    if (refused or reasons & _OF_SIZES) and not target.static_only:
         numbers = fixed(model, settings)
         if numbers is not None:
             yield replace(numbers, is_last=True)
     if Reason.COLLIDES in reasons and not settings.deterministic:
         yield Change(deterministic=True, conditions=("the last update wins",))
-    if reasons & {Reason.OPSET, Reason.OLD_OPERATOR}:
-        there = model.opset_imports.get("", 0)
-        yield from (Change(opset=n) for n in _OPSETS if n > there)
+    if not READS.isdisjoint(refused) and not settings.gathers:
+        yield Change(gathers=True)
+    old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
+    if old or refused:
+        there, most = model.opset_imports.get("", 0), target.max_opset or _OPSETS[-1]
+        yield from (Change(opset=n, is_last=not old) for n in _OPSETS if there < n <= most)
     if reasons & _DENSE:
         yield from _dense(target)
     yield from _other_compilers(stuck, target)
     doubted = tuple(dict.fromkeys(clause for record in stuck for clause in record.doubted))
     if doubted and Reason.UNKNOWN_RANK in reasons:
         yield from _assuming(doubted)
+    integers = {name for name, holds in holds_integers(model).items() if holds}
+    promised = [list(_bounds(stuck))]
     for reason, condition in _SIGNS:
         found = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
-        for name in dict.fromkeys(found):
-            yield from _assuming(clauses({name: condition}))
-    for name, size in dict.fromkeys(pair for r in stuck for pair in _positions(r)):
-        yield from _assuming(clauses({name: f"nonnegative, < {size}"}))
+        promised.append([(n, condition) for n in found if n in integers])
+    within = [(n, f"nonnegative, < {size}") for r in stuck for n, size in _positions(r)]
+    promised.append([pair for pair in within if pair[0] in integers])
+    groups = [tuple(dict.fromkeys(pairs)) for pairs in promised]
+    # All of a kind come first, so that several promises together are tried within the limit.
+    for pairs in (*(g for g in groups if len(g) > 1), *((pair,) for g in groups for pair in g)):
+        yield from _assuming([Clause(n, part) for n, text in pairs for part in parts_of(text)])
 
 
 def fixed(model: ir.Model, settings: Settings) -> Change | None:
@@ -69,14 +89,13 @@ def fixed(model: ir.Model, settings: Settings) -> Change | None:
 
 
 def _dense(target: Target) -> Iterator[Change]:
-    """Yield targets that allow dense forms: of bounded size, and of any."""
-    base = "standard" if target.has_scatterx else ""
-    if target.dense_limit is None or base:
-        yield Change(base=base, keys={"dense": "true"}, is_last=bool(base))
+    """Yield what allows dense forms: of bounded size, and of any."""
+    allowed = {} if target.dense_limit is not None else {"dense": "true"}
+    if allowed:
+        yield Change(keys=allowed)
     if target.dense_limit != float("inf"):
         conditions = ("with tensors of any size",)
-        keys = {"dense": "true", "dense_limit": "inf"}
-        yield Change(base=base, keys=keys, conditions=conditions, is_last=True)
+        yield Change({**allowed, "dense_limit": "inf"}, conditions=conditions, is_last=True)
 
 
 def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Change]:
@@ -91,33 +110,63 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
                 keys={"max_rank": str(rank)}, conditions=(f"if your compiler takes {rank} dims",)
             )
             continue
-        names = [use for use in refusal.detail.uses if not target.has(use)]
-        if names and names == list(refusal.detail.uses):
+        names = refusal.detail.uses
+        if not any(target.has(name) or " " in name for name in names):  # no limits of operators
             listed = ", ".join(f'"{name}"' for name in names)
             condition = f"if your compiler has {' and '.join(names)}"
-            yield Change(keys={"add": f"[{listed}]"}, conditions=(condition,))
+            yield Change({"add": f"[{listed}]"}, conditions=(condition,))
 
 
-def _assuming(assumed: tuple[Clause, ...]) -> Iterator[Change]:
-    """Yield a promise, unless it is about a name that cannot be typed."""
-    by_name: dict[str, list[str]] = {}
-    for clause in assumed:
-        by_name.setdefault(clause.name, []).append(clause.condition)
-    for name, parts in by_name.items():
-        text = ", ".join((str(Clause(name, parts[0])), *parts[1:]))
-        if not _reads_back(text, name):
-            return
-    yield Change(assumed=assumed)
-
-
-def _reads_back(text: str, name: str) -> bool:
+def _assuming(assumed: Sequence[Clause]) -> Iterator[Change]:
+    """Yield promises, unless one is about a name that cannot be typed."""
+    texts = promises(assumed)
     try:
-        return text.isprintable() and statement(text)[0] == name
+        if all(map(str.isprintable, texts)) and set(clauses(texts)) == set(assumed):
+            yield Change(assumed=tuple(assumed))
     except ScatterXError:
-        return False
+        pass
 
 
-def _positions(record: NodeRecord) -> Iterator[tuple[str, int]]:
+def _bounds(stuck: Sequence[NodeRecord]) -> Iterator[tuple[str, str]]:
+    """Yield for each size the least number at which the cases in the written box are decided.
+
+    max(0, n - 7) is n - 7 if n >= 7, [3 - n >= 0] is 0 if n >= 4, and a box of n - 2 rows is not
+    empty if n >= 3.
+    """
+    least: dict[str, int] = {}
+    for case, beyond in (case for record in stuck for case in _cases(record)):
+        for leaf in case.leaves():
+            slope, rest = case.split(leaf)
+            name, by, at = size_name(leaf), slope.constant, rest.constant
+            if name is not None and by and at is not None:
+                found = -((at + (beyond if by < 0 else 0)) // by)
+                if 0 < found <= _LARGEST:
+                    least[name] = max(found, least.get(name, 0))
+    yield from ((name, f">= {least[name]}") for name in sorted(least))
+
+
+def _cases(record: NodeRecord) -> Iterator[tuple[Term, int]]:
+    """Yield the terms on whose signs a written box depends, with 1 if 0 is on the upper side.
+
+    If indices are not followed, the terms are those of the tensors that they are computed from.
+    """
+    if record.canonical is None:
+        return
+    access = record.canonical.access
+    yield from ((n - 1, 0) for n in access.shape)
+    terms, values = [*access.shape, *access.index_exprs], _read_by(access.index_exprs)
+    for value in values:
+        known, node = record.scope.values.get(value), value.producer()
+        if known is not None and known.index_map is not None:
+            terms.append(known.index_map)
+        elif node is not None and len(values) < _VALUES:
+            values += [v for v in node.inputs if v is not None]
+    for atom in {atom for t in terms for atom in t.all_atoms()}:
+        if isinstance(atom, PositivePart | Indicator):
+            yield atom.parts[0], int(isinstance(atom, Indicator))
+
+
+def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
     """Yield the inputs that positions depend on, each with the size of the axis, if it is known.
 
     They count from the start, so a promise may say that they lie within the axis.
@@ -127,18 +176,20 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int]]:
         return
     access = record.canonical.access
     for expr, size in zip(access.index_exprs, access.data_shape, strict=True):
-        if size.constant is not None:
-            yield from ((name, size.constant) for name in _read_by([expr]))
+        leaf = symbol_of(size)
+        bound = size.constant if leaf is None else size_name(leaf)
+        if bound is not None:
+            yield from ((v.name or "", bound) for v in _read_by([expr]))
 
 
 def _inputs(record: NodeRecord) -> list[str]:
     """Return the values whose elements the targets depend on; only inputs can be assumed of."""
     if record.canonical is None:
         return []
-    return _read_by(record.canonical.access.index_exprs)
+    return [v.name for v in _read_by(record.canonical.access.index_exprs) if v.name is not None]
 
 
-def _read_by(exprs: Iterable[Term]) -> list[str]:
+def _read_by(exprs: Iterable[Term]) -> list[ir.Value]:
     leaves = {leaf for t in exprs for leaf in t.leaves()}
     sources = (s for leaf in leaves if isinstance(leaf.origin, tuple) for s in leaf.origin)
-    return sorted(s.name for s in sources if isinstance(s, ir.Value) and s.name is not None)
+    return sorted({s for s in sources if isinstance(s, ir.Value)}, key=lambda v: v.name or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
@@ -38,32 +38,44 @@ class Command:
         return shlex.join([*words, *self.options, *options])
 
 
+def promises(assumed: Iterable[Clause]) -> list[str]:
+    """Return the promises about each name as the text of one ``--assume``.
+
+    >>> promises([Clause("at", "nonnegative"), Clause("n", ">= 2"), Clause("at", "< n")])
+    ['at: nonnegative, < n', 'n >= 2']
+    """
+    by_name: dict[str, list[str]] = {}
+    for clause in assumed:
+        by_name.setdefault(clause.name, []).append(clause.condition)
+    return [", ".join((str(Clause(n, parts[0])), *parts[1:])) for n, parts in by_name.items()]
+
+
 @dataclass(frozen=True)
 class Change:
     """Arguments that differ from those of a run.
 
-    ``keys`` are keys of a profile, as TOML, by which the target changes; ``base`` is another target
-    to begin with. ``conditions`` must be true.
+    ``keys`` are keys of a profile, as TOML, by which the target changes. ``conditions`` must be
+    true.
     """
 
-    base: str = ""
     keys: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[Clause, ...] = ()
     fix: Mapping[str, int] = field(default_factory=dict)
     opset: int | None = None
     deterministic: bool = False
+    gathers: bool = False
     conditions: tuple[str, ...] = ()
     is_last: bool = False
     """Is only tried for scatters that nothing else removes."""
 
     def __or__(self, other: Change) -> Change:
         return Change(
-            other.base or self.base,
             {**self.keys, **other.keys},
             tuple(dict.fromkeys((*self.assumed, *other.assumed))),
             {**self.fix, **other.fix},
             other.opset or self.opset,
             self.deterministic or other.deterministic,
+            self.gathers or other.gathers,
             tuple(dict.fromkeys((*self.conditions, *other.conditions))),
             is_last=True,
         )
@@ -73,19 +85,12 @@ class Change:
         """How much has to be so: nothing, a promise about the inputs, another compiler."""
         return 2 if "add" in self.keys or "max_rank" in self.keys else 1 if self.assumed else 0
 
-    def says_more_than(self, other: Change) -> bool:
-        """Return whether it states all that another change states, and more."""
-        if (self.base, self.fix) != (other.base, other.fix) or self.statements == other.statements:
-            return False
-        return other.statements <= self.statements
-
     @property
     def statements(self) -> frozenset[object]:
-        """What a change states, beside sizes and another target to begin with."""
-        return frozenset(
-            {*self.keys.items(), *self.assumed, ("opset", self.opset)}
-            | ({"deterministic"} if self.deterministic else set())
-        )
+        """What a change states: one that states more than another one asks for more."""
+        flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
+        stated = {**self.keys, **self.fix, **flags}.items()
+        return frozenset({*self.assumed, *(pair for pair in stated if pair[1])})
 
     def repeats(self, given: Target) -> bool:
         """Return whether the target already has one of these keys."""
@@ -93,19 +98,18 @@ class Change:
 
     def target(self, given: Target) -> Target:
         """Return the target to write for, given that of the run."""
-        begin = BASES[self.base] if self.base else given
         if not self.keys:
-            return begin
+            return given
         keys = ", ".join(f"{key} = {value}" for key, value in self.keys.items())
         content = parse_toml(f"keys = {{{keys}}}")["keys"]
-        return target_from({"name": begin.name, "extends": "", **content}, BASES, lambda _: begin)
+        return target_from({"name": given.name, "extends": "", **content}, BASES, lambda _: given)
 
     def settings(self, given: Settings) -> Settings:
         """Return the settings to optimize with, given those of the run."""
         changed = given.but(
             target=self.target(given.target),
-            rules=None,
             deterministic=given.deterministic or self.deterministic,
+            gathers=given.gathers or self.gathers,
             fix={**(given.fix or {}), **self.fix},
         )
         assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
@@ -113,25 +117,20 @@ class Change:
 
     def command(self, given: Command) -> str:
         """Return the command that says it."""
-        target = self.base or given.target
         keys = "".join(f", {key} = {value}" for key, value in self.keys.items())
         options = [w for name, n in self.fix.items() for w in ("--fix", f"{name}={n}")]
-        by_name: dict[str, list[str]] = {}
-        for clause in self.assumed:
-            by_name.setdefault(clause.name, []).append(clause.condition)
-        for name, parts in by_name.items():
-            text = ", ".join((str(Clause(name, parts[0])), *parts[1:]))
-            options += ["--assume", text]
+        options += [w for text in promises(self.assumed) for w in ("--assume", text)]
+        options += ["--gathers"] if self.gathers else []
         options += ["--deterministic"] if self.deterministic else []
         options += ["--opset", str(self.opset)] if self.opset is not None else []
-        return given.words(target + keys, options)
+        return given.words(given.target + keys, options)
 
     def condition(self) -> str:
         """Return the condition under which the change is right, in words."""
-        promises = [
+        promised = [
             _WORDS[c.condition].format(c.name) if c.condition in _WORDS else str(c)
             for c in self.assumed
         ]
-        parts = [f"if {' and '.join(promises)}"] if promises else []
+        parts = [f"if {' and '.join(promised)}"] if promised else []
         parts += ["or with numbers of your own"] if self.fix else []
         return "; ".join([*parts, *self.conditions])

@@ -8,6 +8,7 @@ everything by chance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -128,16 +129,19 @@ def _facts(model: ir.Model, settings: Settings) -> list[Term]:
     return list(found.knowledge.scopes[model.graph].facts.known())
 
 
+def size_name(leaf: Symbol) -> str | None:
+    """Return the name by which a user states something of a size, if a graph input declares it."""
+    origin = leaf.origin
+    if isinstance(origin, DimOf) and origin.visit is origin.value:
+        return f"{origin.value.name}[{origin.axis}]"
+    return origin.name if isinstance(origin, DeclaredDim) else None
+
+
 def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
     """Return whether a fact is true at sizes; one about anything else may be."""
     numbers: dict[Symbol, int] = {}
     for leaf in fact.leaves():
-        origin = leaf.origin
-        name: str | None = None
-        if isinstance(origin, DeclaredDim):
-            name = origin.name
-        elif isinstance(origin, DimOf) and origin.visit is origin.value:
-            name = f"{origin.value.name}[{origin.axis}]"
+        name = size_name(leaf)
         number = None if name is None else evaluate(name, sizes)
         if number is None:
             return True
@@ -182,7 +186,8 @@ def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
 class SizeAdvice:
     """Numbers for the sizes of a model, or the node that fails at all that were tried.
 
-    All is empty if the target takes symbols, or if the model has none.
+    All is empty if the target takes symbols, or if the model has none. If the node fails at any
+    sizes, ``options`` is empty.
     """
 
     target: str = ""
@@ -203,6 +208,11 @@ class SizeAdvice:
         found = fitting_sizes(model, settings)
         name = settings.target.name
         if isinstance(found, Failure):
+            with suppress(LimitError):
+                known = _analysis(copy, settings, FixedSizes({}, {})).knowledge
+                failure = first_failure(copy.graph, known)
+                if failure is not None:  # at any sizes: no numbers help
+                    return cls(name, "", None, failure)
             return cls(name, options, None, found)
         printable = bool(found) and all(n.isprintable() for n in found)
         return cls(name, options, Change(fix=found) if printable else None)
@@ -210,7 +220,7 @@ class SizeAdvice:
     def advice(self, given: Command) -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options."""
         if not self.options:
-            return ()
+            return () if self.failure is None else (Advice((), str(self.failure), ""),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
             way = Way(self.change.command(given), self.change.condition())

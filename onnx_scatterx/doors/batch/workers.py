@@ -170,9 +170,8 @@ def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
     """Return the advice about the kept scatters of a model; other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
     from onnx_scatterx.doors.explanation import advise
-    from onnx_scatterx.optimizer.reports.entries import Action
 
-    if all(entry.action is not Action.KEPT for entry in report.scatters):
+    if not report.is_open:
         return ()
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options

@@ -31,7 +31,7 @@ def advised(
     args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
 ) -> Report:
     """Return a report that says what to do next; each command in it was tried."""
-    if not report.to_fix and all(entry.refusal is None for entry in report.scatters):
+    if not report.is_open:
         return report
     from onnx_scatterx.doors.explanation import advise
 

@@ -1,10 +1,12 @@
-"""What to do about kept scatters and gathers: commands that were tried, or the missing fact."""
+"""What to do about a result that is not as the target asks for it: commands that were tried."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+_NAMED = 4  # nodes that a line names
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,15 @@ class Advice:
     """The commands that remove some nodes, which are kept for one reason.
 
     ``why`` is the reason, and ``missing`` the missing fact. If ``ways`` is empty, no tried command
-    removes the nodes. In advice about the sizes of the model, ``nodes`` is empty.
+    removes the nodes. In advice about the sizes of the model, ``nodes`` is empty. ``is_violation``
+    says that the nodes are other ones, which the target does not take.
     """
 
     nodes: tuple[str, ...]
     why: str
     missing: str
     ways: tuple[Way, ...] = ()
+    is_violation: bool = False
 
     def lines(self) -> list[str]:
         r"""Return the advice in lines.
@@ -51,12 +55,18 @@ class Advice:
         >>> print(*Advice(("y", "z"), "two updates collide", "other positions").lines(), sep="\n")
         y, z are kept: two updates collide
           no option removes them; missing: other positions
+        >>> text = refused_text("Erf", "npu takes no Erf", ("y", "z"))
+        >>> print(*Advice(("y", "z"), text, "a compiler", is_violation=True).lines(), sep="\n")
+        not taken: npu takes no Erf (2): y, z
+          no option removes them; missing: a compiler
         """
         if not self.nodes:
             added = [f"  {line}" for line in self.way_lines()]
-            return [f"{self.why}:", *(added if self.ways else [f"  add {self.missing}"])]
+            more = added if self.ways else [f"  add {self.missing}"] if self.missing else []
+            return [f"{self.why}{':' * bool(more)}", *more]
         verb, them = ("is kept", "it") if len(self.nodes) == 1 else ("are kept", "them")
-        head = f"{', '.join(self.nodes)} {verb}: {self.why}"
+        subject = "not taken" if self.is_violation else f"{', '.join(self.nodes)} {verb}"
+        head = f"{subject}: {self.why}"
         if not self.ways:
             return [head, f"  no option removes {them}; missing: {self.missing}"]
         return [head, *(f"  {line}" for line in self.way_lines())]
@@ -81,7 +91,27 @@ class Advice:
                 {"command": w.command, "condition": w.condition, "rules": list(w.rules)}
                 for w in self.ways
             ],
+            "is_violation": self.is_violation,
         }
+
+
+def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
+    """Return which nodes of an operator a target does not take, and why.
+
+    >>> refused_text("Erf", "npu takes no Erf", ["y"])
+    'y (Erf): npu takes no Erf'
+    """
+    return counted(why, nodes) if len(nodes) > 1 else f"{nodes[0]} ({op}): {why}"
+
+
+def counted(text: str, nodes: Sequence[str]) -> str:
+    """Return what is said of nodes, their number, and the names of the first.
+
+    >>> counted("Erf", "abcdef")
+    'Erf (6): a, b, c, d and 2 more'
+    """
+    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+    return f"{text} ({len(nodes)}): {', '.join(nodes[:_NAMED])}{more}"
 
 
 def advice_lines(found: Sequence[Advice]) -> list[str]:

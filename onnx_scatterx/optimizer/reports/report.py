@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.reports.advice import Advice, advice_lines
+from onnx_scatterx.optimizer.reports.advice import Advice, advice_lines, counted, refused_text
 from onnx_scatterx.optimizer.reports.entries import (
     STYLES,
     About,
@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.reports.entries import (
     legend,
 )
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, group, table
+from onnx_scatterx.optimizer.targets.violations import by_reason
 from onnx_scatterx.options import NATIVE, Strict
 from onnx_scatterx.text.visible import as_json, visible
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
-
-_NAMED = 4  # nodes that a line names
 
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""
@@ -224,7 +223,7 @@ class Report(ShownInTables):
             *self.duplicate_lines(),
             *self.zero_lines(),
             *self.runtime_lines(),
-            *self.size_lines(),
+            *([] if self.advice else self.size_lines()),  # advice says it, with numbers
             *self.violation_lines(),
         ]
 
@@ -279,6 +278,12 @@ class Report(ShownInTables):
         """Return in lines why ONNX Runtime may compute other values, and of which nodes."""
         return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something is not as the target asks for it, which other arguments may change."""
+        kept = any(entry.action is Action.KEPT for entry in self.entries)
+        return kept or bool(self.to_fix) or self.unmet(True)
+
     def unmet(self, strict: Strict) -> bool:
         """Return whether violations are an error; what runs on the host only if it says so."""
         given = self.violations if strict else ()
@@ -294,17 +299,11 @@ class Report(ShownInTables):
         count, nodes = len(refused), len(hosted)
         head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
         host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
-        whys: dict[tuple[str, str], list[str]] = {}
-        for v in refused:
-            whys.setdefault((v.op, v.why), []).append(v.node)
-        ops: dict[str, list[str]] = {}
-        for v in hosted:
-            ops.setdefault(v.op, []).append(v.node)
-        alone = ((f"{names[0]} ({op})", why, names) for (op, why), names in whys.items())
-        told = (_counted(why, names) if names[1:] else f"{n}: {why}" for n, why, names in alone)
+        told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
+        moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]
         return [
-            *((head, *(f"  {line}" for line in told)) if refused else ()),
-            *((host, *(f"  {_counted(op, names)}" for op, names in ops.items())) if hosted else ()),
+            *((head, *(f"  {line}" for line in told)) if told else ()),
+            *((host, *(f"  {line}" for line in moved)) if moved else ()),
         ]
 
 
@@ -314,13 +313,6 @@ def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     for node, text in said:
         found.setdefault(text, []).append(node)
     return [f"{', '.join(nodes)}: {text}" for text, nodes in found.items()]
-
-
-def _counted(text: str, nodes: Sequence[str]) -> str:
-    """Return what is said of nodes, their number, and the names of the first."""
-    names = ", ".join(nodes[:_NAMED])
-    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
-    return f"{text} ({len(nodes)}): {names}{more}"
 
 
 class TargetError(ScatterXError):

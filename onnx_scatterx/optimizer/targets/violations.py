@@ -6,7 +6,7 @@ constants and known sizes alone, Identity, and Dropout that drops nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -61,6 +61,18 @@ def violations(
     y (NonZero): a size is known only when the model runs
     """
     return tuple(dict.fromkeys(_Checker(target, model, knowledge or interpret(model)).all()))
+
+
+def by_reason(found: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
+    """Return the names of nodes by operator and reason.
+
+    >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
+    {('Erf', 'no Erf'): ['a', 'b']}
+    """
+    names: dict[tuple[str, str], list[str]] = {}
+    for violation in found:
+        names.setdefault((violation.op, violation.why), []).append(violation.node)
+    return names
 
 
 class _Checker:

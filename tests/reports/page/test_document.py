@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 import onnx_scatterx
 from onnx_scatterx.judges.verification import Verification
+from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import About, bytes_text
 from onnx_scatterx.optimizer.reports.page import environment, figures
 from onnx_scatterx.optimizer.reports.report import Report
@@ -66,7 +67,7 @@ def test_the_head_says_what_it_is_about() -> None:
 def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
     said = page_of(onnx_scatterx.optimize(KV_CACHE).report).said
     assert said.index("2 became ScatterX") < said.index("Facts and proofs")
-    assert "the target asks for ScatterX" in said
+    assert "What would remove it" not in said  # the target asks for ScatterX
     report = onnx_scatterx.optimize(KV_CACHE, target="coreml").report
     said = Page(report.to_html(advice=onnx_scatterx.advise(KV_CACHE, target="coreml"))).said
     assert "onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target 'coreml, add" in said
@@ -75,6 +76,11 @@ def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
     qnn = onnx_scatterx.optimize("models/one_hot_labels_ts_dynamic.onnx", target="qnn").report
     assert qnn.violations
     assert "Not taken by the target qnn" in page_of(qnn).said
+    why, way = "npu takes no Erf (2): a, b", Way("onnx-scatterx optimize m.onnx", "if it is so")
+    found = Advice(("a", "b"), why, "a compiler", (way,), is_violation=True)
+    page = Page(qnn.to_html(advice=[found]))
+    page.check()
+    assert f"{why}; removed by: {way.command} {way.condition}" in page.said
 
 
 def test_kept_scatters_come_before_removed_ones() -> None:

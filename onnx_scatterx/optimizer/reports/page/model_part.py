@@ -165,7 +165,8 @@ class ModelPart:
             for figure, caption in _drawings(entry.detail or Detail(), self.report.planned)
         ]
         drawings = tuple((svg, caption) for svg, caption in shown if svg is not None)
-        advice = tuple(a for a in self.report.advice if entry.node in a.nodes)
+        about = (a for a in self.report.advice if not a.is_violation)
+        advice = tuple(a for a in about if entry.node in a.nodes)
         return Card(name, entry, drawings, len(drawings) < len(shown), advice)
 
     def of_kind(self, kind: str) -> list[Card]:
