@@ -134,21 +134,19 @@ def test_an_operator_that_is_missing() -> None:
     assert [way.condition for way in found.ways] == ["if your compiler has Mul"]
 
 
-@pytest.mark.parametrize("target", ["qnn", "mnn"])
-def test_a_promise_says_that_positions_lie_within_the_axis(target: str) -> None:
-    """Positions that are not negative are not enough: the last one and the next may overflow."""
+def test_a_promise_about_the_start_of_a_ring() -> None:
+    """MNN reads indices from the end wrongly, and its Mod gives the remainder of C."""
     text = """g (float[2, 4, 8, 3] past, float[2, 4, 1, 3] new, int64[2] at)
         => (float[2, 4, 8, 3] y) {
         y = TensorScatter <mode = "circular", axis = 2> (past, new, at) }"""
     model = onnx.parser.parse_model('<ir_version: 11, opset_import: ["" : 24]>' + text)
-    (found,) = advise(model, target=target)
-    assert [way.command.partition("--assume ")[2] for way in found.ways] == [
-        "'at: nonnegative, < 8'"
-    ]
-    result = optimize(model, target=target, assume="at: nonnegative, < 8")
+    (found,) = advise(model, target="mnn")
+    assert [way.command.partition("--assume ")[2] for way in found.ways] == ["'at: nonnegative'"]
+    result = optimize(model, target="mnn", assume="at: nonnegative")
     assert result.report.removed == 1
     assert verify(model, result.model, samples=5).same
-    assert optimize(model, target="tract").report.removed == 1
+    for other in ("qnn", "tract"):
+        assert optimize(model, target=other).report.removed == 1
 
 
 def test_a_dense_form_is_tried_if_an_operator_is_missing() -> None:

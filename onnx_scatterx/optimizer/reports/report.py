@@ -234,10 +234,8 @@ class Report(ShownInTables):
             verb = "would be lowered" if self.planned else "lowered"
             lines = [f"{verb} to operator set {self.opset_lowered}, as {self.target} needs it"]
         if self.defined:
-            more = len(self.defined) - _NAMED
-            shown = [visible(name) for name in self.defined[:_NAMED]]
-            names = ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
-            lines.append(f"written as ONNX defines them, so last bits may differ: {names}")
+            what = "written as ONNX defines them, so last bits may differ"
+            lines.append(counted(what, [visible(name) for name in self.defined]))
         return lines
 
     def fixed_lines(self) -> list[str]:
