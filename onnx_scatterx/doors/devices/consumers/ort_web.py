@@ -67,7 +67,9 @@ class OrtWeb(Adapter):
         others = [p for p in model.parent.iterdir() if p.is_file() and p != model]
         job = {
             "model": str(model),
-            "data": [{"path": p.name, "data": str(p)} for p in others if p.name.encode() in content],
+            "data": [
+                {"path": p.name, "data": str(p)} for p in others if p.name.encode() in content
+            ],
             "inputs": [
                 {"name": name, "type": array.dtype.name, "dims": array.shape}
                 for name, array in feeds.items()
@@ -93,7 +95,11 @@ class OrtWeb(Adapter):
 
 def _node(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["node", "-e", program], capture_output=True, encoding="utf-8", errors="replace", check=False
+        ["node", "-e", program],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
 
 
