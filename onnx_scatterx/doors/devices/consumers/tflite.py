@@ -1,8 +1,8 @@
 """TensorFlow Lite, on the CPU: onnx2tf converts the file, and LiteRT runs the result in float32.
 
 onnx2tf takes inputs of 3 to 5 dims as images, and moves their channels to the end. It is told not
-to do so. Outputs behind a Conv are still such images. If it says so, the model is converted once more
-with flat outputs, because a shape does not always show where the channels are. Operators of
+to do so. An output behind a Conv is still such an image. If it says so, the model is converted once
+more with flat outputs, because a shape does not always show where the channels are. Operators of
 TensorFlow that are not TensorFlow Lite's are refused.
 """
 
@@ -87,8 +87,8 @@ def _prepared(
 ) -> tuple[Any, dict[str, list[int]]]:
     """Return a model with other names and the shapes of the inputs; and the shapes of its outputs.
 
-    If `flat`, its outputs of 3 and more dims are flattened: onnx2tf moves the channels back in front
-    of a Reshape. A shape is empty if the output is not flattened.
+    If `flat`, its outputs of 3 and more dims are flattened, because onnx2tf moves the channels back
+    in front of a Reshape. A shape is empty if the output is not flattened.
     """
     import onnx
     import onnx.compose
