@@ -60,8 +60,8 @@ class TFLite(Adapter):
                     )
                 except (Exception, SystemExit) as error:
                     return _refusal(error, printed(), {node.name for node in copy.graph.node})
-            if not any(network.onnx_output_layouts.values()):  # no channels are at the end
-                break
+            if not (any(network.onnx_output_layouts.values()) or _differ(network.outputs, shapes)):
+                break  # no channels are at the end
         if len(network.output_names) != len(shapes):
             return Answer("refused", message="it removes a constant output")
         runner = Interpreter("network/model_float32.tflite").get_signature_runner()
@@ -76,7 +76,9 @@ class TFLite(Adapter):
         return Answer(
             "taken",
             {
-                name.removeprefix(_BEFORE): found[key].reshape(shape or found[key].shape)
+                name.removeprefix(_BEFORE): found[key].reshape(
+                    shape if flat and shape else found[key].shape
+                )
                 for (name, shape), key in outputs
             },
         )
@@ -88,7 +90,7 @@ def _prepared(
     """Return a model with other names and the shapes of the inputs; and the shapes of its outputs.
 
     If `flat`, its outputs of 3 and more dims are flattened, because onnx2tf moves the channels back
-    in front of a Reshape. A shape is empty if the output is not flattened.
+    in front of a Reshape. A shape is empty if it has fewer dims, or is not known.
     """
     import onnx
     import onnx.compose
@@ -106,14 +108,19 @@ def _prepared(
     for value in copy.graph.output:
         kind = value.type.tensor_type
         known = all(dim.HasField("dim_value") for dim in kind.shape.dim)
-        shapes[value.name] = shape = [dim.dim_value for dim in kind.shape.dim if known]
-        if not flat or len(shape) < 3:
-            shape.clear()
-            continue
-        name = f"{value.name}_flat"
-        copy.graph.node.append(make_node("Reshape", [value.name, "flat"], [name]))
-        value.CopyFrom(make_tensor_value_info(name, kind.elem_type, [int(np.prod(shape))]))
+        shape = [dim.dim_value for dim in kind.shape.dim if known]
+        shapes[value.name] = shape if len(shape) > 2 else []
+        if flat and shapes[value.name]:
+            name = f"{value.name}_flat"
+            copy.graph.node.append(make_node("Reshape", [value.name, "flat"], [name]))
+            value.CopyFrom(make_tensor_value_info(name, kind.elem_type, [int(np.prod(shape))]))
     return copy, shapes
+
+
+def _differ(outputs: Any, shapes: Mapping[str, list[int]]) -> bool:
+    """Return whether an output has another shape than the model's."""
+    pairs = zip(outputs, shapes.values(), strict=False)
+    return any(shape and list(output.shape) != shape for output, shape in pairs)
 
 
 def _refusal(error: BaseException, printed: str, names: set[str]) -> Answer:
