@@ -130,7 +130,7 @@ def _refusal(error: BaseException, printed: str, names: set[str]) -> Answer:
     if isinstance(error, SystemExit) and said:  # the reason is only printed
         message = said[0]
     nodes = [getattr(error, "onnx_op_name", ""), *re.findall(r"onnx_op_name: (\S+)", printed)]
-    return Answer("refused", message=message, node=next((n for n in nodes if n in names), ""))
+    return Answer("refused", message=message, node=next((n for n in nodes if n and n in names), ""))
 
 
 adapter = TFLite()

