@@ -1,13 +1,20 @@
 """What adapters read out of the files and words of their consumers, which need not be installed."""
 
+import os
+import shutil
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import onnx
 import pytest
 
-from onnx_scatterx.doors.devices.consumers import mnn, ncnn, rknn, sophgo
+from onnx_scatterx.doors.devices.adapter import Answer
+from onnx_scatterx.doors.devices.consumers import mnn, ncnn, ortweb, rknn, sophgo, tflite
 from onnx_scatterx.doors.devices.registry import consumer_names, consumer_of
 from onnx_scatterx.optimizer.targets.catalogue import profile_names
+from tests.helpers.support import parse
 
 RKNN_TABLE = """
 D RKNN: [10:38:48.596]             Network Layer Information Table
@@ -20,7 +27,7 @@ D RKNN: [10:38:48.596] 4  OutputOperator FLOAT16 CPU (10,3)       \\    0/0/0 0 
 """
 
 
-@pytest.mark.parametrize("name", ["mnn", "ncnn", "qnn", "rknn", "sophgo"])
+@pytest.mark.parametrize("name", ["mnn", "ncnn", "ortweb", "qnn", "rknn", "sophgo", "tflite"])
 def test_each_has_a_profile(name: str) -> None:
     assert name in consumer_names()
     consumer = consumer_of(name)
@@ -91,3 +98,133 @@ def test_pnnx_writes_into_the_scratch_directory_only(tmp_path: Path) -> None:
     ncnn._link(tmp_path / "model.onnx", place)
     assert {p.name for p in place.iterdir()} == {"model.onnx", "model.data", "to_convert.onnx"}
     assert (place / "to_convert.onnx").read_bytes() == b"1"
+
+
+TWO = """g (float[2, 3, 4] x, float16[N] h) => (float[2, 3, 4] y, float16[N] z) {
+    y = Neg (x)
+    z = Abs (h) }"""
+
+
+def fake_tflite(
+    monkeypatch: pytest.MonkeyPatch, directory: Path, *, images: bool = False, error: str = ""
+) -> list[onnx.ModelProto]:
+    """Put modules in the place of onnx2tf and LiteRT; return the models that are converted.
+
+    The network renames its inputs and outputs, gives outputs in another order, and returns y with
+    the channels at the end if `images`.
+    """
+    converted: list[onnx.ModelProto] = []
+
+    def convert(file: str, **_: object) -> object:
+        model = onnx.load(file)
+        converted.append(model)
+        if error:
+            os.write(1, f"ERROR: no such axis\nERROR: onnx_op_name: {error}\n".encode())
+            raise SystemExit(1)
+        shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in model.graph.output]
+        moved = images and len(shapes[0]) == 3
+        return SimpleNamespace(
+            input_names=["v_x", "renamed"],
+            output_names=["k0", "k1"],
+            onnx_output_layouts={"v_y": images, "v_z": False},
+            outputs=[
+                SimpleNamespace(shape=shape)
+                for shape in ([2, 4, 3] if moved else shapes[0], shapes[1])
+            ],
+        )
+
+    class Runner:
+        def get_input_details(self) -> object:
+            return {"v_x": {"dtype": np.float32}, "renamed": {"dtype": np.float32}}
+
+        def __call__(self, v_x: np.ndarray, renamed: np.ndarray) -> object:
+            assert renamed.dtype == np.float32
+            flat = len(converted) == 2
+            return {"k1": np.abs(renamed), "k0": -v_x.reshape(-1 if flat else v_x.shape)}
+
+    for name, entry, content in (
+        ("onnx2tf", "convert", convert),
+        ("ai_edge_litert", "interpreter", None),
+        (
+            "ai_edge_litert.interpreter",
+            "Interpreter",
+            lambda _: SimpleNamespace(get_signature_runner=Runner),
+        ),
+    ):
+        module = ModuleType(name)
+        setattr(module, entry, content)
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.chdir(directory)
+    return converted
+
+
+def run_tflite(directory: Path) -> Answer:
+    model = parse(TWO, opset=17)
+    model.graph.node[0].name = "minus"
+    onnx.save(model, directory / "given.onnx")
+    feeds = {"h": np.array([-1, 2], np.float16), "x": np.arange(24, dtype="f4").reshape(2, 3, 4)}
+    answer = tflite.adapter.run(directory / "given.onnx", feeds, directory)
+    if answer.outputs is not None:
+        assert isinstance(answer.outputs, dict)
+        assert np.array_equal(answer.outputs["y"], -feeds["x"])
+        assert np.array_equal(answer.outputs["z"], [1, 2])
+    return answer
+
+
+@pytest.mark.parametrize("images", [False, True])
+def test_inputs_and_outputs_of_tflite_are_those_of_the_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, images: bool
+) -> None:
+    """Feeds are in another order; images are converted once more, with flat outputs."""
+    converted = fake_tflite(monkeypatch, tmp_path, images=images)
+    assert run_tflite(tmp_path).kind == "taken"
+    last = converted[-1].graph
+    assert [v.name for v in last.input] == ["v_x", "v_h"]
+    assert last.input[1].type.tensor_type.shape.dim[0].dim_value == 2
+    assert [v.name for v in last.output] == ["v_y_flat" if images else "v_y", "v_z"]
+    onnx.checker.check_model(converted[-1], full_check=True)
+    assert len(converted) == 1 + images
+
+
+@pytest.mark.parametrize(("node", "named"), [("minus", "minus"), ("sng_Neg_0", "")])
+def test_the_node_that_onnx2tf_refuses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, node: str, named: str
+) -> None:
+    """It ends the process, and gives names to nodes without one."""
+    fake_tflite(monkeypatch, tmp_path, error=node)
+    answer = run_tflite(tmp_path)
+    assert (answer.kind, answer.message, answer.node) == ("refused", "no such axis", named)
+
+
+NODE = """#!/bin/sh
+case "$2" in *versions*) echo 1.30.0;; *) cp in0 out0; cp job.json "$0.json"
+echo '[{"name": "y", "type": "int64", "dims": [2, 1]}]' > outputs.json; {end};; esac
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
+@pytest.mark.parametrize("end", ["true", "echo 'no kernel of Neg' >&2; exit 1"])
+def test_arrays_of_onnx_runtime_web_are_in_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: str
+) -> None:
+    program = tmp_path / "node"
+    program.write_text(NODE.replace("{end}", end))
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    monkeypatch.delenv("NODE_PATH", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"... model.data ...")
+    (tmp_path / "model.data").write_bytes(b"")
+    assert ortweb.adapter.version() == "1.30.0"
+    assert shutil.which("node") == str(program)
+    feeds = {"x": np.array([[1], [-2]])}
+    answer = ortweb.adapter.run(tmp_path / "model.onnx", feeds, tmp_path)
+    if end == "true":
+        assert isinstance(answer.outputs, dict)
+        assert np.array_equal(answer.outputs["y"], feeds["x"])
+    else:
+        assert (answer.kind, answer.message) == ("refused", "no kernel of Neg")
+    job = (tmp_path / "node.json").read_text()
+    assert '"path": "model.data"' in job
+    assert '{"name": "x", "type": "int64", "dims": [2, 1]}' in job
