@@ -215,7 +215,8 @@ def test_the_targets_that_come_with_it(target: Target) -> None:
     assert target.description
     if target.name not in ("scatterx", "standard", "ort-cpu"):
         assert target.source.startswith("https://")
-        assert target.operators is not None
+        # ONNX Runtime Web has the operators of ONNX Runtime.
+        assert (target.operators is None) == (target.name == "ortweb")
         assert len(target.operators) > 40
         assert {"Concat", "Reshape", "Slice", "Transpose"} <= target.operators
 
