@@ -1,4 +1,4 @@
-"""Functions of ONNX written as the nodes by which ONNX defines them: an older set lacks a function.
+"""Functions of ONNX that an older operator set lacks, written as the nodes that ONNX defines them by.
 
 Gelu (x)                   20    Mul (Mul (0.5, x), Add (1, Erf (Div (x, 1.4142135))))
 RMSNormalization (x, s)    23    Mul (Div (x, Sqrt (Add (ReduceMean (Mul (x, x)), 1e-5))), s)
@@ -145,7 +145,7 @@ def _fold(
             array = constants[first].astype(dtype.numpy())
         elif node.op_type == "Size" and kind is not None and kind.tensor_type.HasField("shape"):
             array = np.array(len(kind.tensor_type.shape.dim))
-        elif all(name in constants for name in node.input):
+        elif node.op_type == "Constant" or (node.input and constants.keys() >= {*node.input}):
             array = _computed(node, constants, version)
         if array is not None and array.size <= _LARGEST:
             constants[node.output[0]] = array
@@ -157,7 +157,7 @@ def _fold(
         if not needed.isdisjoint(node.output):
             needed.update(node.input)
             body.node.insert(0, node)
-    for name in needed.intersection(constants):
+    for name in (name for name in constants if name in needed):  # in one order in every run
         tensor = onnx.numpy_helper.from_array(constants[name], name)
         body.node.insert(0, onnx.helper.make_node("Constant", [], [name], value=tensor))
 
