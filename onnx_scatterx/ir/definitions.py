@@ -1,4 +1,4 @@
-"""Functions of ONNX that an older operator set lacks, written as the nodes that ONNX defines them by.
+"""Functions that an older operator set lacks, written as the nodes by which ONNX defines them.
 
 Gelu (x)                   20    Mul (Mul (0.5, x), Add (1, Erf (Div (x, 1.4142135))))
 RMSNormalization (x, s)    23    Mul (Div (x, Sqrt (Add (ReduceMean (Mul (x, x)), 1e-5))), s)
@@ -28,8 +28,8 @@ _LARGEST = 1 << 12  # elements of a constant that is folded
 def write_definitions(model: ir.Model, nodes: Iterable[tuple[ir.Node, int]], known: Known) -> bool:
     """Write nodes as ONNX defines them, in place; return whether all of them are written.
 
-    ``nodes`` come with the operator set that holds where they are. If one has no definition, the
-    model may be changed in part.
+    Beside each node is the version of the operator set of its graph. If a node has no definition,
+    the model may be changed in part.
     """
     found = [(node, _body(node, version, known)) for node, version in nodes]
     made: set[ir.OperatorIdentifier] = set()
@@ -53,7 +53,8 @@ def write_definitions(model: ir.Model, nodes: Iterable[tuple[ir.Node, int]], kno
 def _body(node: ir.Node, version: int, known: Known) -> onnx.FunctionProto | None:
     """Return the definition of a node in an operator set, or None.
 
-    It has no attributes, and what depends on them, and on types and ranks alone, is a constant.
+    The attributes of the node are written into it. A part that depends only on attributes, types
+    and ranks is a constant.
     """
     schema: Any = onnx.defs.get_schema(node.op_type, version, "")
     given = [_type(value, known) for value in node.inputs]

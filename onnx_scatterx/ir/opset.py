@@ -228,10 +228,11 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
 
 
 class _Known:
-    """What is known of values: as declared, or as ONNX infers it at the first question.
+    """What is known of values: types as declared, the rest as ONNX infers it from the inputs.
 
-    ONNX answers by names. So it is not asked about a name that several graphs define, nor about
-    the values of functions, which have names of their own.
+    Declared shapes of other values are not believed: a runtime does not check them. ONNX answers at
+    the first question, and by names. So it is not asked about a name that several graphs define,
+    nor about the values of functions, which have names of their own.
     """
 
     def __init__(self, model: ir.Model) -> None:
@@ -248,7 +249,7 @@ class _Known:
 
     def shape(self, value: ir.Value) -> Sequence[int | None] | None:
         """Return the dims of a tensor, None for those that are not known, or None."""
-        found = value if value.shape is not None else self._of(value)
+        found = self._of(value)
         if found is None or found.shape is None:
             return None
         return [dim if isinstance(dim, int) else None for dim in found.shape]
@@ -267,8 +268,11 @@ class _Known:
     def _inferred(self) -> dict[str | None, ir.Value]:
         """What ONNX infers of the values, by their names."""
         copy = cloned(self._model)
+        for value in _values(copy):
+            if value.producer() is not None:
+                value.shape = None
         with quiet("onnx_ir.passes.common.shape_inference"):
-            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(copy)
+            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(copy)
         return {value.name: value for value in _values(copy)}
 
 

@@ -87,6 +87,18 @@ def test_sizes_that_follow_from_constants() -> None:
     runs_the_same(model, 17, f32(3))
 
 
+def test_declared_shapes_are_not_believed() -> None:
+    model = parse(
+        """g (float[6] x) => (float[3] y, float[3] z) <float[2] h> {
+            h = Neg (x)
+            y, z = Split <num_outputs = 2> (h) }""",
+        opset=18,
+    )
+    result = onnx_scatterx.optimize(model, opset=17)
+    judged = onnx_scatterx.verify(model, result.model, samples=4)
+    assert judged.same, str(judged)
+
+
 PADS = {
     "constant": "x, p, v, a",
     "edge": "x, p, , a",
