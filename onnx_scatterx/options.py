@@ -71,7 +71,7 @@ class Option(NamedTuple):
         """How it is spelled."""
         return f"--{self.name.replace('_', '-')}"
 
-    def add_to(self, command: argparse.ArgumentParser) -> None:
+    def add_to(self, command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
         """Add the option to a command."""
         if self.read is None:
             command.add_argument(self.flag, action="store_true", help=self.help)

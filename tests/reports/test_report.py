@@ -97,14 +97,12 @@ def test_the_table_has_every_word() -> None:
     text = str(REPORT)
     assert text.startswith("2 of 3 scatters removed, 9 -> 5 nodes\n")
     names = column(text.split("operators")[0], 1)
-    assert names == "[b]a[/b]" + "/x/x/x/x/x/x/x/x/…x/x/x/x/x/x/x/x/x" + "d"
+    assert names == "[b]a[/b]" + "/x/x/x/x/x/x/x/x/x/x/…x/x/x/x/x/x/x/x/x/x/x" + "d"
     assert "ScatterND (add)" in text
     assert "box [a:b, :]" in text
     assert "removed by Concat, Slice" in text
     assert "assumed:\n  declared-dims: <N>\n" in text
-    assert text.splitlines()[-1].startswith(
-        "by the indices: the elements are known only at run time; "
-    )
+    assert text.splitlines()[-1] == "by the indices: the elements are known only at run time"
     assert "│ Slice     │      0 │     3 │" in text
     assert "│ all nodes │      9 │     5 │" in text
     assert "removed: nothing reads" in text
@@ -212,7 +210,7 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
     assert report.removed == 0
     assert "0 of 1 scatters removed, 1 of 1 gathers removed, 3 -> 2 nodes" in report.summary()
     assert report.columns[2] == "writes or reads"
-    for word in ("r", "GatherND", "box [0:2]", "sliceable", "removed without a node"):
+    for word in ("r", "GatherND", "box [0:2]", "removed without a node"):
         assert word in str(report)
     (told,) = json.loads(report.to_json())["gathers"]
     assert (told["node"], told["op"], told["rules"]) == ("r", "GatherND", ["view"])

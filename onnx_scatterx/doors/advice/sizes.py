@@ -224,7 +224,7 @@ class SizeAdvice:
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
             way = Way(self.change.command(given), self.change.condition())
-            return (Advice((), why, "", (way,)),)
+            return (Advice((), why, "", (way,), verb="fixed"),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:
             missing += f"; at the numbers that were tried, {self.failure}"

@@ -131,11 +131,10 @@ class Summary(ShownInTables):
         """
         from onnx_scatterx.optimizer.reports.page import ComparedNote, OneModel, directory_page
 
-        folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
-        top = os.path.commonpath(folders) if folders else ""
+        top = self._folder()
         models = [
             OneModel(
-                os.path.relpath(os.path.abspath(o.source), top),
+                os.path.relpath(o.source, top),
                 o.report,
                 o.done,
                 None if o.same is None else ComparedNote(o.compared, o.same, o.proof == "proven"),
@@ -145,9 +144,15 @@ class Summary(ShownInTables):
         ]
         return directory_page(name, self.summary(), models, date)
 
+    def _folder(self) -> str:
+        """Return the folder that has all models, or their folders; empty without one."""
+        folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
+        return os.path.commonpath(folders) if folders else ""
+
     def shown(self) -> Table:
         """Return the models as a table, for a terminal or a pipe."""
-        rows = ((str(o.source), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
+        top = self._folder()
+        rows = ((os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
         planned = any(o.report is not None and o.report.planned for o in self.outcomes)
         columns = ("model", "seconds", "what would be done" if planned else "what is done")
         bad = [o.error is not None or o.same is False for o in self.outcomes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options import NATIVE, OPTIONS
@@ -17,21 +17,23 @@ from onnx_scatterx.text.option_values import (
 )
 
 _SAMPLES = 40
+Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
+"""What arguments are added to: a command, or a group of its help."""
 
 
-def add_model(command: argparse.ArgumentParser, text: str = "an ONNX model") -> None:
+def add_model(command: Arguments, text: str = "an ONNX model") -> None:
     """Add IN."""
     command.add_argument("model", metavar="IN", help=text)
 
 
-def add_options(command: argparse.ArgumentParser, *names: str) -> None:
+def add_options(command: Arguments, *names: str) -> None:
     """Add the options of ``options.OPTIONS``, or those of these names."""
     for option in OPTIONS:
         if not names or option.name in names:
             option.add_to(command)
 
 
-def add_many(command: argparse.ArgumentParser) -> None:
+def add_many(command: Arguments) -> None:
     """Add --jobs and --timeout."""
     command.add_argument(
         "--jobs", type=count, metavar="N", help="processes for several models (one per core)"
@@ -44,12 +46,22 @@ def add_many(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(command: argparse.ArgumentParser) -> None:
+def add_json(command: Arguments) -> None:
     """Add --json."""
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_strict(command: argparse.ArgumentParser) -> None:
+def add_verbose(command: Arguments) -> None:
+    """Add --verbose."""
+    command.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="print all rows, where one screen is the default",
+    )
+
+
+def add_strict(command: Arguments) -> None:
     """Add --strict."""
     command.add_argument(
         "--strict",
@@ -65,7 +77,7 @@ def add_strict(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_draws(command: argparse.ArgumentParser) -> None:
+def add_draws(command: Arguments) -> None:
     """Add what decides on which inputs models are compared, and how."""
     command.add_argument(
         "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
@@ -84,14 +96,12 @@ def add_draws(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_seed(command: argparse.ArgumentParser) -> None:
+def add_seed(command: Arguments) -> None:
     """Add --seed."""
     command.add_argument("--seed", type=natural, metavar="S", help="seed of the drawn inputs (0)")
 
 
-def add_inputs(
-    command: argparse.ArgumentParser, otherwise: str = "without this option, they are drawn"
-) -> None:
+def add_inputs(command: Arguments, otherwise: str = "without this option, they are drawn") -> None:
     """Add --input."""
     command.add_argument(
         "--input",
@@ -105,7 +115,7 @@ def add_inputs(
     )
 
 
-def add_sizes(command: argparse.ArgumentParser) -> None:
+def add_sizes(command: Arguments) -> None:
     """Add --size and --seed, for inputs that are drawn."""
     command.add_argument(
         "--size",
@@ -118,7 +128,7 @@ def add_sizes(command: argparse.ArgumentParser) -> None:
     add_seed(command)
 
 
-def add_session(command: argparse.ArgumentParser, threads: int) -> None:
+def add_session(command: Arguments, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
     default = threads or "all"
     command.add_argument(

@@ -28,8 +28,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="optimize the one model for these targets, and time the results, too",
     )
-    add_inputs(command)
-    add_sizes(command)
+    inputs = command.add_argument_group("inputs")
+    add_inputs(inputs)
+    add_sizes(inputs)
     add_session(command, threads=1)
     command.add_argument(
         "--rounds",

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.doors.cli.arguments import add_inputs, add_model, add_sizes, reject_unused
+from onnx_scatterx.doors.cli.arguments import (
+    Arguments,
+    add_inputs,
+    add_model,
+    add_sizes,
+    reject_unused,
+)
 from onnx_scatterx.doors.cli.output import print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import above_zero, count
@@ -38,15 +44,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time limit for each run of a consumer (300)",
     )
-    add_inputs(command)
-    command.add_argument(
+    inputs = command.add_argument_group("inputs")
+    add_inputs(inputs)
+    inputs.add_argument(
         "--samples", type=count, metavar="N", help="sets of inputs to compare on (1)"
     )
-    add_sizes(command)
+    add_sizes(inputs)
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_check_with(command: argparse.ArgumentParser) -> None:
+def add_check_with(command: Arguments) -> None:
     """Add --check-with."""
     command.add_argument(
         "--check-with",
@@ -57,7 +64,7 @@ def add_check_with(command: argparse.ArgumentParser) -> None:
     add_python(command)
 
 
-def add_python(command: argparse.ArgumentParser) -> None:
+def add_python(command: Arguments) -> None:
     """Add --python."""
     command.add_argument(
         "--python",

@@ -31,11 +31,14 @@ def advised(
     args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
 ) -> Report:
     """Return a report that says what to do next; each command in it was tried."""
-    if not report.is_open:
+    if not report.is_open and not report.growth:
         return report
     from onnx_scatterx.doors.explanation import advise
+    from onnx_scatterx.doors.smaller import smaller
 
-    return replace(report, advice=advise(model, command=command_of(args, output), **settings(args)))
+    command, given = command_of(args, output), settings(args)
+    found = advise(model, command=command, **given) if report.is_open else ()
+    return replace(report, advice=(*found, *smaller(model, report, command, **given)))
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:

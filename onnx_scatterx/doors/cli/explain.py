@@ -23,7 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `explain` takes."""
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
-    add_options(command)
+    add_options(command.add_argument_group("what may be written"))
     command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
     add_json(command)
 

@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         required=True,
         help="where to write the part: a file, or - for stdout",
     )
-    add_options(command)
+    add_options(command.add_argument_group("what may be written"))
     add_json(command)
 
 

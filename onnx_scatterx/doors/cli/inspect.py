@@ -9,14 +9,15 @@ from onnx_scatterx.doors.cli.arguments import (
     add_many,
     add_options,
     add_strict,
+    add_verbose,
     read_target,
     reject_unused,
     settings,
 )
 from onnx_scatterx.doors.cli.batch import batch_status, watched
-from onnx_scatterx.doors.cli.exit_status import advised, strict_status
+from onnx_scatterx.doors.cli.exit_status import advised, command_of, strict_status
 from onnx_scatterx.doors.cli.models import add_models, given_model, is_one, paths_of
-from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.output import show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
 
@@ -24,10 +25,11 @@ from onnx_scatterx.optimizer.symbolic.budget import one_command
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `inspect` takes."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
-    add_many(command)
-    add_options(command)
+    add_many(command.add_argument_group("several models"))
+    add_options(command.add_argument_group("what may be written"))
     add_strict(command)
     add_json(command)
+    add_verbose(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,6 +37,10 @@ def run(args: argparse.Namespace) -> int:
     one = is_one(args.models)
     if one:
         reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
+    else:
+        reject_unused(args, "on a directory: it is for one model", "verbose")
+    if args.json:
+        reject_unused(args, "with --json", "verbose")
     read_target(args)
     return _inspect(args) if one else _inspect_many(args)
 
@@ -49,7 +55,10 @@ def _inspect(args: argparse.Namespace) -> int:
     if args.json:
         show_text(report.to_json())
     else:
-        show(report)
+        show_report(report, verbose=args.verbose)
+        if report.entries and not any(advice.ways for advice in report.advice):
+            show("next:")
+            show(f"  {command_of(args).words(args.target_said, ['--verify'])}")
     return strict_status(args, report)
 
 

@@ -14,6 +14,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_many,
     add_options,
     add_strict,
+    add_verbose,
     read_target,
     reject_unused,
     settings,
@@ -33,7 +34,7 @@ from onnx_scatterx.doors.cli.models import (
     require_stream,
     write_model,
 )
-from onnx_scatterx.doors.cli.output import report_place, show, show_text
+from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
 from onnx_scatterx.system.record import note_read
@@ -58,34 +59,38 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         required=True,
         help="where to write the model: a file, - for stdout, or a directory for several models",
     )
-    add_many(command)
-    add_options(command)
-    add_strict(command)
-    command.add_argument(
+    add_many(command.add_argument_group("several models"))
+    written = command.add_argument_group("what may be written")
+    add_options(written)
+    written.add_argument(
         "--opset", type=count, metavar="N", help="raise or lower the model to this operator set"
     )
-    command.add_argument(
+    checked = command.add_argument_group("checks")
+    add_strict(checked)
+    checked.add_argument(
         "--verify",
         action="store_true",
         help="run both models first, and write the new one only if the outputs are the same",
     )
-    add_draws(command)
-    add_check_with(command)
-    command.add_argument("--report", metavar="R", help="also write a report, .json or .html")
-    command.add_argument(
+    add_draws(checked)
+    add_check_with(checked)
+    output = command.add_argument_group("output")
+    output.add_argument("--report", metavar="R", help="also write a report, .json or .html")
+    output.add_argument(
         "--print-after",
         action="append",
         default=[],
         metavar="PASS",
         help="print the model to stderr after this pass (all: after each), without weights",
     )
-    command.add_argument(
+    output.add_argument(
         "--save-as-external-data",
         action="store_true",
         help="write the weights to OUT.data, beside the model",
     )
-    add_json(command)
-    command.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+    add_json(output)
+    add_verbose(output)
+    output.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,9 +102,13 @@ def run(args: argparse.Namespace) -> int:
     if args.check_with is None:
         reject_unused(args, "without --check-with", "python")
     if args.json:
-        reject_unused(args, "with --json", "quiet", "check_with")
+        reject_unused(args, "with --json", "quiet", "verbose", "check_with")
+    if args.quiet:
+        reject_unused(args, "with --quiet", "verbose")
     if not one:
-        reject_unused(args, "on a directory: it is for one model", "print_after", "check_with")
+        reject_unused(
+            args, "on a directory: it is for one model", "print_after", "check_with", "verbose"
+        )
         from onnx_scatterx.doors.cli.batch import optimize_directory
 
         return optimize_directory(args)
@@ -171,7 +180,7 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
     if args.json:
         show_text(advised_report.to_json(verification))
     elif not args.quiet:
-        show(advised_report)
+        show_report(advised_report, verbose=args.verbose)
         if verification is not None:
             show(verification)
     status = answer(verification, f"; {args.output} is not written")

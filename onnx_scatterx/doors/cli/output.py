@@ -22,6 +22,7 @@ from onnx_scatterx.text.visible import in_lines, visible
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.rendering import Shown
+    from onnx_scatterx.optimizer.reports.report import Report
 
 
 def show(content: object) -> None:
@@ -43,6 +44,13 @@ def show(content: object) -> None:
         _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
     else:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
+
+
+def show_report(report: Report, *, verbose: bool) -> None:
+    """Print a report on one screen, or all of it."""
+    from onnx_scatterx.optimizer.reports.screen import screen
+
+    show(report if verbose else screen(report))
 
 
 def terminal_width() -> int:

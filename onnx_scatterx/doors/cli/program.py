@@ -21,6 +21,7 @@ from onnx_scatterx.doors.cli import extract as cli_extract
 from onnx_scatterx.doors.cli import inspect as cli_inspect
 from onnx_scatterx.doors.cli import optimize as cli_optimize
 from onnx_scatterx.doors.cli import run as cli_run
+from onnx_scatterx.doors.cli import target as cli_target
 from onnx_scatterx.doors.cli import targets as cli_targets
 from onnx_scatterx.doors.cli import verify as cli_verify
 from onnx_scatterx.doors.cli.output import only_ours, print_error, report_bug, show
@@ -28,6 +29,7 @@ from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
 
+_PAGES = "docs/index.md in the sources; docs/command_line.md has all options"
 _DONE, _FAILED = 0, 2
 _SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
 
@@ -43,7 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        args, unknown = _parser().parse_known_args(argv)
+        parser = _parser()
+        if "_ARGCOMPLETE" in os.environ:
+            from onnx_scatterx.doors.cli.completion import complete
+
+            complete(parser)
+        args, unknown = parser.parse_known_args(argv)
         if unknown:
             args.parser.refuse_unknown(unknown)
         if "run" not in args:
@@ -84,7 +91,7 @@ def _parser() -> Parser:
     parser = Parser(
         prog="onnx-scatterx",
         description="Removes scatter nodes from ONNX models, if the result is proven equal.",
-        epilog=_epilog("optimize model.onnx -o new.onnx --verify")
+        epilog=_epilog("inspect model.onnx --target CHIP")
         + "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -153,11 +160,17 @@ def _parser() -> Parser:
     )
     command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
     command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")
+    command(
+        "target",
+        cli_target,
+        "write the profile of a chip that is not listed",
+        "new npu --operators 'Add, Concat, Conv, Gather, Mul, Reshape, Slice, Transpose'",
+    )
     return parser
 
 
 def _epilog(example: str) -> str:
-    return f"example:\n  onnx-scatterx {example}"
+    return f"example:\n  onnx-scatterx {example}\n\npages: {_PAGES}"
 
 
 class Parser(argparse.ArgumentParser):

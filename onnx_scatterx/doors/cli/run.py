@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `run` takes."""
     add_model(command, "an ONNX model, or - for stdin")
-    add_inputs(command)
+    inputs = command.add_argument_group("inputs")
+    add_inputs(inputs)
     command.add_argument(
         "--output", metavar="OUT", help="save the outputs: a .npz, or a directory for .npy files"
     )
     command.add_argument("--samples", type=count, metavar="N", help="how many inputs to draw (1)")
-    add_sizes(command)
+    add_sizes(inputs)
     add_session(command, threads=0)
     add_json(command)
 

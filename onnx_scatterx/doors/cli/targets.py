@@ -37,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
             show(f"{target.name:<{width}}{target.description}")
             if target.source:
                 show(f"{'':<{width}}{target.source}")
+        show("if a chip is not listed:")
+        show("  onnx-scatterx target new NAME --operators 'Add, Concat, ...'")
     return 0
 
 

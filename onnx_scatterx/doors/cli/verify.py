@@ -31,7 +31,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
             metavar="X",
             help=f"the {what} tolerance of floats (without both, every bit counts)",
         )
-    add_draws(command)
+    add_draws(command.add_argument_group("drawn inputs"))
     add_options(command, "assume", "distrust_dims", "effort")
     add_json(command)
 

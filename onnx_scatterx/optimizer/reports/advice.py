@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-_NAMED = 4  # nodes that a line names
+_NAMED, _LETTERS = 4, 60  # nodes that a line names, if they are many, and letters of them
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Way:
 
     command: str
     condition: str = ""
-    rules: tuple[str, ...] = ()
+    rules: tuple[str, ...] = field(default=(), compare=False)
 
     def lines(self) -> list[str]:
         """Return the command, on a line of its own, and its condition."""
@@ -28,7 +28,8 @@ class Advice:
 
     ``why`` is the reason, and ``missing`` the missing fact. If ``ways`` is empty, no tried command
     removes the nodes. In advice about the sizes of the model, ``nodes`` is empty. ``is_violation``
-    says that the nodes are other ones, which the target does not take.
+    says that the nodes are other ones, which the target does not take. ``verb`` says what the
+    commands do: the nodes are removed, the sizes fixed, the result is smaller.
     """
 
     nodes: tuple[str, ...]
@@ -36,6 +37,7 @@ class Advice:
     missing: str
     ways: tuple[Way, ...] = ()
     is_violation: bool = False
+    verb: str = "removed"
 
     def lines(self) -> list[str]:
         r"""Return the advice in lines.
@@ -47,7 +49,7 @@ class Advice:
             onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
               or your own number
         >>> why = "the target npu wants all sizes as numbers"
-        >>> print(*Advice((), why, "", (way,)).lines(), sep="\n")
+        >>> print(*Advice((), why, "", (way,), verb="fixed").lines(), sep="\n")
         the target npu wants all sizes as numbers:
           fixed by:
             onnx-scatterx optimize m.onnx -o o.onnx --fix b=1
@@ -65,7 +67,7 @@ class Advice:
             more = added if self.ways else [f"  add {self.missing}"] if self.missing else []
             return [f"{self.why}{':' * bool(more)}", *more]
         verb, them = ("is kept", "it") if len(self.nodes) == 1 else ("are kept", "them")
-        subject = "not taken" if self.is_violation else f"{', '.join(self.nodes)} {verb}"
+        subject = "not taken" if self.is_violation else f"{named(self.nodes)} {verb}"
         head = f"{subject}: {self.why}"
         if not self.ways:
             return [head, f"  no option removes {them}; missing: {self.missing}"]
@@ -77,8 +79,7 @@ class Advice:
             return ["no option removes it"]
         lines = []
         for i, way in enumerate(self.ways):
-            by = "removed by:" if self.nodes else "fixed by:"
-            lines += ["or by:" if i else by, *(f"  {line}" for line in way.lines())]
+            lines += ["or by:" if i else f"{self.verb} by:", *(f"  {line}" for line in way.lines())]
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,8 +111,19 @@ def counted(text: str, nodes: Sequence[str]) -> str:
     >>> counted("Erf", "abcdef")
     'Erf (6): a, b, c, d and 2 more'
     """
-    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
-    return f"{text} ({len(nodes)}): {', '.join(nodes[:_NAMED])}{more}"
+    return f"{text} ({len(nodes)}): {named(nodes)}"
+
+
+def named(nodes: Sequence[str]) -> str:
+    """Return the names of the first nodes, and how many more there are.
+
+    >>> named("abcdef"), named("abcde")
+    ('a, b, c, d and 2 more', 'a, b, c, d, e')
+    """
+    if len(nodes) < _NAMED + 2:
+        return ", ".join(nodes)
+    shown = max(n for n in range(1, _NAMED + 1) if n == 1 or len(", ".join(nodes[:n])) <= _LETTERS)
+    return f"{', '.join(nodes[:shown])} and {len(nodes) - shown} more"
 
 
 def advice_lines(found: Sequence[Advice]) -> list[str]:

@@ -82,11 +82,6 @@ STYLES = {
 }
 """The color of each action, in the words of rich."""
 
-_VERDICTS = {
-    "sliceable": "the updates move as whole slices",
-    "weakly sliceable": "some dims of the updates move as whole slices",
-    "not sliceable": "each element has its own place, and another form than slices is needed",
-}
 _TOUCHES = {
     "by the indices": "the elements are known only at run time",
     "?": "the node is not understood",
@@ -164,7 +159,7 @@ class Entry:
 
     def row(self) -> tuple[str, ...]:
         """Return its row in the table, under ``Report.columns``."""
-        return self.node, self.op, self.touches, self.verdict, self.done
+        return self.node, self.op, self.touches, self.done
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -230,17 +225,16 @@ class GatherReport(Entry):
 
 
 def legend(entries: Iterable[Entry]) -> list[str]:
-    r"""Return the meanings of the words of a table, in one line; empty if no word needs one.
+    """Return the meanings of the words of a table, in one line; empty if no word needs one.
 
     >>> entry = GatherReport(node="n", op="Gather", graph="g", footprint="unknown",
     ...     verdict="not sliceable", action=Action.KEPT)
-    >>> print(*legend([entry])[0].split("; "), sep="\n")
+    >>> print(*legend([entry]))
     by the indices: the elements are known only at run time
-    not sliceable: each element has its own place, and another form than slices is needed
     """
     shown = list(entries)
-    used = {entry.touches for entry in shown} | {entry.verdict for entry in shown}
-    words = [f"{word}: {text}" for word, text in (_TOUCHES | _VERDICTS).items() if word in used]
+    used = {entry.touches for entry in shown}
+    words = [f"{word}: {text}" for word, text in _TOUCHES.items() if word in used]
     if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
         words.append("[ ]: axes as before the Transpose in front of the node")
     return ["; ".join(words)] if words else []

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.reports.advice import Advice, advice_lines, counted, refused_text
+from onnx_scatterx.optimizer.reports.advice import (
+    Advice,
+    advice_lines,
+    counted,
+    named,
+    refused_text,
+)
 from onnx_scatterx.optimizer.reports.entries import (
     STYLES,
     About,
@@ -15,6 +22,7 @@ from onnx_scatterx.optimizer.reports.entries import (
     Entry,
     GatherReport,
     ScatterReport,
+    bytes_text,
     legend,
 )
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, group, table
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
+_NODES, _BYTES = 10, 10_000  # by which a result may be longer and larger before it is said
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""
 
@@ -140,7 +149,7 @@ class Report(ShownInTables):
         if self.with_gathers:
             touched = "writes or reads" if self.scatters else "reads"
         done = "what would be done" if self.planned else "what is done"
-        return "node", "operator", touched, "verdict", done
+        return "node", "operator", touched, done
 
     def to_html(
         self,
@@ -192,7 +201,11 @@ class Report(ShownInTables):
         head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
         changed = [self.operators()] if self.ops_before != self.ops_after else []
         return group(
-            *advice_lines(self.advice), *head, *changed, *self.lines(), legend=legend(self.entries)
+            *advice_lines(self.advice),
+            *head,
+            *changed,
+            *chain.from_iterable(self.sections()),
+            legend=legend(self.entries),
         )
 
     def table(self) -> Table:
@@ -214,17 +227,17 @@ class Report(ShownInTables):
         styles = ["green" if new < old else "" for _, old, new in rows]
         return table("", ("operators", *numbers), told, numbers=numbers, styles=styles)
 
-    def lines(self) -> list[str]:
-        """Return the text below the table, in lines."""
+    def sections(self) -> list[list[str]]:
+        """Return the text below the table, in lines for each matter."""
         return [
-            *self.opset_lines(),
-            *self.fixed_lines(),
-            *self.assumption_lines(),
-            *self.duplicate_lines(),
-            *self.zero_lines(),
-            *self.runtime_lines(),
-            *([] if self.advice else self.size_lines()),  # advice says it, with numbers
-            *self.violation_lines(),
+            self.opset_lines(),
+            self.fixed_lines(),
+            self.assumption_lines(),
+            self.duplicate_lines(),
+            self.zero_lines(),
+            self.runtime_lines(),
+            [] if self.advice else self.size_lines(),  # advice says it, with numbers
+            self.violation_lines(),
         ]
 
     def opset_lines(self) -> list[str]:
@@ -277,6 +290,27 @@ class Report(ShownInTables):
         return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     @property
+    def larger(self) -> bool:
+        """Whether the file of the result is more than twice as large, and by over 10 kB."""
+        before = self.about.size_before if self.about else None
+        after = self.about.size_after if self.about else None
+        return before is not None and after is not None and after > max(2 * before, before + _BYTES)
+
+    @property
+    def growth(self) -> str:
+        """How much longer or larger the result is, if it is more than twice the model.
+
+        Empty also if it has at most 10 nodes more, and 10 kB.
+        """
+        before, after = self.nodes_before, self.nodes_after
+        longer = after > max(2 * before, before + _NODES)
+        told = [f"has {after} nodes instead of {before}"] if longer else []
+        if self.about and self.larger:
+            sizes = (self.about.size_after or 0, self.about.size_before or 0)
+            told.append(f"takes {' instead of '.join(map(bytes_text, sizes))}")
+        return f"the result {' and '.join(told)}" if told else ""
+
+    @property
     def is_open(self) -> bool:
         """Whether something is not as the target asks for it, which other arguments may change."""
         kept = any(entry.action is Action.KEPT for entry in self.entries)
@@ -310,7 +344,7 @@ def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     found: dict[str, list[str]] = {}
     for node, text in said:
         found.setdefault(text, []).append(node)
-    return [f"{', '.join(nodes)}: {text}" for text, nodes in found.items()]
+    return [f"{named(nodes)}: {text}" for text, nodes in found.items()]
 
 
 class TargetError(ScatterXError):

@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.reports.term_text import (
     TermFormatter,
     box_text,
     component_text,
+    footprint_text,
     shape_text,
 )
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
@@ -124,7 +125,7 @@ def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
         return
     is_box = entry.axes is not None and len(canonical.boxes) == 1 and "[" in entry.footprint
     axes = ", in the axes before the Transpose" if is_box else ""
-    yield entry.footprint + axes
+    yield footprint_text(canonical, entry.axes, whole=True) + axes
     if len(canonical.boxes) > 1:
         for piece in canonical.boxes[:_BOXES]:
             yield f"- [{', '.join(box_text(piece, canonical.access))}]"

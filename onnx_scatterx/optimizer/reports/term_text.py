@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,24 @@ from onnx_scatterx.optimizer.lift.canonical import Canonical, modulus_of
 from onnx_scatterx.optimizer.lift.footprint import Piece
 from onnx_scatterx.optimizer.symbolic.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.text.reasons import Refusal
-from onnx_scatterx.text.visible import shortened
+from onnx_scatterx.text.visible import middle, shortened
 from onnx_scatterx.theory import components
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
 
 _SHOWN = 24  # numbers of a table
 _LEGEND = 12
+_BOX, _TERM = 32, 8  # letters of a box that a table shows, and of a term in a longer one
+_WHOLE = 2000
 
 
-def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> str:
+def footprint_text(
+    canonical: Canonical, axes: Sequence[int] | None = None, *, whole: bool = False
+) -> str:
     """Return in words the elements that a scatter writes, or a gather reads.
 
     One of nothing, everything, a box, a strided box, boxes, or unknown. ``axes`` are those of the
-    statement, for each axis of the data.
+    statement, for each axis of the data. If the text is long, terms in it are letters, unless the
+    ``whole`` is asked for.
     """
     boxes = canonical.boxes
     if isinstance(boxes, Refusal):
@@ -38,21 +44,41 @@ def footprint_text(canonical: Canonical, axes: Sequence[int] | None = None) -> s
         return f"{len(boxes)} boxes"
     (piece,) = boxes
     spans = box_text(piece, canonical.access)
+    if not whole and len(", ".join(spans)) > _BOX:
+        spans = box_text(piece, canonical.access, _Letters(canonical.access))
     if axes is not None and len(axes) == len(spans):
         spans = [spans[axes.index(axis)] for axis in range(len(spans))]
     if all(span.split()[0] == ":" for span in spans):
         return "everything"
     strided = any(affine.dim is not None and abs(affine.step) > 1 for affine in piece.axes)
-    return shortened(f"{'strided box' if strided else 'box'} [{', '.join(spans)}]")
+    text = f"{'strided box' if strided else 'box'} [{', '.join(spans)}]"
+    return middle(text, _WHOLE, " ... ") if whole else shortened(text)
 
 
-def box_text(piece: Piece, access: Access) -> list[str]:
-    """Return the positions that a piece takes on each axis, as slices: ``2:5``, ``:``, ``0``."""
+class _Letters:
+    """A letter for each long term; no size of the access is called so."""
+
+    def __init__(self, access: Access) -> None:
+        taken = {str(leaf) for leaf in TermFormatter(access).leaves}
+        self._free = iter([letter for letter in ascii_letters if letter not in taken])
+        self._found: dict[str, str] = {}
+
+    def __call__(self, term: Term | int) -> str:
+        if len(text := str(term)) > _TERM and text not in self._found:
+            self._found[text] = next(self._free, "...")
+        return self._found.get(text, text)
+
+
+def box_text(piece: Piece, access: Access, name: Callable[[Term | int], str] = str) -> list[str]:
+    """Return the positions that a piece takes on each axis, as slices: ``2:5``, ``:``, ``0``.
+
+    ``name`` writes a term.
+    """
     facts = access.facts
     spans = []
     for affine, size in zip(piece.axes, access.data_shape, strict=True):
         if affine.dim is None:
-            spans.append(":" if size.constant == 1 else f"{affine.start}")
+            spans.append(":" if size.constant == 1 else name(affine.start))
             continue
         count = piece.counts[affine.dim]
         low, end = affine.start, affine.start + affine.step * count
@@ -63,7 +89,7 @@ def box_text(piece: Piece, access: Access) -> list[str]:
         whole = abs(affine.step) == 1 and facts.equal(low, 0) and facts.equal(end, size)
         step = f":{abs(affine.step)}" if abs(affine.step) != 1 else ""
         back = " backwards" if affine.step < 0 else ""
-        spans.append((":" if whole else f"{low}:{end}{step}") + back)
+        spans.append((":" if whole else f"{name(low)}:{name(end)}{step}") + back)
     return spans
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,23 @@ _ORT_CPU = replace(
     is_timed=True,
 )
 BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
+VENDORS = {
+    "android": "nnapi",
+    "apple": "coreml",
+    "bitmain": "sophgo",
+    "hexagon": "qnn",
+    "intel": "openvino",
+    "litert": "tflite",
+    "nvidia": "tensorrt",
+    "onnxruntime-web": "ortweb",
+    "qualcomm": "qnn",
+    "rockchip": "rknn",
+    "snapdragon": "qnn",
+    "sophon": "sophgo",
+    "tensorflow-lite": "tflite",
+    "trt": "tensorrt",
+}
+"""Other names of targets: those of vendors and of their chips."""
 _PROFILES = Path(__file__).parent / "profiles"
 _MOST_EXTENDED = 8  # profiles
 
@@ -45,10 +63,14 @@ def profile_names() -> list[str]:
 
 
 def target_of(target: AnyTarget) -> Target:
-    """Return a target by its name or by the path of its profile, or raise ScatterXError.
+    """Return a target by its name, that of its vendor, or the path of its profile.
+
+    Raises ScatterXError if there is none.
 
     Keys of a profile may follow, after commas: they change it.
 
+    >>> target_of("Qualcomm").name
+    'qnn'
     >>> target_of("standard").has_scatterx, target_of("rknn").has("NonZero")
     (False, False)
     >>> target_of('rknn, add = ["NonZero"], max_rank = 4').has("NonZero")
@@ -62,6 +84,7 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
 
     ``extending`` are the profiles that are being read; each extends the next.
     """
+    name = VENDORS.get(name.lower(), name)
     if name in BASES:
         return BASES[name]
     if "," in name and not os.path.exists(folder / name):  # of any length
@@ -72,8 +95,12 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         path = _PROFILES / f"{name}.toml"
     else:
         names = (*BASES, *profile_names())
-        near = did_you_mean(name, names) or f"; there is {', '.join(names)}, or a file .toml"
-        raise ScatterXError(f"no target is called {name!r}{near}")
+        near = did_you_mean(name, (*names, *VENDORS)) or f"; there is {', '.join(names)}"
+        new = name if re.fullmatch(r"\w[\w.-]*", name) else "NAME"
+        raise ScatterXError(
+            f"no target is called {name!r}{near}; if a chip is not listed: "
+            f"onnx-scatterx target new {new} --operators 'Add, Concat, ...'"
+        )
     shown = os.fspath(path)
     if shown in extending:
         raise ScatterXError(f"{shown}: it extends itself")

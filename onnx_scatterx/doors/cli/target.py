@@ -1,0 +1,47 @@
+"""The command `target`: writes the profile of a device that is not listed."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from onnx_scatterx.doors.cli.output import show
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.text.option_values import listed_names
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Add what `target` takes."""
+    command.add_argument("action", metavar="new", choices=["new"], help="write a new profile")
+    command.add_argument("name", metavar="NAME", help="its name; the file is NAME.toml")
+    command.add_argument(
+        "--operators",
+        type=listed_names,
+        default=[],
+        metavar="A,B",
+        help="the operators that the device has: 'Add, Concat, ...'",
+    )
+    command.add_argument("--like", metavar="MODEL", help="a model that its compiler takes")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write a profile, and print how it is used."""
+    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.optimizer.targets.new_profile import new_profile
+
+    if not args.operators and args.like is None:
+        raise ScatterXError("give --operators 'Add, Concat, ...', or --like a model that compiled")
+    path = Path(f"{args.name}.toml")
+    if path.name != str(path) or path.exists():
+        why = "it exists" if path.exists() else "give a name without a folder"
+        raise ScatterXError(f"{path}: not written: {why}")
+    with Writing() as writing:
+        like = None if args.like is None else load(args.like)
+        writing.text(path, new_profile(args.name, args.operators, like), "the profile")
+    command = ["onnx-scatterx", "inspect", args.like or "MODEL.onnx", "--target", str(path)]
+    show(f"{path} is written: complete it by what the vendor says")
+    show("next:")
+    show(f"  {shlex.join(command)}")
+    return 0

@@ -1,0 +1,107 @@
+"""The default output of `optimize` and `inspect` is one screen; -v prints all of it."""
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnx_scatterx.doors.cli import main
+from tests.cli.test_cli import error_of, saved
+from tests.cli.test_terminal import ESCAPES, as_terminal
+from tests.helpers.many_scatters import many_scatters
+
+LONG = "/model/decoder/layers.{}/self_attn/some_more/cache/ScatterND"
+SIZE = "number_of_rows_that_an_image_has_and_more"
+WINDOW = f"""g (float[N, 4] x, float[{SIZE}, 4] u) => (float[N, 4] z) {{
+    last = Constant <value_ints = [-1]> ()  one = Constant <value_int = 1> ()
+    m0 = Shape <start = 0, end = 1> (u)  m = Squeeze (m0)  end = Add (m, m)
+    r = Range (m, end, one)  i = Unsqueeze (r, last)  z = ScatterND (x, i, u) }}"""
+AT_RUN = """g (float[64, 32] x, int64[4, 1] i, float[4, 32] u) => (float[64, 32] z) {
+    a = ScatterND (x, i, u)  b = Relu (a)  c = ScatterND (b, i, u)  d = Relu (c)
+    e = ScatterND (d, i, u)  f = Relu (e)  h = ScatterND (f, i, u)  z = Relu (h) }"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model of 300 scatters with long names."""
+    model = many_scatters(300)
+    for number, node in enumerate(model.graph.node):
+        node.name = LONG.format(number)
+    path = tmp_path_factory.mktemp("many") / "many.onnx"
+    onnx.save(model, path)
+    return str(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["scatterx", "qnn"])
+def test_300_scatters_fill_one_screen(
+    target: str,
+    many: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    as_terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(Path(many).parent)
+    out = str(tmp_path / "o.onnx")
+    for command in (["inspect", "many.onnx"], ["optimize", "many.onnx", "-o", out]):
+        assert main([*command, "--target", target]) == 0
+        lines = ESCAPES.sub("", capsys.readouterr().out).splitlines()
+        wrapped = sum(-(-len(line) // 80) for line in lines)
+        assert wrapped <= 40, "\n".join(lines)
+        assert any(" of 300 scatters " in line for line in lines)
+
+
+def test_all_of_it(many: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", many, "--target", "standard", "-v"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines() if "\tScat" in line]
+    assert len(rows) == 300
+    assert main(["inspect", many, "--target", "standard"]) == 0
+    printed = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    told = [row for row in printed if len(row) == 4 and row[0] != "node"]
+    assert 2 <= len(told) <= 5
+    assert sum(1 + int(row[1] or 0) for row in told) == 300
+    assert {row[0] for row in told} <= {row[0] for row in rows}
+    for idle in ["--json"], ["."]:
+        assert main(["inspect", "-v", *([many] if idle == ["--json"] else []), *idle]) == 2
+        assert "--verbose has no effect" in error_of(capsys)
+
+
+def test_a_long_box_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With letters for its bounds, which `explain` tells."""
+    model = saved(tmp_path / "m.onnx", WINDOW)
+    assert main(["inspect", model]) == 0
+    assert "\tbox [a:b, :]\t" in capsys.readouterr().out
+    assert main(["explain", model]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"writes box [{SIZE}:2*{SIZE}, :]" in said
+
+
+def test_a_long_result_says_so_and_what_is_shorter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, out = saved(tmp_path / "m.onnx", AT_RUN), str(tmp_path / "out.onnx")
+    assert main(["optimize", model, "-o", out, "--target", "standard"]) == 0
+    first, why, by, command, about, *_ = capsys.readouterr().out.splitlines()
+    before, after = len(onnx.load(model).graph.node), len(onnx.load(out).graph.node)
+    assert (first, why) == (
+        "what to do next:",
+        f"  the result has {after} nodes instead of {before}:",
+    )
+    assert after > max(2 * before, before + 10)
+    assert (by, command) == ("    smaller by:", f"      onnx-scatterx optimize {model} -o {out}")
+    assert about.strip().startswith(f"{before} nodes, ONNX Runtime")
+    assert main(command.split()[1:]) == 0
+    assert len(onnx.load(out).graph.node) == before
+    assert "smaller by" not in capsys.readouterr().out
+
+
+def test_a_large_constant_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mask of a write into zeros is folded for a device, at the size that is fixed."""
+    fill = """g (float[N] x) => (float[N] z) { n = Shape (x)  k = ConstantOfShape (n)
+        b = Constant <value_ints = [0]> ()  e = Unsqueeze (b, b)
+        u = Constant <value_floats = [1.0]> ()  m = ScatterND (k, e, u)  z = Add (x, m) }"""
+    model, out = saved(tmp_path / "m.onnx", fill), str(tmp_path / "out.onnx")
+    assert main(["optimize", model, "-o", out, "--target", "qnn", "--fix", "N=9000"]) == 0
+    assert "  the result takes 36.1 kB instead of 2" in capsys.readouterr().out
