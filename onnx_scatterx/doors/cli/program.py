@@ -170,7 +170,7 @@ def _parser() -> Parser:
 
 
 def _epilog(example: str) -> str:
-    return f"example:\n  onnx-scatterx {example}\n\npages: {_PAGES}"
+    return f"pages: {_PAGES}\n\nexample:\n  onnx-scatterx {example}"
 
 
 class Parser(argparse.ArgumentParser):

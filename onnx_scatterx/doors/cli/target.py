@@ -6,10 +6,12 @@ import argparse
 import shlex
 from pathlib import Path
 
-from onnx_scatterx.doors.cli.output import show
+from onnx_scatterx.doors.cli.arguments import add_json
+from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.option_values import listed_names
+from onnx_scatterx.text.visible import as_json
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -24,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="the operators that the device has: 'Add, Concat, ...'",
     )
     command.add_argument("--like", metavar="MODEL", help="a model that its compiler takes")
+    add_json(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +44,10 @@ def run(args: argparse.Namespace) -> int:
         like = None if args.like is None else load(args.like)
         writing.text(path, new_profile(args.name, args.operators, like), "the profile")
     command = ["onnx-scatterx", "inspect", args.like or "MODEL.onnx", "--target", str(path)]
-    show(f"{path} is written: complete it by what the vendor says")
-    show("next:")
-    show(f"  {shlex.join(command)}")
+    if args.json:
+        show_text(as_json({"file": str(path), "next": shlex.join(command)}))
+    else:
+        show(f"{path} is written: complete it by what the vendor says")
+        show("next:")
+        show(f"  {shlex.join(command)}")
     return 0
