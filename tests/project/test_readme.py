@@ -14,7 +14,9 @@ from tests.helpers.documented import follow
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+REWRITES = (ROOT / "docs" / "rewrites.md").read_text(encoding="utf-8")
+COMMAND_LINE = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```", README + REWRITES, re.M | re.S)
 SHELL = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
 LINES = [line for block in SHELL for line in block.splitlines()]
 COMMANDS = [part.strip() for line in LINES for part in line.split("&&")]
@@ -36,12 +38,13 @@ def test_python(code: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_there_is_python() -> None:
     assert len(PYTHON) == 2
     assert len(PYTHON[0].strip().splitlines()) <= 12
+    assert "from onnx_scatterx import Reason, Refusal" in PYTHON[1]
 
 
 @pytest.mark.slow
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
     """They print what stands below them; later commands use what earlier ones wrote."""
-    run = list(follow(README, capsys.readouterr))
+    run = list(follow(README + COMMAND_LINE, capsys.readouterr))
     assert {arguments[0] for arguments, _, _ in run} >= {
         *("optimize", "inspect", "explain", "verify", "run", "bench")
     }
@@ -56,14 +59,43 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_first_screen() -> None:
-    """A picture with a caption, one command to install, and four for a model and a chip."""
-    start = README.split("\n## My model, my chip")[0]
+    """A picture with a caption, one command to install, known models; then a model and a chip."""
+    assert len(README.splitlines()) <= 150
+    start, models = README.split("\n## Known models")
     assert re.search(r"!\[.+\]\(docs/drawings/before_after.svg\)\n\n\*.+\*$", start, re.M | re.S)
     assert re.findall(r"^pip install \. && onnx-scatterx optimize .* --verify$", start, re.M)
-    part = README.split("\n## My model, my chip")[1].split("\n## ")[0]
-    commands = re.findall(r"^onnx-scatterx (\w+) .*(--target qnn|letterbox.onnx)", part, re.M)
-    assert [name for name, _ in commands] == ["inspect", "optimize", "verify", "check"]
-    assert len(re.findall(r"^```text$", part, re.M)) == 4
+    part = models.split("\n## My model, my chip")[1].split("\n## ")[0]
+    assert re.findall(r"^onnx-scatterx (\w+) .*--target qnn", part, re.M) == ["inspect", "optimize"]
+    assert len(re.findall(r"^```text$", part, re.M)) == 2
+
+
+KNOWN = {
+    "YOLOX": "yolox_640, ts, dynamic",
+    "Deformable": "deformable_detr_r50, dynamo",
+    "Swin": "swin_tiny, ts",
+    "MViTv2": "mvitv2_base, ts",
+    "Segment": "sam_vit_base, dynamo",
+    "Longformer": "longformer_4096, ts, dynamic",
+    "T5": "t5_base, dynamo",
+    "Whisper": "whisper_small, dynamo",
+    "Qwen2": "qwen2_500m_caches, dynamo",
+    "TAPAS": "tapas_base, dynamo",
+}
+
+
+def test_the_known_models_are_those_of_the_page() -> None:
+    """Their scatters, and about their seconds, which a new measurement changes."""
+    page = (ROOT / "docs" / "real_sizes.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+) \| (.*) \|$", page, re.M))
+    table = README.split("\n## Known models")[1].split("\n## ")[0].replace("**", "")
+    told = [row.split(" | ") for row in re.findall(r"^\| (\w.*) \|$", table, re.M)[1:]]
+    assert [row[0].split()[0].strip(",") for row in told] == list(KNOWN)
+    for (_, before, *left, seconds), name in zip(told, KNOWN.values(), strict=True):
+        _, scatters, _, times, _, runs = rows[name].split(" | ")
+        plain, *others = [cell.split(" → ") for cell in scatters.split(" / ")]
+        assert [before, *left] == [*plain, *(cell[0] for cell in others)], name
+        assert 0.3 < float(seconds) / float(times.split(" / ")[0]) < 3, name
+        assert runs.startswith("equal"), name
 
 
 def test_the_two_commands_install_what_exists() -> None:
@@ -94,8 +126,7 @@ def test_the_picture() -> None:
 
 
 def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs/command_line.md").read_text(encoding="utf-8")
-    sections = [part for part in page.split("\n## ")[1:] if not part.startswith("The ")]
+    sections = [part for part in COMMAND_LINE.split("\n## ")[1:] if not part.startswith("The ")]
     assert main(["--help"]) == 0
     listed = re.findall(r"^    ([a-z]+)", capsys.readouterr().out, re.M)
     assert sorted(section.split()[0] for section in sections) == sorted(listed)
@@ -107,25 +138,18 @@ def test_every_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         assert options == told - {"--output"}, section
 
 
-def test_the_options_of_the_readme_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["optimize", "--help"]) == 0
-    options = capsys.readouterr().out
-    told = re.findall(r"^\| `(--[a-z-]+)", README, re.M)
-    assert len(told) > 5
-    assert [option for option in told if option not in options] == []
-
-
 def test_links_and_rules() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert len(links) > 10
     assert [link for link in links if not (ROOT / link).exists()] == []
-    assert set(re.findall(r"\[(\w+)\]\(rewrites/", README)) == {r.name for r in RULES}
+    assert set(re.findall(r"\[(\w+)\]\(../rewrites/", REWRITES)) == {r.name for r in RULES}
 
 
 def test_it_leads_everywhere() -> None:
-    """To every folder of code, and to every page, at the most by way of another page."""
+    """To every page, at the most by way of another page; one leads to every folder of code."""
+    inside = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     folders = {path.parent.name for path in (ROOT / "onnx_scatterx").glob("*/__init__.py")}
-    assert [f for f in folders - {"rewrites"} if f"(onnx_scatterx/{f})" not in README] == []
+    assert [f for f in folders - {"rewrites"} if f"(../onnx_scatterx/{f})" not in inside] == []
     pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
     linked = {name for name in pages if f"(docs/{name})" in README}
     linked |= {name for page in linked for name in pages if f"({name})" in pages[page]}
