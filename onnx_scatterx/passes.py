@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.transforms.fix_sizes import FixSizes
-from onnx_scatterx.options import Options
+from onnx_scatterx.options import DEFAULTS, Options
 
 __all__ = [
     "DropDefaultReductions",
@@ -59,6 +59,11 @@ class RemoveScatters(ir.passes.InPlacePass):
     def __init__(self, **options: Unpack[Options]) -> None:
         self.settings = Settings.of(**options)
         self._report: Report | None = None
+
+    def __repr__(self) -> str:
+        given = self.settings.given.items()
+        said = ", ".join(f"{name}={value!r}" for name, value in given if value != DEFAULTS[name])  # type: ignore[literal-required]
+        return f"{type(self).__name__}({said})"
 
     @property
     def report(self) -> Report:

@@ -54,7 +54,8 @@ def check(proto: onnx.ModelProto, what: str) -> None:
 def check_versions(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if the message is not a model, or has an unknown IR version or opset."""
     if not proto.HasField("graph") or proto.ir_version == 0:
-        raise ModelError(f"{what}: not an ONNX model, or a truncated one")
+        missing = "graph" if proto.ir_version else "IR version"
+        raise ModelError(f"{what}: not an ONNX model, or a truncated one: it has no {missing}")
     if proto.ir_version > onnx.IR_VERSION:
         raise ModelError(
             f"{what}: IR version {proto.ir_version} is newer than {onnx.IR_VERSION}, the newest "

@@ -71,6 +71,8 @@ def _what_it_is(content: bytes, error: Exception) -> str:
     """Return why a file could not be parsed; Git leaves a pointer if the content is missing."""
     if content.startswith(_POINTER):
         return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
+    if content.startswith(b"PK\x03\x04"):
+        return "is a zip file, as checkpoints of PyTorch are; torch.onnx.export writes ONNX models"
     message = error.args[0] if isinstance(error, onnx.parser.ParseError) else error
     if isinstance(message, bytes):
         message = message.decode(errors="replace")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
+import reprlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, Unpack
+from numbers import Real
+from types import NoneType
+from typing import Any, TypeAlias, Unpack
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
@@ -21,6 +25,16 @@ from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
 
 Rules: TypeAlias = "Sequence[str | Rule]"
+
+_NUMBERS = (Mapping, NoneType), "numbers by their names, such as {'batch': 1}"
+_NAMES = (Iterable, NoneType), "a list of texts"
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "target": ((str, os.PathLike, Target), "a name, the path of a profile, or a Target"),
+    **dict.fromkeys(("fix", "size_hint"), _NUMBERS),
+    **dict.fromkeys(("rules", "passes", "assume"), _NAMES),
+    "effort": (Real, "a number above 0"),
+}
+"""The types of options, as a user is told of them."""
 
 
 def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
@@ -70,6 +84,10 @@ class Settings:
         for name in options.keys() - DEFAULTS.keys():
             raise TypeError(f"there is no option {name!r}{did_you_mean(name, DEFAULTS)}")
         given: Options = {**DEFAULTS, **options}
+        for name, (kinds, what) in _KINDS.items():
+            value: object = given[name]  # type: ignore[literal-required]
+            if not isinstance(value, kinds):
+                raise ScatterXError(f"{name} is {what}, not {reprlib.repr(value)}")
         if not 0 < given["effort"] < math.inf:
             raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
         target, rules = target_of(given["target"]), given["rules"]

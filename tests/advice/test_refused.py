@@ -119,6 +119,7 @@ def test_a_broken_model_is_not_a_problem_of_sizes() -> None:
     text = "g (float[N, 5] x, float[3, 4] u) => (float[3, 4] y) { y = Add (x, u) }"
     (found,) = advise(model_of(text), target="qnn")
     assert found.lines() == [
+        "the model fails at any sizes, so its export is wrong; with PyTorch, try dynamo=True: "
         "the node y (Add) cannot run: its inputs are of shape [N, 5] and of shape [3, 4]"
     ]
 

@@ -127,7 +127,7 @@ def test_many_threads_prove_as_much_as_one(tmp_path: Path) -> None:
         assert a.output.read_bytes() == b.output.read_bytes()
 
 
-class _Kills:
+class _Kills(dict[str, int]):
     """What ends a process that receives it."""
 
     def __reduce__(self) -> tuple[Any, tuple[int]]:
@@ -266,6 +266,14 @@ def test_the_summary_counts_scatters(tmp_path: Path) -> None:
             )
         assert told in summary.summary()
         assert "scatters" not in summary.summary()
+
+
+def test_a_summary_is_true_if_all_went_well(zoo: Path, tmp_path: Path) -> None:
+    right = zoo / "a.onnx"
+    (tmp_path / "no.onnx").write_bytes(b"no model")
+    for paths, well in ([right], True), ([right, tmp_path / "no.onnx"], False):
+        assert bool(onnx_scatterx.inspect_many(paths, jobs=1)) == well
+        assert bool(onnx_scatterx.optimize_many(paths, tmp_path / "out", jobs=1)) == well
 
 
 def test_the_headline_says_what_scatterx_needs(tmp_path: Path) -> None:

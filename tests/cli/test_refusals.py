@@ -227,6 +227,10 @@ def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", interrupted)
     assert main(["inspect", YOLOX]) == 130
     assert error_of(capsys) == "interrupted"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # where ^C is on the line
+    monkeypatch.setenv("TERM", "dumb")
+    assert main(["inspect", YOLOX]) == 130
+    assert capsys.readouterr().err.endswith("\nonnx-scatterx: interrupted\n")
 
 
 def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def test_colors(
     assert f"{RED}kept: " in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
     assert main(["inspect", KV]) == 0
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", capsys.readouterr().out)
+    assert "\x1b[" not in capsys.readouterr().out
 
 
 def test_a_pipe_gets_tabs_and_no_escapes(capsys: pytest.CaptureFixture[str]) -> None:

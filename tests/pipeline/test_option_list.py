@@ -58,6 +58,26 @@ def test_a_slip_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("target", 3, "target is a name, the path of a profile, or a Target, not 3"),
+        ("target", None, "not None"),
+        ("fix", "batch=1", "fix is numbers by their names, such as .*, not 'batch=1'"),
+        ("fix", ["batch=1"], "fix is numbers by their names"),
+        ("size_hint", "batch=1", "size_hint is numbers by their names"),
+        ("assume", 3, "assume is a list of texts, not 3"),
+        ("rules", 3, "rules is a list of texts, not 3"),
+        ("passes", 3, "passes is a list of texts, not 3"),
+        ("effort", "2", "effort is a number above 0, not '2'"),
+        ("effort", 0, "effort 0: this is not a number above 0"),
+    ],
+)
+def test_a_value_of_another_type(option: str, value: Any, told: str) -> None:
+    with pytest.raises(ScatterXError, match=told):
+        Settings.of(**{option: value})
+
+
+@pytest.mark.parametrize(
     "call", [onnx_scatterx.inspect, onnx_scatterx.explain, onnx_scatterx.optimize]
 )
 def test_a_hint_on_a_size_that_is_not_there(call: Any) -> None:

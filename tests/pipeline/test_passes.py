@@ -159,3 +159,9 @@ def test_nothing_of_a_model_is_kept() -> None:
     for _ in range(4):  # a term goes when those go in which it stands
         gc.collect()
     assert graph() is None
+
+
+def test_a_pass_prints_its_options() -> None:
+    assert repr(RemoveScatters()) == "RemoveScatters()"
+    told = repr(RemoveScatters(target="qnn", fix={"batch": 1}))
+    assert told == "RemoveScatters(target='qnn', fix={'batch': 1})"

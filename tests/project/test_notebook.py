@@ -51,7 +51,7 @@ def test_it_runs_and_shows_what_it_did(
     monkeypatch.setenv("SOURCE_DATE_EPOCH", EPOCH)
     kept = nbformat.read(NOTEBOOK, as_version=4)
     ran = nbformat.read(NOTEBOOK, as_version=4)
-    resources = {"metadata": {"path": os.fspath(ROOT)}}
+    resources = {"metadata": {"path": os.fspath(NOTEBOOK.parent)}}  # where Jupyter opens it
     nbclient.NotebookClient(ran, timeout=300, kernel_name="python3", resources=resources).execute()
     kinds = {kind for cell in ran.cells for data in shown(cell) for kind in data}
     assert kinds == {"text/plain", "text/html", "image/svg+xml"}
@@ -69,3 +69,12 @@ def test_it_runs_and_shows_what_it_did(
                 for c in (old, new)
             )
             assert now == was
+
+
+def test_the_first_cell_finds_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    first = next(cell.source for cell in cells if cell.cell_type == "code")
+    for folder in ROOT, NOTEBOOK.parent:
+        monkeypatch.chdir(folder)
+        exec(compile(first, "notebook", "exec"), {})
+        assert Path.cwd() == ROOT

@@ -93,6 +93,16 @@ def test_the_default_target_says_it_of_a_model() -> None:
         assert ("1 became ScatterX, which needs" in report.headline()) == told, target
 
 
+def test_a_result_prints_its_report_and_another_run_finds_scatterx() -> None:
+    text = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
+              { z = ScatterND(x, i, y) }"""
+    result = onnx_scatterx.optimize(parse(text))
+    assert str(result) == str(result.report)
+    assert (
+        onnx_scatterx.inspect(result.model).summary() == "no scatter in this model, 1 of ScatterX"
+    )
+
+
 def test_the_table_has_every_word() -> None:
     text = str(REPORT)
     assert text.startswith("2 of 3 scatters removed, 9 -> 5 nodes\n")

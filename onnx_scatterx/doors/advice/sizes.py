@@ -35,6 +35,7 @@ from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes, write_sizes
 
 _STEPS = (32, 16, 8, 4, 2, 1)
+_WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=True"
 _READINGS = 24  # of the model, at sizes that the facts allow
 _NODES = 8_000  # that all readings together visit
 
@@ -220,12 +221,13 @@ class SizeAdvice:
     def advice(self, given: Command) -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options."""
         if not self.options:
-            return () if self.failure is None else (Advice((), str(self.failure), ""),)
+            why = f"{_WRONG.format('at any sizes')}: {self.failure}"
+            return () if self.failure is None else (Advice((), why, ""),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
             way = Way(self.change.command(given), self.change.condition())
             return (Advice((), why, "", (way,), verb="fixed"),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:
-            missing += f"; at the numbers that were tried, {self.failure}"
+            missing += f"; {_WRONG.format('at all numbers that were tried')}: {self.failure}"
         return (Advice((), why, missing),)

@@ -40,6 +40,9 @@ class Result(Generic[M]):
     read: Files = field(default_factory=dict, repr=False)
     verification: Verification | None = None
 
+    def __str__(self) -> str:
+        return str(self.report)
+
     def _repr_html_(self) -> str:
         """Return the report in a notebook's format."""
         return self.report._repr_html_()

@@ -90,6 +90,10 @@ class Summary(ShownInTables):
         """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.proof not in (None, "proven"))
 
+    def __bool__(self) -> bool:
+        """Whether every model was optimized and, if this was asked for, is the same and proven."""
+        return not (self.failed or self.differing or self.unproven)
+
     def summary(self) -> str:
         """Return the summary in one sentence."""
         reports = [o.report for o in self.outcomes if o.report is not None]

@@ -40,7 +40,12 @@ def show(content: object) -> None:
 
         from onnx_scatterx.optimizer.reports.rendering import laid_out
 
-        console = Console(markup=False, highlight=False, emoji=False)
+        console = Console(
+            color_system=None if os.environ.get("NO_COLOR") else "auto",
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
         _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
     else:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
@@ -80,6 +85,12 @@ def print_error(message: object, status: int) -> int:
     """Print one line to stderr and return the exit status."""
     _to_stderr(f"onnx-scatterx: {one_line(message, 1000)}")
     return status
+
+
+def end_line() -> None:
+    """End the line of stderr if it is a terminal, where a key may have been echoed."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        _to_stderr("")
 
 
 def report_bug(error: Exception, status: int) -> int:

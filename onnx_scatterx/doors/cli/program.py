@@ -24,7 +24,7 @@ from onnx_scatterx.doors.cli import run as cli_run
 from onnx_scatterx.doors.cli import target as cli_target
 from onnx_scatterx.doors.cli import targets as cli_targets
 from onnx_scatterx.doors.cli import verify as cli_verify
-from onnx_scatterx.doors.cli.output import only_ours, print_error, report_bug, show
+from onnx_scatterx.doors.cli.output import end_line, only_ours, print_error, report_bug, show
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
@@ -65,6 +65,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except Stopped as stop:
         return print_error(f"ended by {stop}", _SIGNAL + stop.number)
     except KeyboardInterrupt:
+        end_line()  # in which a terminal shows ^C
         return print_error("interrupted", _SIGNAL + signal.SIGINT)
     except BrokenPipeError:
         # Nobody reads on, and the interpreter must not try to flush the rest.

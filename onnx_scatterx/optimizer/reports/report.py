@@ -179,7 +179,8 @@ class Report(ShownInTables):
         """Return the report in one sentence."""
         if not self.entries:
             none = "no scatter and no gather" if self.with_gathers else "no scatter"
-            return f"{none} in this model"
+            native = self.ops_before["ScatterX"]
+            return f"{none} in this model" + (f", {native} of ScatterX" if native else "")
         done = "can be removed" if self.planned else "removed"
         parts = []
         if self.scatters:
