@@ -106,15 +106,14 @@ def test_a_result_prints_its_report_and_another_run_finds_scatterx() -> None:
 def test_the_table_has_every_word() -> None:
     text = str(REPORT)
     assert text.startswith("2 of 3 scatters removed, 9 -> 5 nodes\n")
-    names = column(text.split("operators")[0], 1)
+    names = column(text, 1)
     assert names == "[b]a[/b]" + "/x/x/x/x/x/x/x/x/x/x/…x/x/x/x/x/x/x/x/x/x/x" + "d"
     assert "ScatterND (add)" in text
     assert "box [a:b, :]" in text
     assert "removed by Concat, Slice" in text
     assert "assumed:\n  declared-dims: <N>\n" in text
     assert text.splitlines()[-1] == "by the indices: the elements are known only at run time"
-    assert "│ Slice     │      0 │     3 │" in text
-    assert "│ all nodes │      9 │     5 │" in text
+    assert "Slice 0 -> 3" in text
     assert "removed: nothing reads" in text
     assert max(len(line) for line in text.splitlines() if "│" in line) <= 120
     assert not any(line.endswith(" ") for line in text.splitlines())

@@ -56,7 +56,8 @@ def _inspect(args: argparse.Namespace) -> int:
         show_text(report.to_json())
     else:
         show_report(report, verbose=args.verbose)
-        if report.entries and not any(advice.ways for advice in report.advice):
+        changed = report.removed or report.native or report.gathers_removed
+        if changed and not any(advice.ways for advice in report.advice):
             show("next:")
             show(f"  {command_of(args).words(args.target_said, ['--verify'])}")
     return strict_status(args, report)

@@ -30,6 +30,25 @@ from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.record import recorded
 
 _PAGES = "docs/index.md in the sources; docs/command_line.md has all options"
+_NODE = "model.onnx node_ScatterND_67"
+_COMMANDS: dict[Any, tuple[str, str]] = {
+    cli_optimize: ("write a model without its scatters", "model.onnx -o new.onnx --verify"),
+    cli_inspect: ("list the scatters, and what optimize would do with each", "model.onnx"),
+    cli_explain: ("explain what is done with a scatter, or why it is kept", _NODE),
+    cli_target: (
+        "write the profile of a chip that is not listed",
+        "new npu --operators Add,Concat",
+    ),
+    cli_targets: ("list the targets, or say what one of them takes", "qnn"),
+    cli_verify: ("run two models, and compare their outputs bit for bit", "model.onnx new.onnx"),
+    cli_check: ("give a model to compilers of devices, and compare", "model.onnx --with opencv"),
+    cli_run: ("run a model, and print or save its outputs", "model.onnx --output outputs.npz"),
+    cli_bench: ("time models in turns, and compare their speed", "model.onnx --target standard"),
+    cli_extract: ("cut out what one scatter needs, without weights", f"{_NODE} -o part.onnx"),
+    cli_calibrate: ("measure this machine for the target ort-cpu", ""),
+}
+"""The commands in the order of ``--help``: what each does, and an example."""
+
 _DONE, _FAILED = 0, 2
 _SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
 
@@ -100,7 +119,8 @@ def _parser() -> Parser:
     parser.set_defaults(parser=parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def command(name: str, module: Any, text: str, example: str) -> None:
+    for module, (text, example) in _COMMANDS.items():
+        name = module.__name__.rpartition(".")[2]
         made: argparse.ArgumentParser = commands.add_parser(
             name,
             help=text,
@@ -110,63 +130,6 @@ def _parser() -> Parser:
         )
         module.add_arguments(made)
         made.set_defaults(run=module.run, parser=made)
-
-    command(
-        "optimize",
-        cli_optimize,
-        "write a model without its scatters",
-        "model.onnx -o new.onnx --verify --report report.html",
-    )
-    command(
-        "inspect",
-        cli_inspect,
-        "list the scatters, and what optimize would do with each",
-        "model.onnx --target standard",
-    )
-    command(
-        "explain",
-        cli_explain,
-        "explain what is done with a scatter, or why it is kept",
-        "model.onnx node_ScatterND_67",
-    )
-    command(
-        "bench",
-        cli_bench,
-        "time models in turns, and compare their speed",
-        "model.onnx --target standard",
-    )
-    command(
-        "run",
-        cli_run,
-        "run a model, and print or save its outputs",
-        "model.onnx --output outputs.npz",
-    )
-    command(
-        "verify",
-        cli_verify,
-        "run two models, and compare their outputs bit for bit",
-        "model.onnx new.onnx --input outputs.npz",
-    )
-    command(
-        "extract",
-        cli_extract,
-        "cut out the part of a model that one scatter needs, without weights",
-        "model.onnx node_ScatterND_67 -o part.onnx",
-    )
-    command(
-        "check",
-        cli_check,
-        "give a model to compilers of devices, and compare the results",
-        "model.onnx --with opencv",
-    )
-    command("calibrate", cli_calibrate, "measure this machine for the target ort-cpu", "")
-    command("targets", cli_targets, "list the targets, or say what one of them takes", "qnn")
-    command(
-        "target",
-        cli_target,
-        "write the profile of a chip that is not listed",
-        "new npu --operators 'Add, Concat, Conv, Gather, Mul, Reshape, Slice, Transpose'",
-    )
     return parser
 
 

@@ -215,18 +215,13 @@ class Report(ShownInTables):
         styles = [STYLES[entry.action] for entry in self.entries]
         return table(self.headline(), self.columns, rows, names=["node"], styles=styles)
 
-    def operators(self) -> Table:
-        """Return the operators whose counts differ before and after, and the totals."""
+    def operators(self, most: int | None = None) -> str:
+        """Return in a line the operators whose counts differ, those that change most first."""
         before, after = self.ops_before, self.ops_after
-        names = sorted(op for op in before | after if before[op] != after[op])
-        rows = [(op, before[op], after[op]) for op in names]
-        same = sum(count for op, count in before.items() if after[op] == count)
-        rows += [("others", same, same)] if same else []
-        rows.append(("all nodes", self.nodes_before, self.nodes_after))
-        numbers = ("before", "after")
-        told = ((op, str(old), str(new)) for op, old, new in rows)
-        styles = ["green" if new < old else "" for _, old, new in rows]
-        return table("", ("operators", *numbers), told, numbers=numbers, styles=styles)
+        changed = [op for op in before | after if before[op] != after[op]]
+        changed.sort(key=lambda op: (-abs(after[op] - before[op]), op))
+        more = f" and {len(changed[most:])} more" if most and changed[most:] else ""
+        return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed[:most]) + more
 
     def sections(self) -> list[list[str]]:
         """Return the text below the table, in lines for each matter."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,11 +40,12 @@ def screen(report: Report) -> Group:
     more = len(report.advice) - len(advice)
     told += [f"  and {more} more: -v prints them"] if more > 0 else []
     shown, left = _table(report) if report.entries else (report.headline(), [])
+    changed = [middle(report.operators(_OPERATORS), _LETTERS)] if report.operators() else []
     *matters, refused = report.sections()
     if report.to_fix and refused:  # most of them are gone at numbers
         refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
     below = [line for lines in (*matters, refused) for line in _cut(lines)]
-    return group(*told, shown, *left, *_operators(report), *below, legend=legend(report.entries))
+    return group(*told, shown, *left, *changed, *below, legend=legend(report.entries))
 
 
 def _table(report: Report) -> tuple[Table, list[str]]:
@@ -82,17 +83,6 @@ def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
         if len(found) <= _ROWS:
             break
     return list(found.values())
-
-
-def _operators(report: Report) -> Iterator[str]:
-    """Yield the operators whose counts change most, in a line."""
-    before, after = report.ops_before, report.ops_after
-    changed = [op for op in before | after if before[op] != after[op]]
-    changed.sort(key=lambda op: (-abs(after[op] - before[op]), op))
-    told = [f"{op} {before[op]} -> {after[op]}" for op in changed[:_OPERATORS]]
-    more = len(changed) - len(told)
-    if told:
-        yield middle(", ".join(told) + (f" and {more} more" if more > 0 else ""), _LETTERS)
 
 
 def _cut(lines: Sequence[str]) -> list[str]:
