@@ -5,8 +5,9 @@ from pathlib import Path
 import onnx
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx.doors.cli import main
-from tests.cli.test_cli import error_of, saved
+from tests.cli.test_cli import MODELS, error_of, saved
 from tests.cli.test_terminal import ESCAPES, as_terminal
 from tests.helpers.many_scatters import many_scatters
 
@@ -73,6 +74,9 @@ def test_a_long_box_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
     model = saved(tmp_path / "m.onnx", WINDOW)
     assert main(["inspect", model]) == 0
     assert "\tbox [a:b, :]\t" in capsys.readouterr().out
+    report = onnx_scatterx.inspect(model)
+    assert str(report).endswith("letters in [ ]: long terms, which explain prints")
+    assert "letters" not in str(onnx_scatterx.inspect(MODELS / "box_update_ts.onnx"))
     assert main(["explain", model]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert f"writes box [{SIZE}:2*{SIZE}, :]" in said

@@ -104,6 +104,11 @@ class Detail:
     after: Excerpt | None = None
     together: int = 0
 
+    def lacks(self, box: str) -> bool:
+        """Return whether a box has letters, which stand for terms of the box in the sections."""
+        told = (text for _, texts in self.sections for text in texts)
+        return "[" in box and not any(text.startswith(box) for text in told)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
@@ -237,4 +242,6 @@ def legend(entries: Iterable[Entry]) -> list[str]:
     words = [f"{word}: {text}" for word, text in _TOUCHES.items() if word in used]
     if any(entry.axes is not None and "[" in entry.footprint for entry in shown):
         words.append("[ ]: axes as before the Transpose in front of the node")
+    if any(entry.detail is not None and entry.detail.lacks(entry.footprint) for entry in shown):
+        words.append("letters in [ ]: long terms, which explain prints")
     return ["; ".join(words)] if words else []

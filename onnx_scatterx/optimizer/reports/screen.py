@@ -22,21 +22,15 @@ _LINES = 3  # about one matter
 _OPERATORS = 6  # whose counts are told
 _LETTERS = 150  # of a line: two lines of a terminal
 _DONE = 60  # of a cell, if rows are left out
-_DONE = 60  # of a cell, if rows are left out
 _LAST = [Action.KEPT, Action.NATIVE, Action.REMOVED, Action.DEAD]
 
 
 def screen(report: Report) -> Group:
-    """Return what a user reads first; ``report.shown()`` is all of it.
-
-    A command that is printed is never cut.
-    """
+    """Return what a user reads first; ``report.shown()`` is all of it."""
     ways = _WAYS if len(report.advice) == 1 else 1
     advice = [replace(a, ways=a.ways[:ways]) for a in report.advice[:_ADVICE]]
-    told = [
-        line if line.lstrip().startswith("onnx-scatterx ") else middle(line, _LETTERS)
-        for line in advice_lines(advice)
-    ]
+    told = advice_lines(advice)  # of which commands and conditions are never cut
+    told = [line if line.startswith(" " * 6) else middle(line, _LETTERS) for line in told]
     more = len(report.advice) - len(advice)
     told += [f"  and {more} more: -v prints them"] if more > 0 else []
     shown, left = _table(report) if report.entries else (report.headline(), [])
