@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from typing import Unpack
 
 from onnx_scatterx.doors.advice.change import Change, Command
@@ -45,17 +47,18 @@ def smaller(
     trials = [(Change(), name) for name in BASES if settings.target in BASES.values()]
     sizes = fitting_sizes(loaded_ir(model), settings)
     if isinstance(sizes, dict) and sizes:
-        trials.append((Change(fix=sizes), ""))
-    best, ways = report.nodes_after, list[Way]()
+        trials.append((Change(fix=sizes), settings.target.name))
+    best = math.inf if report.about and report.about.is_larger else report.nodes_after
+    ways: list[Way] = []
     for change, name in trials:
-        changed = options | {"fix": {**(options.get("fix") or {}), **change.fix}}
-        try:
-            other = optimize(model, **(changed | ({"target": name} if name else {}))).report
-        except (ScatterXError, LimitError):
-            continue
-        if other.nodes_after < best and not (report.larger and other.larger):
-            best = other.nodes_after
-            text = change.command(command) if not name else command.words(name, [])
-            about = BASES[name].description if name else change.condition()
-            ways.append(Way(text, f"{best} nodes, {about}"))
-    return (Advice((), report.growth, "", tuple(ways[-1:]), verb="smaller"),)
+        given = options | {"fix": {**(options.get("fix") or {}), **change.fix}}
+        if not change.fix:
+            given["target"] = name
+        with suppress(ScatterXError, LimitError):
+            other = optimize(model, **given).report
+            nodes, about = other.nodes_after, other.about
+            if nodes < best and not (about and about.is_larger):
+                text = change.command(command) if change.fix else command.words(name, [])
+                what = change.condition() or BASES[name].description
+                best, ways = nodes, [Way(text, f"{nodes} nodes, {what}")]
+    return (Advice((), report.growth, "", tuple(ways), verb="smaller"),)

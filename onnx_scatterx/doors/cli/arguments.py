@@ -53,12 +53,7 @@ def add_json(command: Arguments) -> None:
 
 def add_verbose(command: Arguments) -> None:
     """Add --verbose."""
-    command.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="print all rows, where one screen is the default",
-    )
+    command.add_argument("-v", "--verbose", action="store_true", help="print more than one screen")
 
 
 def add_strict(command: Arguments) -> None:

@@ -7,7 +7,8 @@ The shell asks by running the command with a variable set; only then is this imp
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 from onnx_scatterx.errors import ScatterXError
@@ -20,18 +21,18 @@ def complete(parser: argparse.ArgumentParser) -> None:
         from argcomplete.completers import FilesCompleter
     except ImportError:
         return
+    models, profiles = FilesCompleter(["onnx", "onnxtxt"]), FilesCompleter(["toml"])
+    targets = _from("optimizer.targets.catalogue", lambda m: [t.name for t in m.all_targets()])
+    vendors = _from("optimizer.targets.catalogue", lambda m: m.VENDORS)
+    passes = _from("optimizer.pipeline", lambda m: [step.name for step in m.PIPELINE])
+    consumers = _from("doors.devices.registry", lambda m: m.consumer_names())
     known = {
-        "target": _with_files(_targets, FilesCompleter(["toml"])),
-        "name": _targets,
-        "rules": _rules,
-        "passes": _passes,
-        "print_after": _passes,
-        "consumers": _consumers,
-        "check_with": _consumers,
+        "target": lambda prefix, **_: [*targets(), *vendors(), *profiles(prefix)],
+        **dict.fromkeys(("model", "models", "like"), models),
+        **dict.fromkeys(("passes", "print_after"), passes),
+        **dict.fromkeys(("consumers", "check_with"), consumers),
+        "rules": _from("rewrites", lambda m: [rule.name for rule in m.RULES]),
         "node": _nodes,
-        "model": (models := FilesCompleter(["onnx", "onnxtxt"])),
-        "models": models,
-        "like": models,
     }
     (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     for command in commands.choices.values():
@@ -41,32 +42,9 @@ def complete(parser: argparse.ArgumentParser) -> None:
     argcomplete.autocomplete(parser, always_complete_options=False)
 
 
-def _with_files(names: Any, files: Any) -> Any:
-    return lambda prefix, **more: [*names(), *files(prefix, **more)]
-
-
-def _targets(**_: Any) -> Iterable[str]:
-    from onnx_scatterx.optimizer.targets.catalogue import BASES, VENDORS, profile_names
-
-    return [*BASES, *profile_names(), *VENDORS]
-
-
-def _rules(**_: Any) -> Iterable[str]:
-    from onnx_scatterx.rewrites import RULES
-
-    return [rule.name for rule in RULES]
-
-
-def _passes(**_: Any) -> Iterable[str]:
-    from onnx_scatterx.optimizer.pipeline import PIPELINE
-
-    return [step.name for step in PIPELINE]
-
-
-def _consumers(**_: Any) -> Iterable[str]:
-    from onnx_scatterx.doors.devices.registry import consumer_names
-
-    return consumer_names()
+def _from(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[..., Iterable[str]]:
+    """Return what completes a word by the names of a module, which is imported when asked."""
+    return lambda **_: names(import_module(f"onnx_scatterx.{module}"))
 
 
 def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:

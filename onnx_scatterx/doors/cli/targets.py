@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onnx_scatterx.doors.cli.arguments import add_json
 from onnx_scatterx.doors.cli.output import show, show_text
-
-if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.targets.target import Target
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -27,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
 
     found = all_targets() if args.name is None else [target_of(args.name)]
     if args.json:
-        contents = [_plain_target(target) for target in found]
+        contents = [_plain(dataclasses.asdict(target)) for target in found]
         show_text(as_json(contents if args.name is None else contents[0]))
     elif args.name is not None:
         show_text(described(found[0]))
@@ -42,20 +39,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _plain_target(target: Target) -> dict[str, Any]:
-    return {field.name: _plain(getattr(target, field.name)) for field in dataclasses.fields(target)}
-
-
 def _plain(value: Any) -> Any:
-    """Return a value as plain data: sets as sorted lists, infinite numbers as text."""
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(_plain, value))
+    """Return a value as plain data: sets as sorted lists, dates as text."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return value if isinstance(value, float) and abs(value) != float("inf") else str(value)
+    if isinstance(value, (set, frozenset, list, tuple)):
+        items = map(_plain, value)
+        return list(items) if isinstance(value, (list, tuple)) else sorted(items)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

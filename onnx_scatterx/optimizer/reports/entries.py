@@ -12,6 +12,7 @@ from onnx_scatterx.optimizer.reports.index_map import IndexMap
 from onnx_scatterx.optimizer.reports.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal
 
+_BYTES = 10_000
 _UNITS = ("kB", "MB", "GB", "TB")
 
 
@@ -29,6 +30,12 @@ class About:
     size_outside: int = 0
     opset: int | None = None
     options: tuple[str, ...] = ()
+
+    @property
+    def is_larger(self) -> bool:
+        """Whether the file is more than twice as large afterwards, and by more than 10 kB."""
+        before, after = self.size_before, self.size_after
+        return bool(before and after and after > max(2 * before, before + _BYTES))
 
     @property
     def sizes(self) -> str:

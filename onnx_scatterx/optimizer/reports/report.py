@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.reports.advice import (
     Advice,
-    advice_lines,
     counted,
     named,
     refused_text,
 )
 from onnx_scatterx.optimizer.reports.entries import (
-    STYLES,
     About,
     Action,
     Entry,
     GatherReport,
     ScatterReport,
-    bytes_text,
-    legend,
 )
-from onnx_scatterx.optimizer.reports.rendering import ShownInTables, group, table
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables
 from onnx_scatterx.optimizer.targets.violations import by_reason
 from onnx_scatterx.options import NATIVE, Strict
 from onnx_scatterx.text.visible import as_json, visible
@@ -35,13 +30,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from onnx_scatterx.judges.verification import Verification
-    from onnx_scatterx.optimizer.reports.rendering import Group, Table
+    from onnx_scatterx.optimizer.reports.rendering import Group
     from onnx_scatterx.optimizer.targets.violations import Violation
 
 SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
-_NODES, _BYTES = 10, 10_000  # by which a result may be longer and larger before it is said
+_NODES = 10  # by which a result may be longer before it is said
 NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
 """What a ScatterX node means for those who run the model elsewhere."""
 
@@ -202,21 +197,9 @@ class Report(ShownInTables):
 
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""
-        head: list[Table | str] = [self.table()] if self.entries else [self.headline()]
-        changed = [self.operators()] if self.ops_before != self.ops_after else []
-        return group(
-            *advice_lines(self.advice),
-            *head,
-            *changed,
-            *chain.from_iterable(self.sections()),
-            legend=legend(self.entries),
-        )
+        from onnx_scatterx.optimizer.reports.screen import screen
 
-    def table(self) -> Table:
-        """Return the scatters and gathers as a table."""
-        rows = (entry.row() for entry in self.entries)
-        styles = [STYLES[entry.action] for entry in self.entries]
-        return table(self.headline(), self.columns, rows, names=["node"], styles=styles)
+        return screen(self, whole=True)
 
     def operators(self, most: int | None = None) -> str:
         """Return in a line the operators whose counts differ, those that change most first."""
@@ -289,24 +272,17 @@ class Report(ShownInTables):
         return _by_text((e.node, why) for e in self.entries for why in e.in_onnxruntime)
 
     @property
-    def larger(self) -> bool:
-        """Whether the file of the result is more than twice as large, and by over 10 kB."""
-        before = self.about.size_before if self.about else None
-        after = self.about.size_after if self.about else None
-        return before is not None and after is not None and after > max(2 * before, before + _BYTES)
-
-    @property
     def growth(self) -> str:
         """How much longer or larger the result is, if it is more than twice the model.
 
-        Empty also if it has at most 10 nodes more, and 10 kB.
+        Empty also if it has at most 10 nodes more, and its file at most 10 kB.
         """
-        before, after = self.nodes_before, self.nodes_after
-        longer = after > max(2 * before, before + _NODES)
-        told = [f"has {after} nodes instead of {before}"] if longer else []
-        if self.about and self.larger:
-            sizes = (self.about.size_after or 0, self.about.size_before or 0)
-            told.append(f"takes {' instead of '.join(map(bytes_text, sizes))}")
+        before, after, about = self.nodes_before, self.nodes_after, self.about
+        told = []
+        if after > max(2 * before, before + _NODES):
+            told.append(f"has {after} nodes instead of {before}")
+        if about is not None and about.is_larger:
+            told.append(f"is larger: {about.sizes}")
         return f"the result {' and '.join(told)}" if told else ""
 
     @property

@@ -15,42 +15,49 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.rendering import Group, Table
     from onnx_scatterx.optimizer.reports.report import Report
 
-_ROWS = 5  # of the table
 _ADVICE = 2  # reasons that have a command
 _WAYS = 2  # commands, if there is one reason
-_LINES = 3  # about one matter
+_ROWS = 5  # of the table
 _OPERATORS = 6  # whose counts are told
-_LETTERS = 150  # of a line: two lines of a terminal
-_DONE = 60  # of a cell, if rows are left out
+_LINES = 3  # about one matter
+_LETTERS, _DONE = 150, 60  # of a line, and of a cell if rows are together
 _LAST = [Action.KEPT, Action.NATIVE, Action.REMOVED, Action.DEAD]
 
 
-def screen(report: Report) -> Group:
-    """Return what a user reads first; ``report.shown()`` is all of it."""
-    ways = _WAYS if len(report.advice) == 1 else 1
-    advice = [replace(a, ways=a.ways[:ways]) for a in report.advice[:_ADVICE]]
-    told = advice_lines(advice)  # of which commands and conditions are never cut
-    told = [line if line.startswith(" " * 6) else middle(line, _LETTERS) for line in told]
+def screen(report: Report, *, whole: bool = False) -> Group:
+    """Return what a user reads first, or the ``whole``: nothing is left out or cut.
+
+    Commands and their conditions are never cut.
+    """
+    most = len(report.advice) if whole else _ADVICE
+    ways = _WAYS if most > len(report.advice) else 1
+    advice = [a if whole else replace(a, ways=a.ways[:ways]) for a in report.advice[:most]]
+    told = advice_lines(advice)
+    if not whole:
+        told = [line if line.startswith(" " * 6) else middle(line, _LETTERS) for line in told]
     more = len(report.advice) - len(advice)
-    told += [f"  and {more} more: -v prints them"] if more > 0 else []
-    shown, left = _table(report) if report.entries else (report.headline(), [])
-    changed = [middle(report.operators(_OPERATORS), _LETTERS)] if report.operators() else []
+    told += [f"  and {more} more: -v prints them"] if more else []
+    shown, left = _table(report, whole) if report.entries else (report.headline(), [])
+    changed = report.operators(None if whole else _OPERATORS)
     *matters, refused = report.sections()
-    if report.to_fix and refused:  # most of them are gone at numbers
+    if report.to_fix and refused and not whole:  # most of them are gone at numbers
         refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
-    below = [line for lines in (*matters, refused) for line in _cut(lines)]
-    return group(*told, shown, *left, *changed, *below, legend=legend(report.entries))
+    below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
+    changes = [changed] if changed else []
+    return group(*told, shown, *left, *changes, *below, legend=legend(report.entries))
 
 
-def _table(report: Report) -> tuple[Table, list[str]]:
+def _table(report: Report, whole: bool) -> tuple[Table, list[str]]:
     """Return a row for each group of entries, and a line about the entries that have none.
 
     If some are together in a row, it has their number instead of their operator.
     """
-    groups = sorted(_groups(report.entries), key=lambda alike: _LAST.index(alike[0].action))
+    groups = [[entry] for entry in report.entries]
+    if not whole:
+        groups = sorted(_groups(report.entries), key=lambda alike: _LAST.index(alike[0].action))
     is_grouped = len(groups) < len(report.entries)
     rows, styles = [], []
-    for alike in groups[:_ROWS]:
+    for alike in groups if whole else groups[:_ROWS]:
         texts = [[*dict.fromkeys(told)] for told in zip(*(e.row() for e in alike), strict=True)]
         row = [first + ", ..." * bool(others) for first, *others in (texts[0][:1], *texts[1:])]
         if is_grouped:
@@ -59,7 +66,7 @@ def _table(report: Report) -> tuple[Table, list[str]]:
         styles.append(STYLES[alike[0].action])
     node, operator, *others = report.columns
     columns = (node, "more" if is_grouped else operator, *others)
-    left = sum(map(len, groups[_ROWS:]))
+    left = sum(map(len, groups[len(rows) :]))
     return (
         table(report.headline(), columns, rows, numbers=["more"], names=["node"], styles=styles),
         [f"and {left} more: -v prints them"] if left else [],

@@ -32,22 +32,18 @@ _ORT_CPU = replace(
     is_timed=True,
 )
 BASES = {t.name: t for t in (_SCATTERX, STANDARD, _ORT_CPU)}
-VENDORS = {
-    "android": "nnapi",
-    "apple": "coreml",
-    "bitmain": "sophgo",
-    "hexagon": "qnn",
-    "intel": "openvino",
-    "litert": "tflite",
-    "nvidia": "tensorrt",
-    "onnxruntime-web": "ortweb",
-    "qualcomm": "qnn",
-    "rockchip": "rknn",
-    "snapdragon": "qnn",
-    "sophon": "sophgo",
-    "tensorflow-lite": "tflite",
-    "trt": "tensorrt",
+_VENDORS = {
+    "coreml": "apple",
+    "nnapi": "android",
+    "openvino": "intel",
+    "ortweb": "onnxruntime-web",
+    "qnn": "hexagon qualcomm snapdragon",
+    "rknn": "rockchip",
+    "sophgo": "bitmain sophon",
+    "tensorrt": "nvidia trt",
+    "tflite": "litert tensorflow-lite",
 }
+VENDORS = {name: target for target, names in _VENDORS.items() for name in names.split()}
 """Other names of targets: those of vendors and of their chips."""
 _PROFILES = Path(__file__).parent / "profiles"
 _MOST_EXTENDED = 8  # profiles
