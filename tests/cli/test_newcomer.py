@@ -115,6 +115,7 @@ COMPLETED = {
     "onnx-scatterx inspect m.onnx --target Qual": set(),
     "onnx-scatterx inspect m.onnx --target qual": {"qualcomm"},
     "onnx-scatterx inspect ": {"m.onnx"},
+    "onnx-scatterx targets rk": {"rknn"},
     "onnx-scatterx explain m.onnx node_S": {"node_ScatterND_96", "node_ScatterND_108"},
     "onnx-scatterx explain no.onnx node_S": set(),
     "onnx-scatterx optimize m.onnx -o o.onnx --rules con": {

@@ -31,6 +31,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
         **dict.fromkeys(("model", "models", "like"), models),
         **dict.fromkeys(("passes", "print_after"), passes),
         **dict.fromkeys(("consumers", "check_with"), consumers),
+        "name": targets,
         "rules": _from("rewrites", lambda m: [rule.name for rule in m.RULES]),
         "node": _nodes,
     }
