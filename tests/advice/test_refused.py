@@ -12,6 +12,7 @@ from onnx_scatterx import advise, inspect
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
 from tests.advice.test_advise import EMPTY, HEAD, MODELS
+from tests.helpers.many_scatters import many_scatters
 
 OLD = '<ir_version: 5, opset_import: ["" : 9]> '
 SIZE = """g (float[N, 4] x) => (float[N, 4] y) <float z = {0}>
@@ -132,3 +133,11 @@ def test_the_chosen_rules_are_kept() -> None:
     assert found.ways[0].command.endswith("dense = true'")
     (found,) = advise(model, target="standard", rules=["view"])
     assert not found.ways
+
+
+def test_a_command_is_printed_once() -> None:
+    """Also if the rules that then replace the nodes differ."""
+    found = advise(many_scatters(30), target="rknn")
+    commands = [way.command for advice in found for way in advice.ways]
+    assert commands
+    assert len(set(commands)) == len(commands)
