@@ -59,6 +59,7 @@ def smaller(
             nodes, about = other.nodes_after, other.about
             if nodes < best and not (about and about.is_larger):
                 text = change.command(command) if change.fix else command.words(name, [])
-                what = change.condition() or BASES[name].description
-                best, ways = nodes, [Way(text, f"{nodes} nodes, {what}")]
+                at = f" at these sizes, {change.condition()}"
+                what = at if change.fix else f", {BASES[name].description}"
+                best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]
     return (Advice((), report.growth, "", tuple(ways), verb="smaller"),)
