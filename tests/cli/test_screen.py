@@ -1,12 +1,16 @@
 """The default output of `optimize` and `inspect` is one screen; -v prints all of it."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.doors.smaller import smaller
 from tests.cli.test_cli import MODELS, error_of, saved
 from tests.cli.test_terminal import ESCAPES, as_terminal
 from tests.helpers.many_scatters import many_scatters
@@ -109,3 +113,18 @@ def test_a_large_constant_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[
     model, out = saved(tmp_path / "m.onnx", fill), str(tmp_path / "out.onnx")
     assert main(["optimize", model, "-o", out, "--target", "qnn", "--fix", "N=9000"]) == 0
     assert "  the result is larger: 240 bytes before, 36.1 kB after" in capsys.readouterr().out
+
+
+def test_fixed_sizes_are_tried_for_a_device() -> None:
+    """A report that says that the model was short is enough."""
+    model = MODELS / "letterbox_ts_dynamic.onnx"
+    report = replace(onnx_scatterx.optimize(model, target="rknn").report, nodes_before=1)
+    (advice,) = smaller(model, report, Command("m.onnx", target="rknn"), target="rknn")
+    (way,) = advice.ways
+    fixed = dict(re.findall(r"--fix (\w+)=(\d+)", way.command))
+    nodes = re.findall(r"^(\d+) nodes at these sizes, or with numbers of your own$", way.condition)
+    sizes = {name: int(number) for name, number in fixed.items()}
+    found = onnx_scatterx.optimize(model, target="rknn", fix=sizes).report
+    assert [str(found.nodes_after)] == nodes
+    assert found.nodes_after < report.nodes_after
+    assert smaller(model, found, Command("m.onnx", target="rknn"), target="rknn") == ()
