@@ -19,7 +19,7 @@ from tests.system.test_stopping import SPIN
 pytestmark = pytest.mark.slow
 
 
-class Stuck:
+class Stuck(dict[str, int]):
     """Stands for no sizes; only the first process that receives it never gets there."""
 
     def __init__(self, flag: Path) -> None:
