@@ -23,7 +23,8 @@ numbers two definitions as 2, and two as 10. Here the first of each has the lett
     Definition 10   disseminated slice         ``disseminated_slices``
     Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
 
-The paper does not define reads; here they are a ``Gathering``. docs/errata.md lists the corrections
+The paper does not define reads; here they are a ``Gathering``. ``moves`` makes strided copies of
+both, for which it does not give a program. docs/errata.md lists the corrections
 of the paper, with reasons.
 """
 
@@ -37,6 +38,7 @@ from onnx_scatterx.theory.algorithm import (
 from onnx_scatterx.theory.dissemination import DisseminatedSlice, disseminated_slices
 from onnx_scatterx.theory.drawing import picture
 from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.moves import Move, moves
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Gradients, Reduction, Scattering
@@ -58,6 +60,7 @@ __all__ = [
     "Gathering",
     "Gradients",
     "Impossibility",
+    "Move",
     "Obstacle",
     "Outcomes",
     "Pick",
@@ -72,6 +75,7 @@ __all__ = [
     "index_of",
     "indices",
     "is_embedded_slice",
+    "moves",
     "outcomes",
     "picked_slices",
     "picture",
