@@ -12,7 +12,7 @@ order of the other dims, and then copies of one form at equal steps, until nothi
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Generic, TypeAlias
@@ -26,10 +26,11 @@ from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 Integers: TypeAlias = NDArray[np.int64]
-Point: TypeAlias = tuple[int, int]
+Point: TypeAlias = tuple[N, N]
 """The offsets, or the strides, in the source and in the target."""
-Dims: TypeAlias = tuple[tuple[int, Point], ...]
-Grid: TypeAlias = tuple[Point, Dims]
+Dims: TypeAlias = tuple[tuple[N, Point[N]], ...]
+"""The extent and the strides of each dim."""
+Grid: TypeAlias = tuple[Point[N], Dims[N]]
 
 FEW = 8  # elements for which every partition is tried
 _TRIED = 1 << 18  # elements that are joined, over all orders
@@ -112,29 +113,36 @@ bytes=24),)
         targets = targets.ravel()[sources]
     size = own if itemsize is None else itemsize
     grids = _fewest(np.stack([sources, targets], -1)) if targets.size else []
-    return tuple(sorted((_move(*g, size) for g in grids), key=lambda m: m.target))
+    return tuple(sorted((_ascending(*g, size) for g in grids), key=lambda m: m.target))
 
 
-def _move(first: Point, dims: Dims, size: int) -> Move[int]:
-    """Return a grid as a move in normal form: its target ascends, and no two dims are one."""
-    source, target = first
-    folded: list[tuple[int, Point]] = []
+def _ascending(first: Point[int], dims: Dims[int], size: int) -> Move[int]:
+    """Return a grid of numbers as a move whose target ascends."""
+    (source, target), turned = first, list[tuple[int, Point[int]]]()
     for n, (a, b) in sorted(dims, key=lambda d: -abs(d[1][1])):
         if b < 0:
             source, target, a, b = source + (n - 1) * a, target + (n - 1) * b, -a, -b
+        turned.append((n, (a, b)))
+    return as_move((source, target), tuple(turned), size)
+
+
+def as_move(first: Point[Any], dims: Dims[Any], size: int) -> Move[Any]:
+    """Return a grid of elements of a size in bytes as a move; dims that are one are joined."""
+    folded: list[tuple[Any, Point[Any]]] = []
+    for n, (a, b) in dims:
         if folded and folded[-1][1] == (n * a, n * b):
             n *= folded.pop()[0]
         folded.append((n, (a, b)))
     extents = tuple(n for n, _ in folded)
     from_, to = (tuple(steps[side] for _, steps in folded) for side in (0, 1))
-    return Move(source, target, extents, from_, to, prod(extents) * size)
+    return Move(*first, extents, from_, to, prod(extents) * size)
 
 
-def _fewest(points: Integers) -> list[Grid]:
+def _fewest(points: Integers) -> list[Grid[int]]:
     """Return the grids of the elements of a tensor, ``(source, target)`` on the last axis."""
     if points.size <= 2 * FEW:
         return _exact([((s, t), ()) for s, t in points.reshape(-1, 2).tolist()])
-    common: list[tuple[int, Point]] = []
+    common: list[tuple[int, Point[int]]] = []
     for d in range(points.ndim - 1):
         steps = np.diff(points, axis=d)
         if steps.size and (steps == (step := steps[(0,) * (points.ndim - 1)])).all():
@@ -142,7 +150,7 @@ def _fewest(points: Integers) -> list[Grid]:
             points = points[(slice(None),) * d + (slice(1),)]
     shared = tuple(common)
     found = [[(_point(p), shared) for p in _ordered(points, order)] for order in _orders(points)]
-    return _joined(min(map(_joined, found), key=len), FEW)
+    return joined(min(map(joined, found), key=len), _exact)
 
 
 def _orders(points: Integers) -> Iterator[Sequence[int]]:
@@ -161,35 +169,45 @@ def _ordered(points: Integers, order: Sequence[int]) -> Integers:
     return points.transpose(*order, *rest).reshape(-1, 2)
 
 
-def _joined(grids: list[Grid], few: int = 0) -> list[Grid]:
-    """Join grids of one form at equal steps, until no two join; ``few`` are joined in any order."""
+def joined(
+    grids: list[Grid[Any]], of_few: Callable[[list[Grid[Any]]], list[Grid[Any]]] | None = None
+) -> list[Grid[Any]]:
+    """Join grids of one form at equal steps, until no two join; ``of_few`` joins few of a form.
+
+    Offsets may be terms. What is joined stays without overlap, if the grids are.
+
+    >>> joined([((i, 2 * i), ()) for i in (0, 1, 2, 7, 8, 9)])
+    [((0, 0), ((2, (7, 14)), (3, (1, 2))))]
+    """
     while True:
-        groups: dict[Dims, list[Grid]] = {}
+        groups: dict[Dims[Any], list[Grid[Any]]] = {}
         for grid in grids:
             groups.setdefault(grid[1], []).append(grid)
-        found: list[Grid] = []
+        found: list[Grid[Any]] = []
         for group in groups.values():
-            tried = 1 < len(group) <= few and len(grids) <= few * few
-            found += _exact(group) if tried else _stretches(group)
+            tried = of_few and 1 < len(group) <= FEW and len(grids) <= FEW * FEW
+            found += of_few(group) if of_few and tried else _stretches(group)
         if len(found) == len(grids):
             return found
         grids = found
 
 
-def _stretches(grids: list[Grid]) -> list[Grid]:
+def _stretches(grids: list[Grid[Any]]) -> list[Grid[Any]]:
     """Join neighbours at equal steps, from the first on: no other stretches are fewer."""
-    points, dims, found, begin = np.array([g[0] for g in grids]), grids[0][1], [], 0
-    steps = np.diff(points, axis=0)
-    turns = (np.flatnonzero((steps[1:] != steps[:-1]).any(1)) + 1).tolist()
-    for turn in (*turns, len(steps)):  # at a turn, the step before and the next one differ
-        if turn > begin or begin == len(steps):
-            more = ((turn - begin + 1, _point(steps[begin])),) if turn > begin else ()
-            found.append((_point(points[begin]), (*more, *dims)))
-            begin = turn + 1
+    found, begin, dims = list[Grid[Any]](), 0, grids[0][1]
+    points = [first for first, _ in grids]
+    steps = [(s1 - s, t1 - t) for (s, t), (s1, t1) in itertools.pairwise(points)]
+    while begin < len(points):
+        end = begin + 1
+        while end < len(points) and steps[end - 1] == steps[begin]:
+            end += 1
+        more = ((end - begin, steps[begin]),) if end - begin > 1 else ()
+        found.append((points[begin], (*more, *dims)))
+        begin = end
     return found
 
 
-def _exact(grids: list[Grid]) -> list[Grid]:
+def _exact(grids: list[Grid[int]]) -> list[Grid[int]]:
     """Return the fewest grids for at most ``FEW`` grids of one form: every set of them is tried."""
     inner, starts = grids[0][1], [g[0] for g in grids]
     sets = {}
@@ -204,7 +222,7 @@ def _exact(grids: list[Grid]) -> list[Grid]:
     return [sets[s] for s in best[-1]]
 
 
-def _fit(points: list[Point]) -> Dims | None:
+def _fit(points: list[Point[int]]) -> Dims[int] | None:
     """Return the dims if points, which ascend in the target, are one grid.
 
     The first point is a corner, and the second is one step from it.
@@ -227,5 +245,5 @@ def _fit(points: list[Point]) -> Dims | None:
     return None
 
 
-def _point(pair: Integers) -> Point:
+def _point(pair: Integers) -> Point[int]:
     return int(pair[0]), int(pair[1])
