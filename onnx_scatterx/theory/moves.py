@@ -113,29 +113,24 @@ bytes=24),)
         targets = targets.ravel()[sources]
     size = own if itemsize is None else itemsize
     grids = _fewest(np.stack([sources, targets], -1)) if targets.size else []
-    return tuple(sorted((_ascending(*g, size) for g in grids), key=lambda m: m.target))
-
-
-def _ascending(first: Point[int], dims: Dims[int], size: int) -> Move[int]:
-    """Return a grid of numbers as a move whose target ascends."""
-    (source, target), turned = first, list[tuple[int, Point[int]]]()
-    for n, (a, b) in sorted(dims, key=lambda d: -abs(d[1][1])):
-        if b < 0:
-            source, target, a, b = source + (n - 1) * a, target + (n - 1) * b, -a, -b
-        turned.append((n, (a, b)))
-    return as_move((source, target), tuple(turned), size)
+    return tuple(sorted((as_move(*g, size) for g in grids), key=lambda m: m.target))
 
 
 def as_move(first: Point[Any], dims: Dims[Any], size: int) -> Move[Any]:
-    """Return a grid of elements of a size in bytes as a move; dims that are one are joined."""
+    """Return a grid of elements of ``size`` bytes as a move; dims that step as one are joined."""
+    source, target = first
     folded: list[tuple[Any, Point[Any]]] = []
+    if all(isinstance(b, int) for _, (_, b) in dims):
+        dims = tuple(sorted(dims, key=lambda d: -abs(d[1][1])))
     for n, (a, b) in dims:
+        if isinstance(b, int) and b < 0:  # the target ascends
+            source, target, a, b = source + (n - 1) * a, target + (n - 1) * b, -a, -b
         if folded and folded[-1][1] == (n * a, n * b):
             n *= folded.pop()[0]
         folded.append((n, (a, b)))
     extents = tuple(n for n, _ in folded)
     from_, to = (tuple(steps[side] for _, steps in folded) for side in (0, 1))
-    return Move(*first, extents, from_, to, prod(extents) * size)
+    return Move(source, target, extents, from_, to, prod(extents) * size)
 
 
 def _fewest(points: Integers) -> list[Grid[int]]:
