@@ -9,6 +9,7 @@ import pytest
 
 from onnx_scatterx.doors.api.inspection import inspect_records
 from onnx_scatterx.doors.explanation import explain
+from onnx_scatterx.ir.given import AnyModel
 from onnx_scatterx.optimizer.lift import copies
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.reports.shown_boxes import example_numbers, shape_at, value_at
@@ -86,7 +87,7 @@ def test_at_all_sizes_they_are_the_scatter(
     if not one_by_one:
         monkeypatch.setattr(copies, "_FEW", -1)
     seen = 0
-    given = [*map(parse, (EVERY_OTHER, KNOWN_ROWS, BACKWARDS)), *MODELS]
+    given: list[AnyModel] = [*map(parse, (EVERY_OTHER, KNOWN_ROWS, BACKWARDS)), *MODELS]
     for model in given:
         settings = Settings.of(gathers=True)
         _, records = inspect_records(model, settings, details=False)
