@@ -30,6 +30,7 @@ of the paper, with reasons.
 
 from onnx_scatterx.theory.algorithm import (
     provision_x_transformer,
+    pytorch_scatter,
     scatter,
     scatter_x,
     tensorflow_scatter,
@@ -80,6 +81,7 @@ __all__ = [
     "picked_slices",
     "picture",
     "provision_x_transformer",
+    "pytorch_scatter",
     "scatter",
     "scatter_x",
     "slice_of",

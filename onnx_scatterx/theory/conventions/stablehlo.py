@@ -13,6 +13,7 @@ out, as XLA does.
 """
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,13 +35,14 @@ _COMPUTATIONS = {
 
 
 class _Dims(NamedTuple):
-    """The dimension numbers, each with its name: window, dropped, batching, of indices, map."""
+    """The dimension numbers, with their names, and ``index_vector_dim``."""
 
-    window: tuple[str, Sequence[int]]
-    dropped: tuple[str, Sequence[int]]
-    batching: tuple[str, Sequence[int]]
-    indices_batching: tuple[str, Sequence[int]]
-    index_map: tuple[str, Sequence[int]]
+    names: Sequence[str]
+    window: Sequence[int]
+    dropped: Sequence[int]
+    batching: Sequence[int]
+    indices_batching: Sequence[int]
+    index_map: Sequence[int]
     vector: int
 
     def check(self, data: NDArray[Any], name: str, starts: Integers, rank: int) -> None:
@@ -50,57 +52,51 @@ class _Dims(NamedTuple):
         if not 0 <= self.vector <= starts.ndim:
             raise ValueError(f"index_vector_dim is {self.vector}, where {name} has {starts.shape}")
         length = (*starts.shape, 1)[self.vector]
-        if len(self.index_map[1]) != length:
-            raise ValueError(f"{self.index_map[0]} must have {length} numbers, as the vectors do")
-        if data.ndim != len(self.window[1]) + len(self.dropped[1]) + len(self.batching[1]):
-            raise ValueError(f"{self.window[0]} does not complete the {data.ndim} axes")
-        for (called, dims), limit, in_order in (
-            (self.window, rank, True),
-            (self.dropped, data.ndim, True),
-            (self.batching, data.ndim, True),
-            (self.indices_batching, starts.ndim, False),
-            (self.index_map, data.ndim, False),
-        ):
-            ordered = sorted(set(dims)) if in_order else dims
-            if len(set(dims)) < len(dims) or list(ordered) != list(dims):
-                raise ValueError(f"{called} must be different{', ascending' * in_order}: {dims}")
+        if len(self.index_map) != length:
+            raise ValueError(f"{self.names[4]} must have {length} numbers, as the vectors do")
+        if data.ndim != len(self.window) + len(self.dropped) + len(self.batching):
+            raise ValueError(f"{self.names[0]} does not complete the {data.ndim} axes")
+        limits = rank, data.ndim, data.ndim, starts.ndim, data.ndim
+        for called, dims, limit in zip(self.names, self[1:6], limits, strict=True):
+            ordered = called not in self.names[3:]
+            if len(set(dims)) < len(dims) or (ordered and list(dims) != sorted(dims)):
+                raise ValueError(f"{called} must be different{', ascending' * ordered}: {dims}")
             if any(not 0 <= d < limit for d in dims):
                 raise ValueError(f"{called} must be in [0, {limit - 1}], not {dims}")
-        for called, dims in (self.dropped, self.index_map):
-            if set(dims) & set(self.batching[1]):
-                raise ValueError(f"{called} and {self.batching[0]} share an axis")
-        if self.vector in self.indices_batching[1]:
-            raise ValueError(f"{self.indices_batching[0]} has index_vector_dim, {self.vector}")
-        sizes = [data.shape[d] for d in self.batching[1]]
-        if sizes != [starts.shape[d] for d in self.indices_batching[1]]:
-            raise ValueError(f"{self.indices_batching[0]} must have the sizes {sizes} in {name}")
+        if {*self.dropped, *self.index_map} & set(self.batching):
+            raise ValueError(f"{self.names[2]} shares an axis with other dimension numbers")
+        if self.vector in self.indices_batching:
+            raise ValueError(f"{self.names[3]} has index_vector_dim, {self.vector}")
+        sizes = [data.shape[d] for d in self.batching]
+        if sizes != [starts.shape[d] for d in self.indices_batching]:
+            raise ValueError(f"{self.names[3]} must have the sizes {sizes} in {name}")
 
     def axes(
         self, shape: Sequence[int], data_shape: Sequence[int], starts: Integers, *, clamp: bool
     ) -> tuple[list[int | Integers], NDArray[np.bool_]]:
         """Return the source of each axis, and which windows lie in the operand."""
-        outer = [d for d in range(len(shape)) if d not in self.window[1]]
+        outer = [d for d in range(len(shape)) if d not in self.window]
         vectors = starts[..., None] if self.vector == starts.ndim else starts
         vectors = np.moveaxis(vectors, self.vector, -1)
         if vectors.dtype == np.uint64:
             vectors = np.minimum(vectors, np.uint64(1 << 62))
         vectors = vectors.astype(np.int64)
         spread = tuple(slice(None) if d in outer else None for d in range(len(shape)))
-        kept, inside = iter(self.window[1]), np.ones(vectors.shape[:-1], np.bool_)
+        kept, inside = iter(self.window), np.ones(vectors.shape[:-1], np.bool_)
         axes: list[int | Integers] = []
         for c, size in enumerate(data_shape):
-            if c in self.batching[1]:
-                d = self.indices_batching[1][list(self.batching[1]).index(c)]
+            if c in self.batching:
+                d = self.indices_batching[list(self.batching).index(c)]
                 axes.append(outer[d - (d > self.vector)])
                 continue
-            window = None if c in self.dropped[1] else next(kept)
-            if window is not None and c not in self.index_map[1]:
+            window = None if c in self.dropped else next(kept)
+            if window is not None and c not in self.index_map:
                 axes.append(window)
                 continue
             last = size - (1 if window is None else shape[window])
             numbers: Integers = np.zeros(vectors.shape[:-1], np.int64)
-            if c in self.index_map[1]:
-                numbers = vectors[..., list(self.index_map[1]).index(c)]
+            if c in self.index_map:
+                numbers = vectors[..., list(self.index_map).index(c)]
             inside &= (numbers >= 0) & (numbers <= last)
             numbers = (np.clip(numbers, 0, max(last, 0)) if clamp else numbers)[spread]
             if window is not None:
@@ -128,14 +124,10 @@ def gather(
     array([[4, 5, 6],
            [1, 2, 3]])
     """
-    dims = _Dims(
-        ("offset_dims", offset_dims),
-        ("collapsed_slice_dims", collapsed_slice_dims),
-        ("operand_batching_dims", operand_batching_dims),
-        ("start_indices_batching_dims", start_indices_batching_dims),
-        ("start_index_map", start_index_map),
-        index_vector_dim,
-    )
+    batching = operand_batching_dims, start_indices_batching_dims
+    names = list(signature(gather).parameters)[2:7]
+    windows = offset_dims, collapsed_slice_dims
+    dims = _Dims(names, *windows, *batching, start_index_map, index_vector_dim)
     lead = [n for d, n in enumerate(start_indices.shape) if d != index_vector_dim]
     rank = len(lead) + len(offset_dims)
     dims.check(operand, "start_indices", start_indices, rank)
@@ -145,9 +137,8 @@ def gather(
         for c, (size, n) in enumerate(zip(slice_sizes, operand.shape, strict=False))
     ):
         raise ValueError(f"slice_sizes is {slice_sizes}, where operand has {operand.shape}")
-    windows = iter([size for c, size in enumerate(slice_sizes) if c not in gone])
-    outer = iter(lead)
-    shape = tuple(next(windows if d in offset_dims else outer) for d in range(rank))
+    inner, outer = iter([n for c, n in enumerate(slice_sizes) if c not in gone]), iter(lead)
+    shape = tuple(next(inner if d in offset_dims else outer) for d in range(rank))
     axes, _ = dims.axes(shape, operand.shape, start_indices, clamp=True)
     return Gathering(operand, by_axes(shape, operand.shape, axes))
 
@@ -176,14 +167,10 @@ def scatter(
            [0., 0.],
            [1., 2.]])
     """
-    dims = _Dims(
-        ("update_window_dims", update_window_dims),
-        ("inserted_window_dims", inserted_window_dims),
-        ("input_batching_dims", input_batching_dims),
-        ("scatter_indices_batching_dims", scatter_indices_batching_dims),
-        ("scatter_dims_to_operand_dims", scatter_dims_to_operand_dims),
-        index_vector_dim,
-    )
+    windows = update_window_dims, inserted_window_dims
+    batching = input_batching_dims, scatter_indices_batching_dims
+    names = list(signature(scatter).parameters)[3:8]
+    dims = _Dims(names, *windows, *batching, scatter_dims_to_operand_dims, index_vector_dim)
     dims.check(input, "scatter_indices", scatter_indices, updates.ndim)
     check_same_dtype("updates", updates, "input", input)
     if update_computation not in _COMPUTATIONS:

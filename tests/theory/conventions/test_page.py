@@ -30,7 +30,9 @@ CALLS: dict[str, Mapping[str, object]] = {
     "mindspore": {"scatter_": None, **mindspore_draws.DRAWS},
     "tvm": tvm_draws.DRAWS,
     "stablehlo": stablehlo_draws.DRAWS,
-    "timvx": dict.fromkeys(["scatter_nd", "gather_nd", "gather"]),
+    "timvx": dict.fromkeys(
+        ["scatter_nd", "gather_nd", "gather", "gather_elements", "scatter_nd_onnx_v16"]
+    ),
 }
 
 
