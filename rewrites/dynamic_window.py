@@ -148,8 +148,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
         if len(window.start.places) > 1:
             start = w.node("Reshape", [start, w.constant([1])], _INT64)
     else:
-        added = [d for d in range(rank) if d not in window.start.places]
-        start = w.axes("Unsqueeze", start, _INT64, added)
+        start = w.axes("Unsqueeze", start, _INT64, window.start.added(rank))
     line = w.axes("Unsqueeze", line, _INT64, others)
     ring = size
     if not scatter.facts.is_nonnegative(scatter.data_shape[axis] - 1):

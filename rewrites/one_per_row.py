@@ -40,7 +40,7 @@ class OnePerRowRule(ScatterRule):
         w, dtype = context.writer, scatter.dtype
         ops = reducers(w, scatter.reduction, dtype)
         signed = not scatter.nonnegative[axis]
-        added = [d for d in range(rank) if d not in index.places]
+        added = index.added(rank)
         missing = _missing(scatter, axis)
 
         def write() -> ir.Value:

@@ -25,6 +25,7 @@ from onnx_scatterx.optimizer.transforms.move_above_quantizers import MoveAboveQu
 from onnx_scatterx.optimizer.transforms.share_masks import ShareMasks
 from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.optimizer.transforms.simplify_gathers import SimplifyGathers
+from onnx_scatterx.optimizer.transforms.wider_targets import least_violating
 from onnx_scatterx.optimizer.transforms.write_on_integers import WriteOnIntegers
 from onnx_scatterx.optimizer.transforms.write_other_forms import WriteOtherForms
 from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes
@@ -82,11 +83,23 @@ def rewritten(
     _run(PREPARING, job, trial)
     if job.has_scatters or job.settings.fix or job.settings.passes is not None:
         with budget().share(3 / 4):  # the rest is for the report
-            job = attempts(job, lambda job: _run(LOWERING, job, trial))
-            _run(FITTING, job, trial)
+            job = _lowered(job, trial) if trial else least_violating(job, _checked)
         records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
-    _run(CHECKING, job, trial)
+    else:
+        _run(CHECKING, job, trial)
     return job, with_details(records, job.wiring) if details and records else records
+
+
+def _lowered(job: Job, trial: bool = False) -> Job:
+    job = attempts(job, lambda job: _run(LOWERING, job, trial))
+    _run(FITTING, job, trial)
+    return job
+
+
+def _checked(job: Job) -> Job:
+    job = _lowered(job)
+    _run(CHECKING, job, trial=False)
+    return job
 
 
 def _run(steps: Iterable[Pass], job: Job, trial: bool) -> None:

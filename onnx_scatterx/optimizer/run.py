@@ -108,6 +108,7 @@ def _optimized(
         not_needed=unused,
         modified=job.modified,
         violations=job.violations,
+        violations_if_kept=job.violations_if_kept,
         opset_lowered=job.opset_lowered,
         opset_kept=job.opset_kept,
         defined=job.defined,

@@ -28,6 +28,11 @@ class Positions:
     places: tuple[int, ...]
     write: Callable[[], ir.Value]
 
+    def added(self, rank: int) -> list[int]:
+        """Return the axes that it lacks to broadcast to the data; the first ones need no dim."""
+        first = min(self.places, default=rank)
+        return [d - first for d in range(first, rank) if d not in self.places]
+
 
 def positions(
     target: Term, axis: int, along: Mapping[int, int], scatter: Scatter, context: Context

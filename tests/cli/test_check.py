@@ -3,12 +3,14 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.runtime.worker_client import Runner
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import parse
@@ -44,6 +46,22 @@ def test_right_and_wrong(model: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert printed.out.splitlines()[0] == "fake 1.2: taken and right"
     assert printed.out.splitlines()[1].startswith("fake 1.2: taken, but wrong: output 'y': 6 of 6")
     assert printed.err == "onnx-scatterx: refused or computed wrongly by fake\n"
+
+
+def test_the_model_is_run_once_for_all_consumers(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+    real = Runner.run
+
+    def run(self: Runner, *args: Any, **options: Any) -> Any:
+        runs.append("once")
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(Runner, "run", run)
+    both = f"{fake(tmp_path).place},{place(tmp_path, 'second', WRONG)}"
+    assert main(["check", model, "--with", both]) == 1
+    assert runs == ["once"]
 
 
 def test_json(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -186,6 +186,16 @@ def test_inputs_and_outputs_of_tflite_are_those_of_the_model(
     assert len(converted) == 1 + images
 
 
+def test_tflite_without_the_program_that_onnx2tf_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake_tflite(monkeypatch, tmp_path)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(FileNotFoundError, match="onnxsim"):
+        tflite.adapter.version()
+
+
 @pytest.mark.parametrize(("node", "named"), [("minus", "minus"), ("sng_Neg_0", "")])
 def test_the_node_that_onnx2tf_refuses(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, node: str, named: str

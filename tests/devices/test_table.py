@@ -57,9 +57,10 @@ def test_gained_models(tmp_path: Path, models: list[Path]) -> None:
     assert (
         table.to_markdown()
         == """\
-| consumer | right of 3 before | after `standard` | after its own profile |
-|---|---|---|---|
-| fake 1.2 | 1 | 3 (+2, -0) | 3 (+2, -0) |
+| consumer | right of 3 before | after `standard` | after its own profile | silently wrong \
+| false alarms | not named |
+|---|---|---|---|---|---|---|
+| fake 1.2 | 1 | 3 (+2, -0) | 3 (+2, -0) | 0, 0, 0 | 0 | 0 |
 
 | model | fake |
 |---|---|
@@ -78,16 +79,33 @@ def test_gained_models(tmp_path: Path, models: list[Path]) -> None:
 def test_lost_models(tmp_path: Path, models: list[Path]) -> None:
     table = device_table(models[:1], [(refusing(tmp_path, "Concat"), None)])
     why = "fake 1.2: refused at Concat: ValueError: no Concat"
-    assert table.to_markdown().splitlines()[-2:] == [
+    assert table.to_markdown().splitlines()[-3:] == [
         f"- lost: box, standard: {why}",
         f"- lost: box, own: {why}",
+        f"- not named: box: {why}",
     ]
 
 
 def test_wrong_models(tmp_path: Path, models: list[Path]) -> None:
     consumer = fake(tmp_path, 'return Answer("taken", [feeds["x"]])')
     said = device_table(models[2:], [(consumer, None)]).to_markdown()
-    assert "| fake 1.2 | 0, 1 wrong | 0 (+0, -0), 1 wrong | 0 (+0, -0), 1 wrong |" in said
+    assert "| fake 1.2 | 0 | 0 (+0, -0) | 0 (+0, -0) | 1, 1, 1 | 0 | 1 |" in said
+
+
+def test_false_alarms(tmp_path: Path, models: list[Path]) -> None:
+    """A profile without Neg is not true of a consumer that takes it; host nodes are no alarm."""
+    profile = tmp_path / "own.toml"
+    run = RUNS.format(refused="ScatterND")
+    consumer = fake(tmp_path, run, members=f"profile = {str(profile)!r}")
+    for text, alarms in (
+        ('avoid = ["Neg"]', ["plain"]),
+        ("[limits.Neg]\nnative = false", []),
+    ):
+        profile.write_text(f'name = "own"\n{text}\n')
+        table = device_table(models[2:], [(consumer, None)])
+        assert table.unlike_strict("fake", right=True) == alarms
+        assert table.unlike_strict("fake", right=False) == []
+        assert ("- false alarm: plain: fake: " in table.to_markdown()) == bool(alarms)
 
 
 def test_stored_answers_are_reused(tmp_path: Path, models: list[Path]) -> None:
@@ -157,6 +175,7 @@ def test_a_target_that_cannot_be_had_is_a_refusal(tmp_path: Path, models: list[P
     consumer = fake(tmp_path, members='profile = "no_such.toml"')
     cell = device_table(models[2:], [(consumer, None)]).cells["plain", "fake", "own"]
     assert (cell.check.verdict, "no_such.toml" in cell.check.message) == ("refused", True)
+    assert cell.violations == (cell.check.message,), "optimize says so"
 
 
 def test_a_table_without_models() -> None:

@@ -84,13 +84,11 @@ def run(args: argparse.Namespace) -> int:
         "sizes": dict(args.size),
         "seed": args.seed or 0,
     }
-    if args.timeout is not None:
-        options["timeout"] = args.timeout
     chosen = chosen_consumers(args.consumers, args.python)
     if not args.json:
-        return answers(args.model, chosen, show, **options)
+        return answers(args.model, chosen, show, args.timeout, **options)
     found: list[Check] = []
-    status = answers(args.model, chosen, found.append, **options)
+    status = answers(args.model, chosen, found.append, args.timeout, **options)
     show_text(as_json([asdict(one) for one in found]))
     return status
 
@@ -116,17 +114,21 @@ def answers(
     model: Any,
     consumers: list[tuple[Consumer, str | None]],
     tell: Callable[[Check], object],
+    timeout: float | None = None,
     **options: Any,
 ) -> int:
     """Give a model to each consumer, tell each answer as it comes, and return the exit status."""
-    from onnx_scatterx.doors.devices import check
+    from onnx_scatterx.doors.devices.checking import question
 
+    if not consumers:
+        return _DONE
     failed = []
-    for consumer, python in consumers:
-        one = check(model, consumer, python=python, **options)
-        tell(one)
-        if not one:
-            failed.append(one.consumer)
+    with question(model, **options) as asked:
+        for consumer, python in consumers:
+            one = asked.check(consumer, python, timeout)
+            tell(one)
+            if not one:
+                failed.append(one.consumer)
     if not failed:
         return _DONE
     return print_error(f"refused or computed wrongly by {', '.join(failed)}", _NO)

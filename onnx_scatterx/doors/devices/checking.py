@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -94,24 +95,50 @@ def check(
     """
     if isinstance(consumer, str):
         consumer = consumer_of(consumer)
+    with question(model, feeds=feeds, samples=samples, sizes=sizes, seed=seed) as asked:
+        return asked.check(consumer, python, timeout)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A model's file, and each set of inputs with ONNX Runtime's outputs, for any consumers."""
+
+    file: Path
+    runs: Sequence[tuple[Feed, Feed]]
+
+    def check(
+        self, consumer: Consumer, python: str | None = None, timeout: float | None = None
+    ) -> Check:
+        """Return a consumer's answer: the first that is not right."""
+        with ConsumerProcess(consumer, python, timeout or LIMIT) as process:
+            for feed, truth in self.runs:
+                found = judged(consumer, process.run(self.file, feed), truth, self.file)
+                if not found:
+                    break
+        return found
+
+
+@contextlib.contextmanager
+def question(
+    model: AnyModel,
+    *,
+    feeds: Sequence[Feed] | None = None,
+    samples: int = 1,
+    sizes: Mapping[str, int] | None = None,
+    seed: int = 0,
+) -> Iterator[Question]:
+    """Run a model once in ONNX Runtime, on the inputs that `check` describes."""
     with scratch() as directory:
         file = model_file(model, directory)
         if feeds is None:
             draws = valid_draws(model, samples, sizes=sizes, seed=seed)
-            feeds = [draw.feeds for draw in draws]
-        for name, array in ((n, a) for feed in feeds for n, a in feed.items()):
+            runs = [(draw.feeds, draw.outputs) for draw in draws]
+        else:
+            runs = list(zip(feeds, truths(file, feeds), strict=True))
+        for name, array in ((n, a) for feed, _ in runs for n, a in feed.items()):
             if array.dtype.kind not in "biuf":
                 raise VerifyError(f"input {name!r} of type {array.dtype} cannot be given to others")
-        expected = truths(file, feeds)
-        with ConsumerProcess(consumer, python, timeout) as process:
-            found: Check | None = None
-            for feed, truth in zip(feeds, expected, strict=True):
-                answer = process.run(file, feed)
-                found = judged(consumer, answer, truth, file)
-                if not found:
-                    break
-    assert found is not None
-    return found
+        yield Question(file, runs)
 
 
 def model_file(model: AnyModel, directory: Path) -> Path:

@@ -62,7 +62,7 @@ def device_table(
                         model, violations = subject.form(target)
                     except ScatterXError as error:  # no operator set is right for the target, say
                         check = Check(consumer.name, process.version, "refused", str(error))
-                        cell = Cell(check, _scatters(subject.form(FORMS[0])[0]))
+                        cell = Cell(check, _scatters(subject.form(FORMS[0])[0]), (str(error),))
                     else:
                         file = written(model, directory / "model.onnx")
                         check = known.answer(process, consumer, file, subject)
@@ -111,7 +111,7 @@ class Cell:
     scatters: int
     """How many scatters the model contains."""
     violations: tuple[str, ...] = ()
-    """The parts that it does not take, by the consumer's profile."""
+    """The parts that it does not take, by the consumer's profile: those that `--strict` counts."""
 
 
 @dataclass
@@ -132,9 +132,19 @@ class DeviceTable:
         """Return for how many models the consumer gives this answer."""
         return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
 
+    def unlike_strict(self, consumer: str, right: bool) -> list[str]:
+        """Return the models of which `--strict` says something untrue, with the own profile.
+
+        If `right`, the models are right although violations are named (false alarms). Else they are
+        not right, although none is named.
+        """
+        own = {m: self.cells[m, consumer, FORMS[2]] for m in self.models}
+        return [m for m, c in own.items() if bool(c.check) == bool(c.violations) == right]
+
     def to_markdown(self) -> str:
         """Return the counts, the models one by one, and the lost models."""
-        notes = [*self._lost(), *(f"- left out: {m}: {why}" for m, why in self.left_out.items())]
+        left_out = (f"- left out: {m}: {why}" for m, why in self.left_out.items())
+        notes = [*self._lost(), *self._strict(), *left_out]
         return "\n".join([*self._counts(), "", *self._models(), "", *notes]).rstrip() + "\n"
 
     def to_json(self) -> str:
@@ -147,9 +157,9 @@ class DeviceTable:
         return json.dumps(content, indent=1)
 
     def _counts(self) -> Iterable[str]:
-        n = len(self.models)
-        yield f"| consumer | right of {n} before | after `standard` | after its own profile |"
-        yield "|---|---|---|---|"
+        head = f"right of {len(self.models)} before | after `standard` | after its own profile"
+        yield f"| consumer | {head} | silently wrong | false alarms | not named |"
+        yield "|---|---|---|---|---|---|---|"
         for consumer, version in self.versions.items():
             cells = [f"{consumer} {version}"]
             before = self.right(consumer, FORMS[0])
@@ -158,8 +168,9 @@ class DeviceTable:
                 count = f"{len(right)}"
                 if form != FORMS[0]:
                     count += f" (+{len(right - before)}, -{len(before - right)})"
-                wrong = self.counts(consumer, form, "wrong")
-                cells.append(count + (f", {wrong} wrong" if wrong else ""))
+                cells.append(count)
+            cells.append(", ".join(str(self.counts(consumer, form, "wrong")) for form in FORMS))
+            cells += (str(len(self.unlike_strict(consumer, right))) for right in (True, False))
             yield f"| {' | '.join(cells)} |"
 
     def _models(self) -> Iterable[str]:
@@ -176,6 +187,14 @@ class DeviceTable:
         for (model, consumer, form), cell in self.cells.items():
             if form != FORMS[0] and not cell.check and self.cells[model, consumer, FORMS[0]].check:
                 yield f"- lost: {model}, {form}: {cell.check}"
+
+    def _strict(self) -> Iterable[str]:
+        for consumer in self.versions:
+            for model in self.unlike_strict(consumer, right=True):
+                first = self.cells[model, consumer, FORMS[2]].violations[0]
+                yield f"- false alarm: {model}: {consumer}: {first}"
+            for model in self.unlike_strict(consumer, right=False):
+                yield f"- not named: {model}: {self.cells[model, consumer, FORMS[2]].check}"
 
 
 _SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}

@@ -23,12 +23,14 @@ class Draw:
     """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
 
     `feeds` are the inputs themselves. Inputs that the user gave are numbered -1, -2, ...
+    `outputs` are ONNX Runtime's, without graph optimizations, if `valid_draws` ran the model.
     """
 
     number: int
     sizes: Mapping[str, int]
     flavour: str
     feeds: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+    outputs: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
 
     def __str__(self) -> str:
         if self.flavour == "given":

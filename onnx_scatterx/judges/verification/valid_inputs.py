@@ -1,6 +1,7 @@
 """Inputs that one model accepts: drawn at random, tried, and kept."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.ir.given import AnyModel
@@ -66,7 +67,7 @@ def valid_draws(
                 if isinstance(answer, Failure):
                     reason = answer.reason
                     continue
-                found.append(draw)
+                found.append(replace(draw, outputs=answer))
                 if len(found) == (samples if source.varies else 1):
                     break
     if not found:

@@ -53,25 +53,44 @@ class MadeValues:
         attributes: Attributes,
     ) -> TensorValue:
         """Return the abstract value of the output of a node that is about to be written."""
+        (found,) = self.results(op, inputs, [dtype], attributes)
+        return found
+
+    def results(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtypes: Sequence[ir.DataType | None],
+        attributes: Attributes,
+    ) -> list[TensorValue]:
+        """Return the abstract values of all outputs of such a node, of element types."""
         given = [None if v is None else self[v] for v in inputs]
-        output = ir.Value(name=op, type=None if dtype is None else ir.TensorType(dtype))
+        outputs = [
+            ir.Value(name=f"{op}{i or ''}", type=None if d is None else ir.TensorType(d))
+            for i, d in enumerate(dtypes)
+        ]
         node = ir.Node(
             "",
             op,
             [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)],
             [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
-            outputs=[output],
+            outputs=outputs,
         )
         scope = self.scope
         call = Call(node, given, self.version, scope.facts, scope.attributes, scope.visit_id)
         try:
             transfer = TRANSFERS.get(op)
-            results = transfer(call) if transfer is not None else None
-            (found, *_) = results or shapes.infer(call)
-            found = widened(output, found, scope.visit_id, scope.facts)
+            results = (transfer(call) if transfer is not None else None) or shapes.infer(call)
+            found = [
+                widened(value, result, scope.visit_id, scope.facts)
+                for value, result in zip(outputs, results, strict=False)
+            ]
         except _UNKNOWN:
-            found = TensorValue(dtype, None)
-        return TensorValue(dtype or found.dtype, found.shape, found.content)
+            found = [TensorValue(dtype, None) for dtype in dtypes]
+        return [
+            TensorValue(d or f.dtype, f.shape, f.content)
+            for d, f in zip(dtypes, found, strict=True)
+        ]
 
     def add(self, value: ir.Value, known: TensorValue) -> None:
         """Note the abstract value of a value that is written."""

@@ -179,13 +179,18 @@ class NodeWriter(GraphWriter):
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was created elsewhere."""
+        inputs, dtypes = list(node.inputs), [value.dtype for value in node.outputs]
+        given = {name: attribute.value for name, attribute in node.attributes.items()}
+        if self._known is not None:
+            results = self._known.results(node.op_type, inputs, dtypes, given)
+            for value, known in zip(node.outputs, results, strict=True):
+                self._known.add(value, known)
         if self._trial is None:
             super().insert(node)
             return
-        inputs, dtype = list(node.inputs), node.outputs[0].dtype
         for i in range(len(inputs)):
             node.replace_input_with(i, None)
-        self.node(node.op_type, inputs, dtype)
+        self.node(node.op_type, inputs, dtypes[0], **given)
         self._trial.outputs(node)
 
     def constant(

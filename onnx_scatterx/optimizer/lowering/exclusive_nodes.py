@@ -19,11 +19,13 @@ class ExclusiveNodes:
     """
 
     def __init__(self, graph: ir.Graph, provenance: Provenance, gathers: set[ir.Node]) -> None:
-        self._graph = graph
-        self._gathers = gathers
         self._provenance = provenance
-        self._of_indices = {n: self._behind(n.inputs[1:], self._computes) for n in gathers}
-        self._of_data = {n: self._behind(n.inputs[:1], self._moves) for n in gathers}
+        self._of_indices = {
+            n: read_only_by(n.inputs[1:], gathers, graph, self._computes) for n in gathers
+        }
+        self._of_data = {
+            n: read_only_by(n.inputs[:1], gathers, graph, self._moves) for n in gathers
+        }
         both = (*self._of_indices.values(), *self._of_data.values())
         self._shares = Counter(n for nodes in both for n in nodes)
 
@@ -44,24 +46,6 @@ class ExclusiveNodes:
         removed += data if read.isdisjoint(data) else ()
         return sum(1 / self._shares[n] for n in removed)
 
-    def _behind(
-        self, values: Sequence[ir.Value | None], counts: Callable[[ir.Value], bool]
-    ) -> set[ir.Node]:
-        """Return the nodes behind values removed with the gathers, as far as they count."""
-        found: set[ir.Node] = set()
-        stack = [v for v in values if v is not None]
-        while stack:
-            value = stack.pop()
-            producer = value.producer()
-            if producer is None or producer.graph is not self._graph or producer in found:
-                continue
-            readers = {u.node for v in producer.outputs for u in v.uses()}
-            output = any(v.is_graph_output() for v in producer.outputs)
-            if not output and readers <= self._gathers | found and counts(value):
-                found.add(producer)
-                stack += [v for v in read_by(producer) if v not in stack]
-        return found
-
     def _computes(self, value: ir.Value) -> bool:
         return self._provenance.abstract(value).static_shape not in ((), (1,))
 
@@ -70,3 +54,25 @@ class ExclusiveNodes:
         return mosaic is not None and all(
             value not in cell.source.values() for cell in mosaic.cells
         )
+
+
+def read_only_by(
+    values: Sequence[ir.Value | None],
+    readers: Collection[ir.Node],
+    graph: ir.Graph,
+    counts: Callable[[ir.Value], bool] = lambda _: True,
+) -> set[ir.Node]:
+    """Return the nodes behind values that only some nodes need, as far as they count."""
+    found: set[ir.Node] = set()
+    stack = [v for v in values if v is not None]
+    while stack:
+        value = stack.pop()
+        producer = value.producer()
+        if producer is None or producer.graph is not graph or producer in found:
+            continue
+        uses = {u.node for v in producer.outputs for u in v.uses()}
+        output = any(v.is_graph_output() for v in producer.outputs)
+        if not output and uses <= {*readers, *found} and counts(value):
+            found.add(producer)
+            stack += [v for v in read_by(producer) if v not in stack]
+    return found

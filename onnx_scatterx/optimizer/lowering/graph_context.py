@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
@@ -14,7 +14,7 @@ from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
 from onnx_scatterx.optimizer.targets.target import Target
-from onnx_scatterx.text.reasons import FloatReason
+from onnx_scatterx.text.reasons import FloatReason, Refusal
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class GraphContext:
     """Is called with each node that is being planned, to report progress."""
     last_bits: bool = False
     """Whether the last bits of functions may depend on the place of an element."""
+
+    kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
+    """Scatters that were kept, and stay so: the target takes them as they are."""
 
     @property
     def known(self) -> Known:

@@ -183,6 +183,8 @@ class RewriteRound:
         lifted = self.provenance.scatters.get(node)
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
             return None
+        if node in self.context.kept:
+            return None
         return self._within(node, lambda: self._rewriting_for_runtime(lifted))
 
     def reading(self, node: ir.Node) -> Plan | Refusal:

@@ -45,7 +45,8 @@ class Report(ShownInTables):
     ``gathers`` are the nodes that read by indices, if ``with_gathers``. ``planned`` says that the
     model was not changed (``inspect``). The result is right under ``assumptions``; the other given
     ones, ``not_needed``, change nothing. ``violations`` are the nodes and inputs of the result that
-    the target does not take. If the target reads no newer operator set, ``opset_lowered`` is the
+    the target does not take; if scatters were removed by operators that it lacks, there would be
+    ``violations_if_kept`` otherwise. If it reads no newer operator set, ``opset_lowered`` is the
     one to which a newer model was lowered, and ``opset_kept`` that of a model that could not be
     lowered.
     ``about`` has the model and the options, for its page.
@@ -63,6 +64,7 @@ class Report(ShownInTables):
     with_gathers: bool = False
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
+    violations_if_kept: int | None = None
     opset_lowered: int | None = None
     opset_kept: int | None = None
     defined: tuple[str, ...] = ()
@@ -113,6 +115,7 @@ class Report(ShownInTables):
             "assumptions": list(self.assumptions),
             "not_needed": list(self.not_needed),
             "violations": [asdict(v) for v in self.violations],
+            "violations_if_kept": self.violations_if_kept,
             "opset_kept": self.opset_kept,
             "opset_lowered": self.opset_lowered,
             "defined": list(self.defined),
@@ -314,7 +317,9 @@ class Report(ShownInTables):
         refused = [v for v in self.violations if not v.on_host]
         hosted = [v for v in self.violations if v.on_host]
         count, nodes = len(refused), len(hosted)
-        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}:"
+        kept = self.violations_if_kept
+        more = "" if kept is None else f" ({kept} if no scatter became what it lacks)"
+        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}{more}:"
         host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
         told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
         moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]

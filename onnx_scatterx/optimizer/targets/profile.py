@@ -12,6 +12,7 @@
     base = "standard"                      # or "scatterx": kept scatters become ScatterX
     avoid = ["ScatterND", "NonZero"]       # operators that it lacks
     operators = ["Add", "Concat", ...]     # or all those that it has
+    misread = ["Mod"]                      # not refused where it lacks these, but wrong
     tensor_scatter = false                 # whether it has TensorScatter (operator set 24)
     max_rank = 5                           # the most dims of a tensor
     max_opset = 19                         # the newest operator set that it reads
@@ -101,6 +102,8 @@ def target_from(
     changes: dict[str, Any] = {key: content[key] for key in _COPIED if key in content}
     if "operators" in content:
         changes |= {"operators": frozenset(content["operators"]), "avoid": frozenset()}
+    if "misread" in content:
+        changes["misread"] = frozenset(content["misread"])
     if "avoid" in content:
         changes |= {"operators": None, "avoid": frozenset(content["avoid"])}
     target = dataclasses.replace(parent, **changes)

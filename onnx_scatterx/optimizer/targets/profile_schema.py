@@ -36,6 +36,7 @@ PROFILE_KEYS: dict[str, type] = {
     "base": str,
     "avoid": list,
     "operators": list,
+    "misread": list,
     "tensor_scatter": bool,
     "max_rank": int,
     "max_opset": int,
@@ -45,7 +46,7 @@ PROFILE_KEYS: dict[str, type] = {
     "dense_limit": int,
     "limits": dict,
 }
-_LISTS = ("add", "remove", "avoid", "operators")
+_LISTS = ("add", "remove", "avoid", "operators", "misread")
 _LIMITS: dict[str, type] = {
     name: list if name.endswith(("types", "reductions")) else int if name == "max_rank" else bool
     for name in KEYS

@@ -32,6 +32,8 @@ class Target:
     checked: str = ""  # how this was compared with the compiler itself
     operators: frozenset[str] | None = None  # all standard operators that it has; None: every one
     avoid: frozenset[str] = frozenset()  # operators that it lacks
+    misread: frozenset[str] = frozenset()
+    """Operators that it does not refuse if it lacks them, or beyond their limits, but misreads."""
     extra: frozenset[str] = frozenset()  # those of ``NEW`` that it has
     limits: Mapping[str, OperatorLimits] = field(default_factory=dict, hash=False)
     """The uses that it does not take of an operator that it has, by the operator's name."""
@@ -92,6 +94,26 @@ class Target:
         """
         limits = {op_type: replace(given, native=True) for op_type, given in self.limits.items()}
         return self if limits == self.limits else replace(self, limits=limits)
+
+    def with_all_operators(self) -> Target:
+        """Return the target as if it had all operators without limits, but for those it misreads.
+
+        A model with any other of them is refused, and none is computed wrongly. Ranks count unless
+        ONNX Runtime runs the model: it runs itself what an execution provider refuses.
+
+        >>> npu = Target("npu", avoid=frozenset({"Where", "Mod"}), misread=frozenset({"Mod"}))
+        >>> npu.with_all_operators().has("Where"), npu.with_all_operators().has("Mod")
+        (True, False)
+        """
+        host = self.with_host()
+        return replace(
+            host,
+            operators=None,
+            avoid=frozenset(op for op in self.misread if not host.has(op)),
+            limits={op: given for op, given in host.limits.items() if op in self.misread},
+            max_rank=None if self.onnxruntime else self.max_rank,
+            static_only=False,
+        )
 
     @property
     def has_scatterx(self) -> bool:

@@ -60,7 +60,15 @@ def violations(
     y (NonZero): npu takes no NonZero
     y (NonZero): a size is known only when the model runs
     """
-    return tuple(dict.fromkeys(_Checker(target, model, knowledge or interpret(model)).all()))
+    found = refusals(model, target, knowledge or interpret(model))
+    return tuple(dict.fromkeys(violation for _, violation in found))
+
+
+def refusals(
+    model: ir.Model, target: Target, knowledge: Knowledge
+) -> list[tuple[ir.Node | None, Violation]]:
+    """Return the violations of a model, each with its node, if it is one of a node."""
+    return list(_Checker(target, model, knowledge).all())
 
 
 def by_reason(found: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
@@ -89,14 +97,14 @@ class _Checker:
         """Return the abstract value of a value."""
         return self.knowledge.values.get(value) or TensorValue(value.dtype, None)
 
-    def all(self) -> Iterator[Violation]:
-        """Yield all violations, in the order of the graphs."""
+    def all(self) -> Iterator[tuple[ir.Node | None, Violation]]:
+        """Yield all violations, in the order of the graphs, each with its node."""
         model, main = self.model, self.model.graph.name or "main"
-        yield from self._of_opset(main)
+        yield from ((None, found) for found in self._of_opset(main))
         for value in model.graph.inputs:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
-                    yield Violation(value.name or "?", "input", main, why)
+                    yield None, Violation(value.name or "?", "input", main, why)
         taken_out = TakenOut(model, lambda value: self.of(value).static_shape is not None)
         for name, graph in taken_out.graphs():
             scope = self.knowledge.scopes.get(graph)
@@ -107,13 +115,13 @@ class _Checker:
                     label = node.name or node.outputs[0].name or "?"
                     found = within_limits(partial(self._of_node, node, scope))
                     for why in (_UNCHECKED,) if found is None else found:
-                        yield Violation(label, node.op_type, name, why)
+                        yield node, Violation(label, node.op_type, name, why)
                     use = self._use(node, scope) if found == [] else None
                     if use is not None and not self.target.limits_of(use.op_type).is_native(
                         use.dtype
                     ):
                         why = f"{self.target.name} runs {use.op_type} on its host"
-                        yield Violation(label, use.op_type, name, why, on_host=True)
+                        yield node, Violation(label, use.op_type, name, why, on_host=True)
 
     def _of_opset(self, main: str) -> Iterator[Violation]:
         """Yield the nodes that prevent lowering a model whose operator set is too new."""

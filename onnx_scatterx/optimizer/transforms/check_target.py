@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.targets.violations import violations
+from onnx_scatterx.optimizer.targets.violations import refusals
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.job import Job
 
@@ -26,5 +26,7 @@ class CheckTarget(Pass):
         return settings.target.is_limited or settings.target.static_only
 
     def run(self, job: Job) -> bool:
-        job.violations = violations(job.model, job.settings.target, job.plain.current())
+        found = refusals(job.model, job.settings.target, job.plain.current())
+        job.violations = tuple(dict.fromkeys(violation for _, violation in found))
+        job.refused = {n for n, violation in found if n is not None and not violation.on_host}
         return False

@@ -29,6 +29,7 @@ from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.catalogue import costs_of
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
 from onnx_scatterx.optimizer.targets.cost_model.sizes import in_terms
+from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
 from onnx_scatterx.system.observer import NOBODY, Observer
@@ -56,11 +57,22 @@ class Job:
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
     forbidden: Refusal | None = None  # why the whole model is left as it is
+    target: Target = field(init=False)
+    """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
+    wider: Sequence[Target] = field(init=False)
+    """Those by whose nodes kept scatters are written if the target refuses them: first its host."""
     opset_kept: int | None = None  # of the model, if the target takes only older ones
     opset_lowered: int | None = None  # to which the model was lowered
     defined: tuple[str, ...] = ()  # nodes that became their definitions by it
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
+    refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
+    violations_if_kept: int | None = None  # their number if no wider target were better
+
+    def __post_init__(self) -> None:
+        self.target = self.settings.target
+        host = self.target.with_host()
+        self.wider = () if host is self.target else (host,)
 
     @cached_property
     def analysis(self) -> ModelAnalysis:
@@ -118,7 +130,7 @@ class Job:
 
     def again(self, forbidden: Refusal | None) -> Job:
         """Return a job for the same model, before anything was done."""
-        return Job(
+        job = Job(
             self.model,
             self.settings,
             self.assumed,
@@ -129,6 +141,8 @@ class Job:
             defined=self.defined,
             modified=self.opset_lowered is not None,
         )
+        job.target, job.wider = self.target, self.wider
+        return job
 
     @cached_property
     def names(self) -> Names:
@@ -211,7 +225,7 @@ class Job:
                     self.names,
                     Constants(scope),
                     scope.function is not None or version < 4,
-                    self.settings.target,
+                    self.target,
                     self.costs,
                     self.note_planned,
                     self.settings.last_bits,

@@ -2,7 +2,7 @@
 
 Values that a reader needs are written from their mosaics. A scatter without readers is removed,
 together with the nodes that computed its indices. A scatter whose result cannot be written is kept,
-with the reason. If not even the target's host runs it, other nodes of the host are tried.
+with the reason. If the target refuses it as it is, nodes of wider targets are tried.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import ScatterSelection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget, own_budget
+from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.optimizer.targets.violations import refusals
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.job import KEPT, Job
 from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
@@ -53,27 +55,27 @@ class LowerScatters(Pass):
                 job.note_new(made)
                 job.note_planned(*scatters)
         if obstacle is None:
-            _lower_on_host(job)
+            for wider in job.wider:
+                _lower_refused(job, wider)
         return any(outcome.rules for outcome in job.outcomes)
 
 
-def _lower_on_host(job: Job) -> None:
-    """Write the scatters that are left by nodes of the target's host, if it does not run them.
-
-    It does not if their indices are computed by an operator that it lacks, such as NonZero.
-    """
-    host = job.settings.target.with_host()
-    kept = {node for outcome in job.outcomes for node in outcome.refusals}
-    if host is job.settings.target or not kept:
+def _lower_refused(job: Job, wider: Target) -> None:
+    """Write the scatters that the target's host does not run by nodes of a wider target."""
+    kept = {n: why for outcome in job.outcomes for n, why in outcome.refusals.items()}
+    if not kept:
         return
     job.analysis.catch_up()
+    found = refusals(job.model, job.settings.target, job.analysis.knowledge)
+    refused = {node for node, violation in found if not violation.on_host}
     for context in list(job.contexts()):
         here = [node for node in context.graph if node in kept]
-        if all(host.has(n.op_type) for n in [*here, *index_nodes(context, here)]):
-            continue
-        outcome, made = rewrite_graph(replace(context, target=host))
-        job.outcome_of(context).add_later(outcome)
-        job.note_new(made)
+        run = [n for n in here if refused.isdisjoint([n, *index_nodes(context, [n])])]
+        if len(run) < len(here):
+            others = replace(context, target=wider, kept={n: kept[n] for n in run})
+            outcome, made = rewrite_graph(others)
+            job.outcome_of(context).add_later(outcome)
+            job.note_new(made)
 
 
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:
@@ -115,6 +117,7 @@ def _planned(context: GraphContext) -> _Planned:
     for node in context.graph:
         if KEPT in node.meta and is_scatter(node):
             opaque[node] = node.meta[KEPT]
+    opaque.update(context.kept)
     split_before: dict[ir.Node, int] = {}
     while True:
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,6 +38,8 @@ class TFLite(Adapter):
         import ai_edge_litert.interpreter  # noqa: F401 - is it there?
         import onnx2tf
 
+        # onnx2tf goes on without it, but transposes what it would have folded.
+        subprocess.run(["onnxsim", "--help"], capture_output=True, check=True)
         return str(onnx2tf.__version__)
 
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:

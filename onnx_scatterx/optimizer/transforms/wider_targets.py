@@ -1,0 +1,71 @@
+"""A model is planned again for wider targets, if its own refuses more than it must.
+
+A scatter is kept if one operator of its form is missing in the target. What computes its indices
+may need more that is missing. So the scatters that the target refuses are written by all operators,
+or all scatters are. The result with the fewest violations is the model. If the target does not take
+the sizes of the inputs, these come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.graphs import each_graph
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
+from onnx_scatterx.optimizer.transforms.job import Job
+
+_FLOATS = {t for t in ir.DataType if t.is_floating_point()}
+
+
+def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
+    """Rewrite a model by ``run``, again for wider targets if that may help; return the best job."""
+    model, target = job.model, job.settings.target
+    if not target.is_limited or not job.has_scatters:
+        return run(job)
+    before, unrelated = cloned(model), _unrelated(model)
+    first = best = run(job)
+    if first.refused <= unrelated or any(v.op == "input" for v in first.violations):
+        return first
+    all_operators = target.with_all_operators()
+    kept = any(outcome.refusals for outcome in first.outcomes)
+    for own, more in ((target, [*first.wider, all_operators]), (all_operators, [])):
+        if own is target and not kept:
+            continue
+        again = job.again(None)
+        again.model, again.target, again.wider = cloned(before), own, more
+        found = run(again)
+        if _missing(found) < _missing(best):
+            best = found
+    if best is not first:
+        model.graph = best.model.graph
+        model.functions.clear()
+        model.functions.update(best.model.functions)
+        best.model = model
+        best.violations_if_kept, _ = _missing(first)
+    return best
+
+
+def _unrelated(model: ir.Model) -> set[ir.Node]:
+    """Return the nodes of a model that compute nothing for its scatters."""
+    found: set[ir.Node] = set()
+    for graph in each_graph(model):
+        scatters = [n for n in graph if is_scatter(n)]
+        near = {*scatters, *read_only_by([v for n in scatters for v in n.inputs], scatters, graph)}
+        stack = [v for n in scatters for v in n.inputs[1:2]]
+        while stack:
+            value = stack.pop()
+            node = None if value is None or value.dtype in _FLOATS else value.producer()
+            if node is not None and node not in near:
+                near.add(node)
+                stack += node.inputs
+        found |= set(graph).difference(near)
+    return found
+
+
+def _missing(job: Job) -> tuple[int, int]:
+    """Return how many violations a result has: of the target with its host, and of the device."""
+    return sum(not found.on_host for found in job.violations), len(job.violations)
