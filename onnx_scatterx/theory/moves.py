@@ -12,7 +12,7 @@ order of the other dims, and then copies of one form at equal steps, until nothi
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Generic, TypeAlias
@@ -141,27 +141,20 @@ def _fewest(points: Integers) -> list[Grid[int]]:
     for d in range(points.ndim - 1):
         steps = np.diff(points, axis=d)
         if steps.size and (steps == (step := steps[(0,) * (points.ndim - 1)])).all():
-            common.append((points.shape[d], _point(step)))
+            common.append((points.shape[d], (int(step[0]), int(step[1]))))
             points = points[(slice(None),) * d + (slice(1),)]
     shared = tuple(common)
-    found = [[(_point(p), shared) for p in _ordered(points, order)] for order in _orders(points)]
-    return joined(min(map(joined, found), key=len), _exact)
+    orders = ([((s, t), shared) for s, t in flat.tolist()] for flat in _orders(points))
+    return joined(min(map(joined, orders), key=len), _exact)
 
 
-def _orders(points: Integers) -> Iterator[Sequence[int]]:
-    """Yield orders of the dims that are left, the outermost first; ``()`` means by target."""
+def _orders(points: Integers) -> Iterator[Integers]:
+    """Yield the elements in the orders of the dims that are left, and by target."""
     wide = [d for d, n in enumerate(points.shape[:-1]) if n > 1]
-    most = max(1, 2 * _TRIED // points.size)
-    yield from itertools.islice(itertools.permutations(wide), most)
-    yield ()
-
-
-def _ordered(points: Integers, order: Sequence[int]) -> Integers:
-    if not order:
-        flat = points.reshape(-1, 2)
-        return np.asarray(flat[np.argsort(flat[:, 1])])
-    rest = [d for d in range(points.ndim) if d not in order]
-    return points.transpose(*order, *rest).reshape(-1, 2)
+    for order in itertools.islice(itertools.permutations(wide), max(1, 2 * _TRIED // points.size)):
+        rest = (d for d in range(points.ndim) if d not in order)
+        yield points.transpose(*order, *rest).reshape(-1, 2)
+    yield (flat := points.reshape(-1, 2))[np.argsort(flat[:, 1])]
 
 
 def joined(
@@ -238,7 +231,3 @@ def _fit(points: list[Point[int]]) -> Dims[int] | None:
         if not left and (dims := _fit(corners)) is not None:
             return (*dims, (n, (a, b)))
     return None
-
-
-def _point(pair: Integers) -> Point[int]:
-    return int(pair[0]), int(pair[1])

@@ -15,7 +15,7 @@ from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.reports.shown_boxes import example_numbers, shape_at, value_at
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import own_budget
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
 from onnx_scatterx.theory import Move
 from tests.helpers.support import parse
 
@@ -109,6 +109,33 @@ def test_one_list_for_all_sizes() -> None:
         (BACKWARDS, "offset 7*K to 0, extents (3, K), strides (-2*K, 1) to (K, 1)"),
     ):
         assert f"- {one}\n" in explain(parse(text), moves=True, gathers=True)
+
+
+def test_offsets_may_be_elements_of_a_tensor() -> None:
+    """Each sample of a batch begins where the model says: one copy with a stride of both starts."""
+    model = parse(
+        """g (float[2, 4, S, 8] x, float[2, 4, 3, 8] u, float[2, K] s) => (float[2, 4, S, 8] y) {
+            w = ArgMax <axis = 1, keepdims = 0> (s)
+            y = TensorScatter <axis = 2> (x, u, w)
+        }""",
+        24,
+    )
+    _, (record,) = inspect_records(model, Settings.of(), details=False)
+    assert record.canonical is not None
+    with own_budget():
+        (move,) = copies.copies_of(record.canonical, unique=True)
+        terms = [t for t in (move.target, *move.target_strides) if isinstance(t, Term)]
+        leaves = set[Symbol]().union(*(t.leaves() for t in terms))
+        for first, second in ((0, 0), (5, 1), (2, 7)):
+            known = {"S": 10, "w[0]": first, "w[1]": second}
+            one = at(move, {leaf: known[str(as_term(leaf))] for leaf in leaves})
+            updates, found = 1 + np.arange(2 * 4 * 3 * 8), np.zeros(2 * 4 * 10 * 8, int)
+            one.copy(updates, found)
+            expected = np.zeros((2, 4, 10, 8), int)
+            for sample, start in enumerate((first, second)):
+                expected[sample, :, start : start + 3] = updates.reshape(2, 4, 3, 8)[sample]
+            np.testing.assert_array_equal(found, expected.ravel())
+    assert "1 strided copy from u to x, 768 bytes" in explain(model, moves=True)
 
 
 @pytest.mark.parametrize(

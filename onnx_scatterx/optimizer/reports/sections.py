@@ -63,7 +63,8 @@ def parts(
             yield "where", wording.legend()
             yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
         if copies:
-            yield "moves", list(_moves(canonical, wording, names))
+            unique = isinstance(entry, ScatterReport) and entry.unique == "proven"
+            yield "moves", list(_moves(canonical, wording, names, unique=unique))
     if isinstance(entry, ScatterReport) and entry.quantized:
         yield "quantized", [f"written {entry.quantized}"]
     yield "assumed", entry.facts
@@ -124,10 +125,12 @@ def _verdict(canonical: Canonical) -> Iterator[str]:
         yield f"- {obstacle}"
 
 
-def _moves(canonical: Canonical, wording: TermFormatter, names: Mapping[str, str]) -> Iterator[str]:
+def _moves(
+    canonical: Canonical, wording: TermFormatter, names: Mapping[str, str], *, unique: bool
+) -> Iterator[str]:
     """Yield the strided copies that do the work of a scatter or a gather, or why there are none."""
     try:
-        found = copies_of(canonical)
+        found = copies_of(canonical, unique=unique)
     except ValueError as error:
         yield from (_in_words_of(canonical.access, line) for line in str(error).splitlines())
         return
@@ -241,9 +244,11 @@ def _seen(
     order = record.entry.axes
     if order is not None and len(order) != len(access.data_shape):
         order = None
-    of_write = getattr(record.entry, "reduction", None), access.dtype
+    written = record.entry if isinstance(record.entry, ScatterReport) else None
+    unique, reduction = (written.unique, written.reduction) if written else ("", "")
+    of_write = access.dtype, unique, reduction
     key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order, of_write)
     if key not in known:
         drawn = within_limits(lambda: index_map(canonical, order))
-        known[key] = drawn, within_limits(lambda: moved(canonical))
+        known[key] = drawn, within_limits(lambda: moved(canonical, unique=unique == "proven"))
     return known[key]
