@@ -12,7 +12,7 @@ order of the other dims, and then copies of one form at equal steps, until nothi
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Generic, TypeAlias
@@ -145,7 +145,7 @@ def _fewest(points: Integers) -> list[Grid[int]]:
             points = points[(slice(None),) * d + (slice(1),)]
     shared = tuple(common)
     orders = ([((s, t), shared) for s, t in flat.tolist()] for flat in _orders(points))
-    return joined(min(map(joined, orders), key=len), _exact)
+    return joined(min(map(joined, orders), key=len), exact=True)
 
 
 def _orders(points: Integers) -> Iterator[Integers]:
@@ -157,12 +157,11 @@ def _orders(points: Integers) -> Iterator[Integers]:
     yield (flat := points.reshape(-1, 2))[np.argsort(flat[:, 1])]
 
 
-def joined(
-    grids: list[Grid[Any]], of_few: Callable[[list[Grid[Any]]], list[Grid[Any]]] | None = None
-) -> list[Grid[Any]]:
-    """Join grids of one form at equal steps, until no two join; ``of_few`` joins few of a form.
+def joined(grids: list[Grid[Any]], *, exact: bool = False) -> list[Grid[Any]]:
+    """Join grids of one form at equal steps, until no two join.
 
-    Offsets may be terms. What is joined stays without overlap, if the grids are.
+    Offsets may be terms. If ``exact``, few grids of a form are joined to the fewest; then offsets
+    are numbers. What is joined stays without overlap, if the grids are.
 
     >>> joined([((i, 2 * i), ()) for i in (0, 1, 2, 7, 8, 9)])
     [((0, 0), ((2, (7, 14)), (3, (1, 2))))]
@@ -173,8 +172,8 @@ def joined(
             groups.setdefault(grid[1], []).append(grid)
         found: list[Grid[Any]] = []
         for group in groups.values():
-            tried = of_few and 1 < len(group) <= FEW and len(grids) <= FEW * FEW
-            found += of_few(group) if of_few and tried else _stretches(group)
+            few = exact and 1 < len(group) <= FEW and len(grids) <= FEW * FEW
+            found += _exact(group) if few else _stretches(group)
         if len(found) == len(grids):
             return found
         grids = found

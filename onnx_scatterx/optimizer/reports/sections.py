@@ -63,11 +63,14 @@ def parts(
             yield "where", wording.legend()
             yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
         if copies:
-            unique = isinstance(entry, ScatterReport) and entry.unique == "proven"
-            yield "moves", list(_moves(canonical, wording, names, unique=unique))
+            yield "moves", list(_moves(canonical, wording, names, unique=_is_unique(entry)))
     if isinstance(entry, ScatterReport) and entry.quantized:
         yield "quantized", [f"written {entry.quantized}"]
     yield "assumed", entry.facts
+
+
+def _is_unique(entry: Entry) -> bool:
+    return isinstance(entry, ScatterReport) and entry.unique == "proven"
 
 
 def _touches(entry: Entry) -> str:
@@ -203,19 +206,11 @@ def _answer(account: NodeRecord) -> Iterator[str]:
 def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRecord, ...]:
     """Return records whose entries have their details; ``wiring`` is how the model was before."""
     excerpts = Excerpts(wiring)
-    maps: dict[object, tuple[IndexMap | None, Moved | None]] = {}
+    maps: dict[object, IndexMap | None] = {}
     found = []
     for record in records:
-        before, after = excerpts.of(record.node)
-        seen, moves = _seen(record, maps)
-        detail = Detail(
-            _sections(record),
-            seen,
-            before,
-            after,
-            excerpts.together(record.node),
-            moves,
-        )
+        shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
+        detail = Detail(*shown, excerpts.together(record.node), _moved(record))
         found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)
 
@@ -233,22 +228,20 @@ def _short(sentence: str) -> str:
     return sentence if len(sentence) <= _LETTERS else f"{sentence[:_LETTERS]} ..."
 
 
-def _seen(
-    record: NodeRecord, known: dict[object, tuple[IndexMap | None, Moved | None]]
-) -> tuple[IndexMap | None, Moved | None]:
-    """Return the picture of a node and what it moves; the same for equal nodes."""
+def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap | None:
     canonical = record.canonical
     if canonical is None:
-        return None, None
+        return None
     access = canonical.access
     order = record.entry.axes
     if order is not None and len(order) != len(access.data_shape):
         order = None
-    written = record.entry if isinstance(record.entry, ScatterReport) else None
-    unique, reduction = (written.unique, written.reduction) if written else ("", "")
-    of_write = access.dtype, unique, reduction
-    key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order, of_write)
+    key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order)
     if key not in known:
-        drawn = within_limits(lambda: index_map(canonical, order))
-        known[key] = drawn, within_limits(lambda: moved(canonical, unique=unique == "proven"))
+        known[key] = within_limits(lambda: index_map(canonical, order))
     return known[key]
+
+
+def _moved(record: NodeRecord) -> Moved | None:
+    known, unique = record.canonical, _is_unique(record.entry)
+    return within_limits(lambda: None if known is None else moved(known, unique=unique))
