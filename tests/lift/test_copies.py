@@ -35,6 +35,16 @@ KNOWN_ROWS = """g (float[N, 4] x, float[3, 4] u) => (float[N, 4] y)
 BACKWARDS = """g (float[N, K] x) => (float[3, K] y)
     <int64[3] i = {7, 5, 3}> { y = Gather (x, i) }"""
 
+DIAGONAL = """g (float[N, N] x, float[N] u) => (float[N, N] y)
+    <int64 zero = {0}, int64 one = {1}, int64[2] shape = {-1, 1}> {
+        n = Shape <start = 0, end = 1> (u)
+        m = Squeeze (n)
+        rows = Range (zero, m, one)
+        row = Reshape (rows, shape)
+        i = Concat <axis = -1> (row, row)
+        y = ScatterND (x, i, u)
+    }"""
+
 
 def at(move: Move[Any], numbers: Any) -> Move[int]:
     """A move at some sizes."""
@@ -87,7 +97,8 @@ def test_at_all_sizes_they_are_the_scatter(
     if not one_by_one:
         monkeypatch.setattr(copies, "_FEW", -1)
     seen = 0
-    given: list[AnyModel] = [*map(parse, (EVERY_OTHER, KNOWN_ROWS, BACKWARDS)), *MODELS]
+    texts = EVERY_OTHER, KNOWN_ROWS, BACKWARDS, DIAGONAL
+    given: list[AnyModel] = [*map(parse, texts), *MODELS]
     for model in given:
         settings = Settings.of(gathers=True)
         _, records = inspect_records(model, settings, details=False)
@@ -106,6 +117,7 @@ def test_one_list_for_all_sizes() -> None:
     for text, one in (
         (EVERY_OTHER, "offset 0 to 0, extents (M, 8), strides (8, 1) to (16, 1)"),
         (KNOWN_ROWS, "offset 8 to 4, extents (3, 4), strides (-4, 1) to (8, 1)"),
+        (DIAGONAL, "offset 0 to 0, extents (N), strides (1) to (N + 1)"),
         (BACKWARDS, "offset 7*K to 0, extents (3, K), strides (-2*K, 1) to (K, 1)"),
     ):
         assert f"- {one}\n" in explain(parse(text), moves=True, gathers=True)

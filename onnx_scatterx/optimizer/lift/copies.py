@@ -77,11 +77,10 @@ def _boxes(canonical: Canonical) -> list[Piece] | Refusal:
         at = dict(zip(dims, index, strict=True))
         extents = tuple(term(1) if d in at else n for d, n in enumerate(access.shape))
         axes = [axis for t in access.index_exprs if (axis := affine_along(t.at(at))) is not None]
-        lasts = (a.step * (1 if a.dim is None else extents[a.dim] - 1) for a in axes)
-        ends = [
-            end for a, last in zip(axes, lasts, strict=True) for end in (a.start, a.start + last)
+        lows = [
+            a.start + min(a.step, 0) * (1 if a.dim is None else extents[a.dim] - 1) for a in axes
         ]
-        if len(axes) < len(access.index_exprs) or not all(map(access.facts.is_nonnegative, ends)):
+        if len(axes) < len(access.index_exprs) or not all(map(access.facts.is_nonnegative, lows)):
             return boxes
         first = tuple(term(at.get(d, 0)) for d in range(len(extents)))
         found.append(Piece(first, extents, tuple(axes)))
