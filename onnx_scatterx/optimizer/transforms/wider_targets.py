@@ -16,6 +16,8 @@ from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.graphs import each_graph
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
+from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
+from onnx_scatterx.optimizer.mosaic.moves import MOVES
 from onnx_scatterx.optimizer.transforms.job import Job
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -50,11 +52,12 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
 
 
 def _unrelated(model: ir.Model) -> set[ir.Node]:
-    """Return the nodes of a model that compute nothing for its scatters."""
+    """Return the nodes of a model that compute nothing for its scatters, nor move what they do."""
     found: set[ir.Node] = set()
     for graph in each_graph(model):
         scatters = [n for n in graph if is_scatter(n)]
-        near = {*scatters, *read_only_by([v for n in scatters for v in n.inputs], scatters, graph)}
+        near = connected_moves(graph, MOVES)
+        near |= read_only_by([v for n in scatters for v in n.inputs], scatters, graph)
         stack = [v for n in scatters for v in n.inputs[1:2]]
         while stack:
             value = stack.pop()
