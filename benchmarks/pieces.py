@@ -59,6 +59,8 @@ def figure(rows: list[tuple[str, int, int, float, float, float]]) -> str:
         f'<g font-family="sans-serif" font-size="13" fill="{INK}">',
         f'<text x="{WIDE // 2}" y="{HIGH - 4}">strided copies</text><text x="4" y="14">ms</text>',
     ]
+    frame = f"M{LEFT - 12} {TOP - 12} V{HIGH - 34} H{WIDE - 8}"
+    parts.append(f'<path d="{frame}" fill="none" stroke="{INK}"/>')
     for power in range(int(most) + 1):
         x = place(10**power, 10**low)[0]
         parts.append(f'<text x="{x:.0f}" y="{HIGH - 20}" text-anchor="middle">{10**power}</text>')
