@@ -68,6 +68,7 @@ def explain(
     node: str | None = None,
     *,
     theory: bool = False,
+    moves: bool = False,
     command: Command | None = None,
     on_progress: Progress | None = None,
     width: int = 100,
@@ -84,6 +85,7 @@ def explain(
         node: the name of a scatter or a gather, or that of its output if it has none.
         theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
             with its witness.
+        moves: add the strided copies that do its work, or the reason why no list of copies does.
         command: how the commands begin.
         on_progress: is called with the progress, as by ``optimize``.
         width: how many letters a line has at most, unless a name is longer.
@@ -120,6 +122,7 @@ def explain(
         model,
         node,
         theory=theory,
+        moves=moves,
         command=command,
         on_progress=on_progress,
         **options,
@@ -162,6 +165,7 @@ def explanations(
     node: str | None = None,
     *,
     theory: bool = False,
+    moves: bool = False,
     command: Command | None = None,
     on_progress: Progress | None = None,
     **options: Unpack[Options],
@@ -171,7 +175,7 @@ def explanations(
     settings = Settings.of(**options)
     loaded = loaded_ir(model, observer)
     with command_budget(loaded, settings):
-        return _explanations(loaded, node, settings, observer, command, theory=theory)
+        return _explanations(loaded, node, settings, observer, command, theory=theory, moves=moves)
 
 
 def _explanations(
@@ -182,6 +186,7 @@ def _explanations(
     command: Command | None,
     *,
     theory: bool,
+    moves: bool,
 ) -> list[Explanation]:
     _, records = inspect_records(loaded, settings, observer, details=False)
     if node is not None and not settings.gathers and all(node != a.entry.node for a in records):
@@ -194,7 +199,7 @@ def _explanations(
     observer.stage("trying what would help")
     found = advise_on(loaded, settings, records, command=command)
     next_ = {node: advice for advice in found for node in advice.nodes}
-    return [_explained(a, next_.get(a.entry.node), theory=theory) for a in records]
+    return [_explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records]
 
 
 def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
@@ -212,8 +217,10 @@ def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
     )
 
 
-def _explained(record: NodeRecord, advice: Advice | None, *, theory: bool) -> Explanation:
-    found = within_limits(lambda: list(parts(record, theory=theory)))
+def _explained(
+    record: NodeRecord, advice: Advice | None, *, theory: bool, copies: bool
+) -> Explanation:
+    found = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
     with own_budget():  # without the canonical form, nothing is proven
         answer, *rest = found or parts(replace(record, canonical=None), theory=theory)
     sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)

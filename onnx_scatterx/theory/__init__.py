@@ -23,12 +23,14 @@ numbers two definitions as 2, and two as 10. Here the first of each has the lett
     Definition 10   disseminated slice         ``disseminated_slices``
     Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
 
-The paper does not define reads; here they are a ``Gathering``. docs/errata.md lists the corrections
+The paper does not define reads; here they are a ``Gathering``. ``moves`` makes strided copies of
+both, for which it does not give a program. docs/errata.md lists the corrections
 of the paper, with reasons.
 """
 
 from onnx_scatterx.theory.algorithm import (
     provision_x_transformer,
+    pytorch_scatter,
     scatter,
     scatter_x,
     tensorflow_scatter,
@@ -37,6 +39,7 @@ from onnx_scatterx.theory.algorithm import (
 from onnx_scatterx.theory.dissemination import DisseminatedSlice, disseminated_slices
 from onnx_scatterx.theory.drawing import picture
 from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.moves import Move, moves
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Gradients, Reduction, Scattering
@@ -58,6 +61,7 @@ __all__ = [
     "Gathering",
     "Gradients",
     "Impossibility",
+    "Move",
     "Obstacle",
     "Outcomes",
     "Pick",
@@ -72,10 +76,12 @@ __all__ = [
     "index_of",
     "indices",
     "is_embedded_slice",
+    "moves",
     "outcomes",
     "picked_slices",
     "picture",
     "provision_x_transformer",
+    "pytorch_scatter",
     "scatter",
     "scatter_x",
     "slice_of",

@@ -5,6 +5,7 @@
     scatter(data, updates, E)        output = data;  output[E[I]] = updates[I]
     scatter_x(...)                   both
     tensorflow_scatter(...)          tf.tensor_scatter_nd_update by scatter_x
+    pytorch_scatter(...)             torch.scatter by scatter_x
 
 This code is slow and easy to check. ``XTransformer`` and ``Scattering`` compute the same faster,
 and have reductions. docs/errata.md lists the corrections.
@@ -40,7 +41,8 @@ def provision_x_transformer(
 ) -> NDArray[np.int64]:
     """Compute the provision tensor of the x-transformer with these picks and this f.
 
-    ``f`` has the shape ``p1(shape)`` and one more axis, which holds the numbers of an index.
+    ``f`` has the shape ``p1(shape)`` and one more axis, which holds the numbers of an index. If
+    they are one number each, this axis may be absent.
     Here p is any pick of the numbers of f and p2, as in Definition 10. If p does not give each axis
     of data a number, this is a ``ValueError``. If f or an index is too short, it is an
     ``IndexError``.
@@ -52,6 +54,7 @@ def provision_x_transformer(
     if len(p) != len(data_shape):
         raise ValueError(f"p gives {len(p)} numbers, and data has {len(data_shape)} axes")
     provision = np.zeros((*shape, len(data_shape)), np.int64)
+    f = f[..., None] if f.ndim == len(p1) else f
 
     def combine(index: Index) -> None:
         inner = tuple(int(j) for j in f[p1(index)])
@@ -105,3 +108,18 @@ def tensorflow_scatter(
     m = indices.ndim - 1
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
     return scatter_x(tensor, updates, indices, p1, p2, Pick.identity(tensor.ndim))
+
+
+def pytorch_scatter(
+    tensor: NDArray[Any], dim: int, index: Integers, src: NDArray[Any]
+) -> NDArray[Any]:
+    """Compute ``torch.scatter``: each element has its number along one dim, which is not negative.
+
+    The rest of ``src`` beyond the shape of ``index`` is not read.
+
+    >>> pytorch_scatter(np.zeros((2, 3)), 1, np.array([[2], [0]]), np.array([[5.0], [6.0]]))
+    array([[0., 0., 5.], [6., 0., 0.]])
+    """
+    others = [d for d in range(index.ndim) if d != dim]
+    p1, p2, p = Pick.identity(index.ndim), Pick(others), Pick([dim, *others]).inverse()
+    return scatter_x(tensor, src[tuple(map(slice, index.shape))], index, p1, p2, p)

@@ -1,8 +1,9 @@
-"""Drawings: the element of data that each update is written to, as SVG.
+"""Drawings: the element of data that each update is written to, or that is read, as SVG.
 
 Updates are drawn on the left, data on the right, with a cell for each element. A cell of updates
 shows its index. A cell of data shows the index of the last update that is written to it, and how
-many more updates there are. Each slice that moves in one piece has one colour. If no slice does,
+many more updates there are. A read has its data on the left, and a cell of its output shows the
+index of data that it reads. Each slice that moves in one piece has one colour. If no slice does,
 the witness is outlined. The background is transparent; the greys have the same contrast on a white
 page and on a dark one.
 """
@@ -14,8 +15,10 @@ from math import prod
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
 from onnx_scatterx.theory.dissemination import disseminated_slices
+from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.grid import HEADING, MARGIN, Grid, Index
 from onnx_scatterx.theory.picks import Pick
+from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.slices import indices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
 from onnx_scatterx.theory.transformer import XTransformer
@@ -48,8 +51,8 @@ class Drawing(str):
         return str(self)
 
 
-def picture(transformer: XTransformer) -> Drawing:
-    """Draw a transformer as SVG text.
+def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
+    """Draw a transformer, or the scattering or gathering that has it, as SVG text.
 
     ``ValueError`` if an update is out of bounds, or updates and data have more than 1024 elements.
 
@@ -57,12 +60,14 @@ def picture(transformer: XTransformer) -> Drawing:
     >>> print(picture(rows)[:38])
     <svg xmlns="http://www.w3.org/2000/svg
     """
-    cells = prod(transformer.shape) + prod(transformer.data_shape)
+    transformer = subject if isinstance(subject, XTransformer) else subject.transformer
+    shape, data_shape = transformer.shape, transformer.data_shape
+    cells = prod(shape) + prod(data_shape)
     if cells > MOST_CELLS:
         raise ValueError(f"{cells} elements are too many for a picture, at most {MOST_CELLS}")
     transformer.check_bounds()
     form = disjoint_representation(transformer)
-    fills = dict.fromkeys(indices(transformer.shape), PLAIN)
+    fills = dict.fromkeys(indices(shape), PLAIN)
     marked: frozenset[Index] = frozenset()
     if isinstance(form, Impossibility):
         marked = frozenset(i for o in form.witness for i in (*o.at, *(o.apart or ())))
@@ -72,17 +77,26 @@ def picture(transformer: XTransformer) -> Drawing:
     arriving: dict[Index, list[Index]] = {}
     for index in fills:
         arriving.setdefault(transformer(index), []).append(index)
-    names = {i: _name(i, transformer.shape) for i in fills}
+    met = {k: fills[come[-1]] for k, come in arriving.items()}
+    marked_data = frozenset(k for k, come in arriving.items() if marked.intersection(come))
+    captions = list(_captions(transformer, form))
+    if isinstance(subject, Gathering):
+        read = {i: _name(transformer(i), data_shape) for i in fills}
+        data = _Panel("data", data_shape, {k: _name(k, data_shape) for k in met}, met, marked_data)
+        captions = [f"output[I] = data[T(I)], {captions[0]}", *map(_of_read, captions[1:])]
+        return Drawing(_picture(data, _Panel("output", shape, read, fills, marked), captions))
+    if isinstance(subject, Scattering) and subject.reduction is not Reduction.NONE:
+        captions[1] += f", reduction {subject.reduction}"
+    names = {i: _name(i, shape) for i in fills}
     landed = {k: _landed([names[i] for i in come]) for k, come in arriving.items()}
-    updates = _Panel("updates", transformer.shape, names, fills, marked)
-    data = _Panel(
-        "data",
-        transformer.data_shape,
-        landed,
-        {k: fills[come[-1]] for k, come in arriving.items()},
-        frozenset(k for k, come in arriving.items() if marked.intersection(come)),
+    updates = _Panel("updates", shape, names, fills, marked)
+    return Drawing(
+        _picture(updates, _Panel("data", data_shape, landed, met, marked_data), captions)
     )
-    return Drawing(_picture(updates, data, list(_captions(transformer, form))))
+
+
+def _of_read(text: str) -> str:
+    return text.replace("update", "element")
 
 
 class _Panel:
@@ -142,24 +156,24 @@ class _Panel:
             yield _text(x + width // 2, y + 19, self.names[index], TEXT, "middle")
 
 
-def _picture(updates: _Panel, data: _Panel, captions: Sequence[str]) -> str:
-    right = _EDGE + updates.width + _BETWEEN
-    panels = max(updates.height, data.height)
+def _picture(left: _Panel, right: _Panel, captions: Sequence[str]) -> str:
+    place = _EDGE + left.width + _BETWEEN
+    panels = max(left.height, right.height)
     first = _EDGE + panels + _LINE
-    wide = max(right + data.width, _EDGE + _LETTER * max(map(len, captions))) + _EDGE
+    wide = max(place + right.width, _EDGE + _LETTER * max(map(len, captions))) + _EDGE
     high = first + _LINE * len(captions)
-    middle = _EDGE + _LINE + min(updates.grid.height, data.grid.height) // 2 + MARGIN // 2
-    start, end = _EDGE + updates.width + 16, right - 6
+    middle = _EDGE + _LINE + min(left.grid.height, right.grid.height) // 2 + MARGIN // 2
+    start, end = _EDGE + left.width + 16, place - 6
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="0 0 {wide} {high}" role="img">',
         f"<title>{as_html(captions[0])}</title>",
         f'<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="{_FONT}">',
         f'<g transform="translate({_EDGE} {_EDGE})">',
-        *updates.lines(),
+        *left.lines(),
         "</g>",
-        f'<g transform="translate({right} {_EDGE})">',
-        *data.lines(),
+        f'<g transform="translate({place} {_EDGE})">',
+        *right.lines(),
         "</g>",
         f'<path d="M{start} {middle} H{end} m-7 -5 l7 5 l-7 5" fill="none" stroke="{INK}" '
         'stroke-width="2"/>',

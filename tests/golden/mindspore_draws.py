@@ -1,4 +1,4 @@
-"""Random arguments of MindSpore's scatters, right and wrong.
+"""Random arguments of MindSpore's scatters and gathers, right and wrong.
 
 Nothing is drawn for which MindSpore promises nothing: no index outside, and no two updates that
 meet, but where they are added and the order is of no account.
@@ -83,4 +83,60 @@ def tensor_scatter_elements(d: Draws) -> Arguments:
     }
 
 
-DRAWS = {"scatter": scatter, "tensor_scatter_elements": tensor_scatter_elements}
+def index_type(d: Draws) -> str:
+    return "float32" if d.chance(20) else d.choice(["int32", "int64"])
+
+
+def gather(d: Draws) -> Arguments:
+    shape = tuple(d.integer(1, 4) for _ in range(d.integer(1, 4)))
+    axis = d.integer(0, len(shape) - 1)
+    batch = d.integer(0, axis) if d.chance(2) else 0
+    outer = (*shape[:batch], *(d.integer(1, 3) for _ in range(d.integer(0 if batch < 1 else 1, 2))))
+    indices = d.indices(outer, shape[axis], index_type(d), negative=d.chance(3), wrong=0)
+    if batch and d.chance(6):
+        indices = np.concatenate([indices, indices])
+    if d.chance(8):
+        axis = d.choice([len(shape), -len(shape) - 1, batch - 1])
+    elif d.chance(3):
+        axis -= len(shape)
+    if batch and d.chance(8):
+        batch = d.choice([len(outer), -len(outer) - 1])
+    elif len(outer) and d.chance(4):
+        batch -= len(outer)
+    data = d.values(shape, d.choice(TYPES))
+    return {"input_params": data, "input_indices": indices, "axis": axis, "batch_dims": batch}
+
+
+def gather_elements(d: Draws) -> Arguments:
+    shape = tuple(d.integer(1, 4) for _ in range(d.integer(1, 4)))
+    dim = d.integer(0, len(shape) - 1)
+    sizes = tuple(d.integer(1, n + 3 * (a == dim)) for a, n in enumerate(shape))
+    if d.chance(12):
+        sizes = (*sizes[:dim], 0, *sizes[dim + 1 :])
+    if d.chance(8):
+        wider = tuple(n + 3 * (a != dim) for a, n in enumerate(sizes))
+        sizes = d.choice([(*sizes, 1), sizes[1:] or (1, 1), wider])
+    index = d.indices(sizes, shape[dim], index_type(d), negative=d.chance(2), wrong=0)
+    if d.chance(10):
+        dim = d.choice([len(shape), -len(shape) - 1])
+    elif d.chance(2):
+        dim -= len(shape)
+    return {"input": d.values(shape, d.choice(TYPES)), "dim": dim, "index": index}
+
+
+def gather_nd(d: Draws) -> Arguments:
+    shape = tuple(d.integer(1, 4) for _ in range(d.integer(1, 4)))
+    k = d.integer(1, len(shape) + d.chance(6))
+    outer = tuple(d.integer(1, 4) for _ in range(d.integer(0, 2)))
+    sizes = np.array((*shape, 1)[:k], np.int64)
+    indices = d.indices((*outer, k), sizes, index_type(d), wrong=8)
+    return {"input_x": d.values(shape, d.choice(TYPES)), "indices": indices}
+
+
+DRAWS = {
+    "scatter": scatter,
+    "tensor_scatter_elements": tensor_scatter_elements,
+    "gather": gather,
+    "gather_elements": gather_elements,
+    "gather_nd": gather_nd,
+}

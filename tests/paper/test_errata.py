@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from numpy.typing import NDArray
@@ -358,3 +359,9 @@ def test_18_gather_keeps_the_dims_before_its_axis_first() -> None:
     for i, m, n, k in np.ndindex(2, 3, 2, 4):
         assert kernel[i, m, n, k] == data[i, where[m, n], k]
     assert kernel.shape == (2, 3, 2, 4) != (3, 2, 2, 4)
+
+
+def test_19_gather_has_no_batch_dims_in_onnx() -> None:
+    schemas = {op: onnx.defs.get_schema(op).attributes for op in ("Gather", "GatherND")}
+    assert set(schemas["Gather"]) == {"axis"}
+    assert set(schemas["GatherND"]) == {"batch_dims"}

@@ -284,3 +284,23 @@ def test_a_write_that_is_all_overwritten_is_gone_whatever_is_known_of_it() -> No
     result = onnx_scatterx.optimize(model, target="standard")
     assert [s.action for s in result.report.scatters] == [Action.DEAD, Action.REMOVED]
     assert [n.op_type for n in result.model.graph.node] == ["Identity"]
+
+
+def test_what_scatters_move() -> None:
+    """Data and updates in contiguous pieces, and the strided copies that would do."""
+    text = """g (float[8, 2] x, float[3, 2] u, {}) => (float[8, 2] y, float[8, 2] z)
+        <int64[3, 1] i = {{5, 3, 1}}> {{ y = ScatterND (x, i, u) z = ScatterND {} }}"""
+    # 64 bytes of data and 24 of updates; three rows that lie apart
+    one = parse(text.format("int64[3, 1] j", "(x, j, u)"))
+    assert onnx_scatterx.inspect(one).move_lines() == [
+        "the scatters (1 of them) move 88 bytes in 4 pieces, "
+        "where 24 bytes in 1 strided copy would do"
+    ]
+    both = parse(text.format("float[3, 2] v", "(y, i, v)"))
+    report = onnx_scatterx.inspect(both)
+    (line,) = report.move_lines()
+    assert line.startswith("the scatters move 176 bytes in 8 pieces, where 48 bytes in 2 strided")
+    assert line in report.plain()
+    reduced = parse(text.format("float[3, 2] v", '<reduction = "add"> (x, i, v)'))
+    assert "(1 of them)" in onnx_scatterx.inspect(reduced).move_lines()[0]
+    assert Report("standard", (), 0, 0).move_lines() == []

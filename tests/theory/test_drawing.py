@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.theory import Impossibility, Pick, XTransformer, disjoint_representation, picture
+from onnx_scatterx.theory import (
+    Gathering,
+    Impossibility,
+    Pick,
+    Scattering,
+    XTransformer,
+    disjoint_representation,
+    picture,
+)
 from onnx_scatterx.theory.components import Lookup
 from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
 from onnx_scatterx.theory.grid import Grid
@@ -91,6 +99,30 @@ def test_cells_do_not_overlap(shape: Index) -> None:
         assert corners.min() > 0
         assert corners[:, 0].max() + 30 == grid.width
         assert corners[:, 1].max() + 20 == grid.height
+
+
+@given(x_transformers())
+@fast
+def test_a_read_shows_where_each_element_comes_from(t: XTransformer) -> None:
+    read = Gathering(np.zeros(t.data_shape), t)
+    data, output = panels(picture(read))
+    names = {j: "".join(map(str, j)) or "()" for j in np.ndindex(*t.data_shape)}
+    drawn = [text for _, (text, _, _) in sorted(output.items(), key=lambda cell: cell[0][::-1])]
+    assert sorted(drawn) == sorted(names[t(i)] for i in np.ndindex(*t.shape))
+    assert {text for text, _, _ in data.values() if text} == set(drawn)
+    assert len(data) == 2 ** len(t.data_shape)
+    svg = str(picture(read))
+    assert ">output (" in svg
+    assert "update" not in svg
+    assert "output[I] = data[T(I)]" in svg
+
+
+def test_a_scattering_is_drawn_as_its_transformer() -> None:
+    t = XTransformer.from_provision(np.array([[2], [0]]), (3,))
+    write = Scattering(np.zeros(3), np.ones(2), t)
+    assert picture(write) == picture(t)
+    adds = picture(Scattering(np.zeros(3), np.ones(2), t, "add"))  # type: ignore[arg-type]
+    assert ">not sliceable, reduction add<" in adds
 
 
 def test_slices_have_one_colour_each() -> None:

@@ -25,6 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_options(command.add_argument_group("what may be written"))
     command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
+    command.add_argument("--moves", action="store_true", help="add the strided copies that do it")
     add_json(command)
 
 
@@ -39,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         options = {
             "on_progress": tell,
             "theory": args.theory,
+            "moves": args.moves,
             "command": command_of(args),
             **settings(args),
         }

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx_scatterx.optimizer.lift.copies import Moved
 from onnx_scatterx.optimizer.lift.uniqueness import Duplicates
 from onnx_scatterx.optimizer.reports.index_map import IndexMap
 from onnx_scatterx.optimizer.reports.sketch import Excerpt
@@ -102,7 +103,7 @@ class Detail:
     ``sections`` are the text of ``explain``: labels, each with its sentences. ``index_map`` has the
     elements that it writes or reads, if they are known. ``before`` and ``after`` are the piece of
     graph around it; if it is kept, ``after`` is None. ``together`` is how many other
-    scatters were removed with it.
+    scatters were removed with it. ``moved`` is what it moves as it is, and at least.
     """
 
     sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -110,6 +111,7 @@ class Detail:
     before: Excerpt | None = None
     after: Excerpt | None = None
     together: int = 0
+    moved: Moved | None = None
 
     def lacks(self, box: str) -> bool:
         """Return whether a box has letters, which stand for terms of the box in the sections."""

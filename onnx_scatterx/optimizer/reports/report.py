@@ -19,6 +19,7 @@ from onnx_scatterx.optimizer.reports.entries import (
     Entry,
     GatherReport,
     ScatterReport,
+    bytes_text,
 )
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables
 from onnx_scatterx.optimizer.targets.violations import by_reason
@@ -215,6 +216,7 @@ class Report(ShownInTables):
             self.opset_lines(),
             self.fixed_lines(),
             self.assumption_lines(),
+            self.move_lines(),
             self.duplicate_lines(),
             self.zero_lines(),
             self.runtime_lines(),
@@ -251,6 +253,23 @@ class Report(ShownInTables):
         assumed = ["assumed:", *(f"  {fact}" for fact in self.assumptions)]
         idle = f"assumed and not needed: {'; '.join(self.not_needed)}"
         return [*(assumed if self.assumptions else ()), *([idle] if self.not_needed else ())]
+
+    def move_lines(self) -> list[str]:
+        """Return in a line what the scatters of known sizes move, and the least that is known.
+
+        A scatter moves its data and its updates, in contiguous pieces. At least, the updates move,
+        in strided copies.
+        """
+        found = [s.detail.moved for s in self.scatters if s.detail and s.detail.moved]
+        if not found:
+            return []
+        moved, pieces, least, copies = map(sum, zip(*found, strict=True))
+        many = "copy" if copies == 1 else "copies"
+        those = "" if len(found) == len(self.scatters) else f" ({len(found)} of them)"
+        return [
+            f"the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
+            f"where {bytes_text(least)} in {copies} strided {many} would do"
+        ]
 
     def duplicate_lines(self) -> list[str]:
         """Return the colliding updates in lines, and which one wins if that is settled."""

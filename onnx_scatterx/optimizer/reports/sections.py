@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -10,6 +10,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.copies import Moved, copies_of, moved
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
 from onnx_scatterx.optimizer.reports.excerpts import Excerpts
@@ -31,10 +32,13 @@ _BOXES = 8  # that are listed
 _FACTS = 6
 
 
-def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[str]]]:
+def parts(
+    account: NodeRecord, *, theory: bool, copies: bool = False
+) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the text about a scatter or gather: labels, each with its sentences.
 
-    The answer comes first; with ``theory`` the equation and the verdict come last.
+    The answer comes first; with ``theory`` the equation and the verdict come last, and with
+    ``copies`` the strided copies.
     """
     entry, canonical = account.entry, account.canonical
     yield "answer", list(_answer(account))
@@ -59,9 +63,15 @@ def parts(account: NodeRecord, *, theory: bool) -> Iterator[tuple[str, Sequence[
             yield "equation", [*equation, *wording.tables()]
             yield "where", wording.legend()
             yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+        if copies:
+            yield "moves", list(_moves(canonical, wording, names, unique=_is_unique(entry)))
     if isinstance(entry, ScatterReport) and entry.quantized:
         yield "quantized", [f"written {entry.quantized}"]
     yield "assumed", entry.facts
+
+
+def _is_unique(entry: Entry) -> bool:
+    return isinstance(entry, ScatterReport) and entry.unique == "proven"
 
 
 def _touches(entry: Entry) -> str:
@@ -117,6 +127,29 @@ def _verdict(canonical: Canonical) -> Iterator[str]:
     yield f"{verdict.sliceability.value}: {verdict.sliceability.text}"
     for obstacle in verdict.witness:
         yield f"- {obstacle}"
+
+
+def _moves(
+    canonical: Canonical, wording: TermFormatter, names: Mapping[str, str], *, unique: bool
+) -> Iterator[str]:
+    """Yield the strided copies that do the work of a scatter or a gather, or why there are none."""
+    try:
+        found = copies_of(canonical, unique=unique)
+    except ValueError as error:
+        yield from (_in_words_of(canonical.access, line) for line in str(error).splitlines())
+        return
+    role = canonical.access.tensor_role
+    source, target = ("data", role) if role == "output" else (role, "data")
+    total = wording.text(sum(move.bytes for move in found))
+    many = f"{len(found)} strided {'copy' if len(found) == 1 else 'copies'}"
+    yield f"{many} from {names[source]} to {names[target]}, {total} bytes"
+    for move in found[:_BOXES]:
+        lists = move.extents, move.source_strides, move.target_strides
+        extents, from_, to = (f"({', '.join(map(wording.text, numbers))})" for numbers in lists)
+        ends = f"{wording.text(move.source)} to {wording.text(move.target)}"
+        yield f"- offset {ends}, extents {extents}, strides {from_} to {to}"
+    if len(found) > _BOXES:
+        yield f"- and {len(found) - _BOXES} more"
 
 
 def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
@@ -177,20 +210,14 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
     maps: dict[object, IndexMap | None] = {}
     found = []
     for record in records:
-        before, after = excerpts.of(record.node)
-        detail = Detail(
-            _sections(record),
-            _map(record, maps),
-            before,
-            after,
-            excerpts.together(record.node),
-        )
+        shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
+        detail = Detail(*shown, excerpts.together(record.node), _moved(record))
         found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)
 
 
 def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found = within_limits(lambda: list(parts(record, theory=True))) or ()
+    found = within_limits(lambda: list(parts(record, theory=True, copies=True))) or ()
     return tuple(
         (label, tuple(map(_short, sentences[:_SENTENCES])))
         for label, sentences in found
@@ -214,3 +241,8 @@ def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap |
     if key not in known:
         known[key] = within_limits(lambda: index_map(canonical, order))
     return known[key]
+
+
+def _moved(record: NodeRecord) -> Moved | None:
+    known, unique = record.canonical, _is_unique(record.entry)
+    return within_limits(lambda: None if known is None else moved(known, unique=unique))

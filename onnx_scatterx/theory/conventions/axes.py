@@ -40,6 +40,36 @@ def by_axes(
     return XTransformer(tuple(shape), tuple(data_shape), f, p1, p2, Pick(by_f + by_p2).inverse())
 
 
+def by_axis(
+    data_shape: tuple[int, ...], numbers: Integers, axis: int, batch: int = 0
+) -> XTransformer:
+    """Make the transformer of slices along an axis: the dims of ``numbers`` take its place.
+
+    The first dims of ``numbers``, the batch, are the first axes of data.
+
+    >>> by_axis((2, 3, 4), np.array([[2], [0]]), 1, 1).shape
+    (2, 1, 4)
+    """
+    lead, inner, behind = numbers.shape[:batch], numbers.shape[batch:], data_shape[axis + 1 :]
+    column = numbers.reshape(lead + (1,) * (axis - batch) + inner + (1,) * len(behind))
+    shape = data_shape[:axis] + inner + behind
+    return by_axes(shape, data_shape, [*range(axis), column, *range(axis + len(inner), len(shape))])
+
+
+def by_tuples(
+    data_shape: tuple[int, ...], columns: Sequence[Integers], lead: tuple[int, ...], batch: int = 0
+) -> XTransformer:
+    """Make the transformer of index tuples of a shape ``lead``, which name axes behind the batch.
+
+    >>> by_tuples((4, 2), [np.array([3, 1])], (2,)).provision().tolist()
+    [[[3, 0], [3, 1]], [[1, 0], [1, 1]]]
+    """
+    rest = data_shape[batch + len(columns) :]
+    named = [column.reshape(lead + (1,) * len(rest)) for column in columns]
+    axes = [*range(batch), *named, *range(len(lead), len(lead) + len(rest))]
+    return by_axes(lead + rest, data_shape, axes)
+
+
 def nothing(data_shape: Sequence[int]) -> XTransformer:
     """Make the transformer of empty updates."""
     return by_axes((0,), data_shape, [np.zeros(0, np.int64)] * len(data_shape))

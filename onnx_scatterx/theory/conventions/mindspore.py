@@ -1,10 +1,13 @@
-"""MindSpore's scatters by an index for every element.
+"""MindSpore's scatters by an index for every element, and its gathers.
 
-    p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
+    scatters, gather_elements    p1 = all dims               f = index[I]
+    gather, axis a, batch b      p1 = the dims of indices    f = input_indices[I1..Ib, Ia..]
+    gather_nd                    p1 = first m dims           f = indices[I1..Im], k numbers
 
-The updates have the shape of the index. Negative indices count from the end. MindSpore's errors are
-a ``ValueError`` here. An index out of bounds is a ``ValueError``, too; MindSpore guarantees nothing
-for it.
+p2 takes the other dims, and those of an index for every element but its own. p puts f's number to
+the axis. The updates have the shape of the index. Except in ``gather_nd``, negative indices count
+from the end. MindSpore's errors are a ``ValueError`` here. An index out of bounds is a
+``ValueError``, too; MindSpore guarantees nothing for it.
 """
 
 from typing import Any, TypeAlias
@@ -12,8 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, nothing
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_tuples, nothing
 from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
@@ -132,6 +136,62 @@ def tensor_scatter_elements(
     return _elements(*named, axis, Reduction(reduction))
 
 
+def gather(
+    input_params: NDArray[Any], input_indices: Integers, axis: int, batch_dims: int = 0
+) -> Gathering:
+    """``mindspore.ops.gather``: the indices take the place of ``axis``, as on the CPU.
+
+    ``batch_dims`` counts the first dims that ``input_params`` and ``input_indices`` share; it is
+    below the rank of the indices, and may count from there. ``axis`` comes after them.
+
+    >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([2, 0]), 1).run()
+    array([[3, 1], [6, 4]])
+    >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2], [0]]), 1, 1).run()
+    array([[3], [4]])
+    """
+    _check_integers("input_indices", input_indices)
+    axis, rank = _wrap("axis", axis, input_params.ndim), input_indices.ndim
+    batch = _wrap("batch_dims", batch_dims, rank) if batch_dims or rank else 0
+    shared = input_params.shape[:batch]
+    fits = batch_dims >= -input_params.ndim and input_indices.shape[:batch] == shared
+    if axis < batch or not fits:
+        raise ValueError(f"batch_dims is {batch}, for axis {axis} and the batch {shared}")
+    size = input_params.shape[axis]
+    check_range("input_indices", input_indices, -size, size - 1)
+    return Gathering(input_params, by_axis(input_params.shape, input_indices, axis, batch))
+
+
+def gather_elements(input: NDArray[Any], dim: int, index: Integers) -> Gathering:
+    """``mindspore.ops.gather_elements``, and ``Tensor.gather(dim, index)``.
+
+    ``index`` has the rank of ``input``. Only on ``dim`` it may be larger.
+
+    >>> gather_elements(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, -1]])).run()
+    array([[2, 2], [3, 4]])
+    """
+    check_dtype("index", index, _INDICES)
+    dim = _wrap("dim", dim, input.ndim)
+    if index.ndim != input.ndim:
+        raise ValueError(f"index must have the rank of input, {input.ndim}, not {index.ndim}")
+    _check_extents("index", index.shape, "input", input.shape, dim)
+    return Gathering(input, _along("index", index, input.shape, dim))
+
+
+def gather_nd(input_x: NDArray[Any], indices: Integers) -> Gathering:
+    """``mindspore.ops.gather_nd``: index tuples on the last axis; no number counts from the end.
+
+    >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]])).run()
+    array([3, 2])
+    """
+    _check_integers("indices", indices)
+    if not indices.ndim or indices.shape[-1] > input_x.ndim:
+        raise ValueError(f"indices has shape {indices.shape}, for a rank of {input_x.ndim}")
+    columns = [indices[..., axis] for axis in range(indices.shape[-1])]
+    for axis, column in enumerate(columns):
+        check_range(f"indices[..., {axis}]", column, 0, input_x.shape[axis] - 1)
+    return Gathering(input_x, by_tuples(input_x.shape, columns, indices.shape[:-1]))
+
+
 Named: TypeAlias = tuple[str, NDArray[Any]]
 
 
@@ -158,6 +218,11 @@ def _along(name: str, index: Integers, data_shape: tuple[int, ...], axis: int) -
     axes: list[int | Integers] = list(range(index.ndim))
     axes[axis] = index
     return by_axes(index.shape, data_shape, axes)
+
+
+def _check_integers(name: str, indices: Integers) -> None:
+    if indices.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold integers, not {indices.dtype}")
 
 
 def _wrap(name: str, dim: int, rank: int) -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_tuples
 from onnx_scatterx.theory.conventions.checks import check_range
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.picks import Pick
@@ -135,12 +135,9 @@ def gather(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
     >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([-1, 0]), 1).run()
     array([[3, 1], [6, 4]])
     """
-    axis, q = _axis(axis, data.ndim, 0), indices.ndim
+    axis = _axis(axis, data.ndim, 0)
     check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
-    shape = data.shape[:axis] + indices.shape + data.shape[axis + 1 :]
-    column = indices.reshape(indices.shape + (1,) * (data.ndim - axis - 1))
-    axes = [*range(axis), column, *range(axis + q, len(shape))]
-    return Gathering(data, by_axes(shape, data.shape, axes))
+    return Gathering(data, by_axis(data.shape, indices, axis))
 
 
 def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
@@ -176,14 +173,11 @@ def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gat
     batch, rest = data.shape[:batch_dims], data.shape[batch_dims + k :]
     if indices.shape[:batch_dims] != batch:
         raise ValueError(f"indices must have the batch {batch}, not {indices.shape[:batch_dims]}")
-    axes: list[int | Integers] = list(range(batch_dims))
-    for column in range(k):
-        numbers, size = indices[..., column], data.shape[batch_dims + column]
-        if 0 not in rest:
-            check_range(f"indices[..., {column}]", numbers, -size, size - 1)
-        axes.append(numbers.reshape(numbers.shape + (1,) * len(rest)))
-    axes += range(m, m + len(rest))
-    return Gathering(data, by_axes(indices.shape[:-1] + rest, data.shape, axes))
+    columns = [indices[..., column] for column in range(k)]
+    if 0 not in rest:
+        for column, size in enumerate(data.shape[batch_dims : batch_dims + k]):
+            check_range(f"indices[..., {column}]", columns[column], -size, size - 1)
+    return Gathering(data, by_tuples(data.shape, columns, indices.shape[:-1], batch_dims))
 
 
 def _beside(axis: int, rank: int) -> tuple[Pick, Pick]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_tuples
 from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
@@ -111,14 +111,10 @@ def gather(
     if not -params.ndim <= axis < params.ndim or axis % params.ndim < batch:
         raise ValueError(f"axis is {axis}, and must be one of {batch}..{params.ndim - 1}")
     axis %= params.ndim
-    inner, outer = indices.ndim - batch, params.ndim - axis - 1
-    shape = params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1 :]
-    if 0 not in shape:
+    transformer = by_axis(params.shape, indices, axis, batch)
+    if 0 not in transformer.shape:
         check_range("indices", indices, 0, params.shape[axis] - 1)
-    between = indices.shape[:batch] + (1,) * (axis - batch) + indices.shape[batch:]
-    axes: list[int | Integers] = [*range(axis), indices.reshape(between + (1,) * outer)]
-    axes += range(axis + inner, axis + inner + outer)
-    return Gathering(params, by_axes(shape, params.shape, axes))
+    return Gathering(params, transformer)
 
 
 def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gathering:
@@ -176,15 +172,10 @@ def _scattering(
 
 def _nd(name: str, data_shape: tuple[int, ...], indices: Integers, batch: int) -> XTransformer:
     """Return the transformer of index tuples in the last dim, behind the batch dims."""
-    m, k = indices.ndim - 1, indices.shape[-1]
-    rest = data_shape[batch + k :]
-    axes: list[int | Integers] = list(range(batch))
-    for column in range(k):
-        numbers = indices[..., column]
+    columns = [indices[..., column] for column in range(indices.shape[-1])]
+    for column, numbers in enumerate(columns):
         check_range(f"{name}[..., {column}]", numbers, 0, data_shape[batch + column] - 1)
-        axes.append(numbers.reshape(numbers.shape + (1,) * len(rest)))
-    axes += range(m, m + len(rest))
-    return by_axes(indices.shape[:-1] + rest, data_shape, axes)
+    return by_tuples(data_shape, columns, indices.shape[:-1], batch)
 
 
 def _batch(params: Array, indices: Integers, batch_dims: int) -> int:

@@ -9,6 +9,8 @@ name the last of TIM-VX's axes, the fastest of these first.
     ScatterND, indices [q.., k]    first m dims   indices[I1..Im] reversed          the rest
     GatherND, indices [q.., k]     first m dims   indices[I1..Im] reversed          the rest
     Gather, axis a, b batch dims   batch dims and those of indices                  the rest
+    GatherElements, axis a         all dims       indices[I], one number            all but a
+    ScatterND_ONNX_V16             first m dims   indices[I1..Im], as in ONNX       the rest
 
 TIM-VX's kernels of GatherND read the tuples in this order. The kernels of ScatterND read the tuples
 from the slowest axis on, as ONNX does. So their input is ``indices[..., ::-1]`` here.
@@ -20,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions import onnx
+from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_tuples
 from onnx_scatterx.theory.conventions.checks import check_range
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
@@ -44,8 +47,7 @@ def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -
     lead, rest = indices.shape[:-1], data.shape[len(named) :]
     if updates.shape != lead + rest:
         raise ValueError(f"updates must have shape {lead + rest}, not {updates.shape}")
-    axes = [*(n.reshape(lead + (1,) * len(rest)) for n in named), *range(len(lead), updates.ndim)]
-    return Scattering(data, updates, by_axes(updates.shape, data.shape, axes), Reduction.ADD)
+    return Scattering(data, updates, by_tuples(data.shape, named, lead), Reduction.ADD)
 
 
 def gather_nd(input: NDArray[Any], indices: Integers) -> Gathering:
@@ -55,10 +57,7 @@ def gather_nd(input: NDArray[Any], indices: Integers) -> Gathering:
     array([4, 3])
     """
     named = _tuples(indices, "input", input.shape)
-    lead, rest = indices.shape[:-1], input.shape[len(named) :]
-    shape = lead + rest
-    axes = [*(n.reshape(lead + (1,) * len(rest)) for n in named), *range(len(lead), len(shape))]
-    return Gathering(input, by_axes(shape, input.shape, axes))
+    return Gathering(input, by_tuples(input.shape, named, indices.shape[:-1]))
 
 
 def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 0) -> Gathering:
@@ -78,15 +77,44 @@ def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 
     most = min(own, indices.ndim)
     if not 0 <= batch_dims <= most:
         raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {most}]")
-    batch, lead = indices.shape[:batch_dims], indices.shape[batch_dims:]
-    if batch != input.shape[:batch_dims]:
+    if indices.shape[:batch_dims] != input.shape[:batch_dims]:
         raise ValueError(f"indices must have the batch dims of input, {input.shape[:batch_dims]}")
     check_range("indices", indices, 0, input.shape[own] - 1)
-    shape = input.shape[:own] + lead + input.shape[own + 1 :]
-    numbers = indices.astype(np.int64)
-    numbers = numbers.reshape(batch + (1,) * (own - batch_dims) + lead + (1,) * axis)
-    axes = [*range(own), numbers, *range(own + len(lead), len(shape))]
-    return Gathering(input, by_axes(shape, input.shape, axes))
+    return Gathering(input, by_axis(input.shape, indices.astype(np.int64), own, batch_dims))
+
+
+def gather_elements(input: NDArray[Any], indices: Integers, axis: int) -> Gathering:
+    """GatherElements along ``axis``, counted from W; negative indices count from the end.
+
+    >>> gather_elements(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 2], [0, -1]]), 0).run()
+    array([[2, 3], [4, 6]])
+    """
+    _check_integers(indices)
+    if not 0 <= axis < input.ndim:
+        raise ValueError(f"axis is {axis}, and must be in [0, {input.ndim - 1}]")
+    return onnx.gather_elements(input, indices, input.ndim - 1 - axis)
+
+
+def scatter_nd_onnx_v16(
+    input: NDArray[Any], indices: Integers, updates: NDArray[Any], reduction: str = "none"
+) -> Scattering:
+    """ScatterND_ONNX_V16: into ``input``, by index tuples in ONNX's order, from the slowest axis.
+
+    ``reduction`` is "none", "add", "mul", "max" or "min". Without one, updates that collide are a
+    ``ValueError``: TIM-VX's kernels add some of them.
+
+    >>> data, at = np.zeros((2, 3)), np.array([[1, 0], [0, 2]])
+    >>> scatter_nd_onnx_v16(data, at, np.array([5.0, 6.0])).run()
+    array([[0., 0., 6.],
+           [5., 0., 0.]])
+    """
+    _check_integers(indices)
+    found = onnx.scatter_nd(input, indices, updates, reduction)
+    for axis, size in enumerate(input.shape[: indices.shape[-1]]):
+        check_range(f"indices[..., {axis}]", indices[..., axis], 0, size - 1)
+    if found.reduction is Reduction.NONE and not found.transformer.is_injective():
+        raise ValueError("indices let updates collide, and reduction is 'none'")
+    return found
 
 
 def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[Integers]:

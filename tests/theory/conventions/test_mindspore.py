@@ -68,7 +68,7 @@ def test_the_overloads_are_the_loop_of_the_page(reduce: str | None, scalar: bool
         np.testing.assert_array_equal(output, expected)
 
 
-@pytest.mark.parametrize("call", DRAWS)
+@pytest.mark.parametrize("call", ["scatter", "tensor_scatter_elements"])
 def test_scatter_is_the_call_that_runs(call: str) -> None:
     """On what both take, ``scatter_`` is the call that the golden vectors hold."""
     compared = 0

@@ -15,6 +15,7 @@ from tests.golden import (
     mindspore_draws,
     onnx_draws,
     pytorch_draws,
+    stablehlo_draws,
     tensorflow_draws,
     tvm_draws,
 )
@@ -28,7 +29,10 @@ CALLS: dict[str, Mapping[str, object]] = {
     "tensorflow": tensorflow_draws.DRAWS,
     "mindspore": {"scatter_": None, **mindspore_draws.DRAWS},
     "tvm": tvm_draws.DRAWS,
-    "timvx": dict.fromkeys(["scatter_nd", "gather_nd", "gather"]),
+    "stablehlo": stablehlo_draws.DRAWS,
+    "timvx": dict.fromkeys(
+        ["scatter_nd", "gather_nd", "gather", "gather_elements", "scatter_nd_onnx_v16"]
+    ),
 }
 
 

@@ -119,3 +119,41 @@ A, I = np.zeros((2, 3)), np.zeros((1, 2), int)  # noqa: E741 - the theory's own 
 def test_what_is_refused(call: str, arguments: tuple[Any, ...], because: str) -> None:
     with pytest.raises(ValueError, match=because):
         getattr(timvx, call)(*arguments)
+
+
+def test_gather_elements_counts_its_axis_from_w() -> None:
+    """The cases of TIM-VX's own tests, and ONNX's call on the other axis."""
+    data, where = np.array([[[1, 2, 3], [4, 5, 6]]]), np.array([[[1, 2], [0, 2]]])
+    assert timvx.gather_elements(data, where, 0).run().tolist() == [[[2, 3], [4, 6]]]
+    below = np.array([[[1, 1], [0, 1]]])
+    assert timvx.gather_elements(data, below, 1).run().tolist() == [[[4, 5], [1, 5]]]
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        data = rng.integers(-9, 10, rng.integers(1, 4, rng.integers(1, 5)))
+        axis = int(rng.integers(data.ndim))
+        own = data.ndim - 1 - axis
+        shape = [int(rng.integers(1, n + 1 + 2 * (d == own))) for d, n in enumerate(data.shape)]
+        where = rng.integers(-data.shape[own], data.shape[own], shape)
+        found = timvx.gather_elements(data, where, axis)
+        assert found.run().tolist() == onnx.gather_elements(data, where, own).run().tolist()
+    with pytest.raises(ValueError, match="axis is 1"):
+        timvx.gather_elements(np.zeros(2), np.array([0]), 1)
+    with pytest.raises(ValueError, match="dim 0 of indices"):
+        timvx.gather_elements(np.zeros((1, 2)), np.zeros((2, 2), int), 0)
+
+
+def test_scatter_nd_onnx_v16_is_onnx_without_collisions_and_negative_indices() -> None:
+    for seed in range(60):
+        random, data, lead, k, tuples = drawn(seed)
+        where = tuples[..., ::-1]
+        updates = random.integers(-9, 10, lead + data.shape[k:]).astype(np.float32)
+        reduction = ("none", "add", "mul", "max", "min")[seed % 5]
+        expected = onnx.scatter_nd(data, where, updates, reduction)
+        if reduction == "none" and not expected.transformer.is_injective():
+            with pytest.raises(ValueError, match="indices let updates collide"):
+                timvx.scatter_nd_onnx_v16(data, where, updates, reduction)
+            continue
+        found = timvx.scatter_nd_onnx_v16(data, where, updates, reduction).run()
+        np.testing.assert_array_equal(found, expected.run())
+    with pytest.raises(ValueError, match="indices"):
+        timvx.scatter_nd_onnx_v16(np.zeros(3), np.array([[-1]]), np.zeros(1))

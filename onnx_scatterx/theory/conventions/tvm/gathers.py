@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_tuples
 from onnx_scatterx.theory.conventions.checks import check_range
 from onnx_scatterx.theory.conventions.tvm.arguments import check_integers, wrap
 from onnx_scatterx.theory.gathering import Gathering
@@ -75,10 +75,7 @@ def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Ga
     whole = indices.astype(np.int64)
     for row, size in enumerate(a.shape[batch_dims : batch_dims + k]):
         check_range(f"indices[{row}]", whole[row], 0, size - 1)
-    rest = a.shape[batch_dims + k :]
-    named: list[int | Integers] = [row.reshape(lead + (1,) * len(rest)) for row in whole]
-    axes = [*range(batch_dims), *named, *range(len(lead), len(lead) + len(rest))]
-    return Gathering(a, by_axes(lead + rest, a.shape, axes))
+    return Gathering(a, by_tuples(a.shape, list(whole), lead, batch_dims))
 
 
 def take(
@@ -120,13 +117,8 @@ def take(
     batch_dims = _batch_dims(a, indices, axis, batch_dims)
     if batch_dims and mode != "clip":
         raise ValueError(f"batch_dims is {batch_dims}, and mode is {mode!r}, not 'clip'")
-    batch, lead = indices.shape[:batch_dims], indices.shape[batch_dims:]
-    shape = a.shape[:axis] + lead + a.shape[axis + 1 :]
-    between, behind = axis - batch_dims, a.ndim - axis - 1
     numbers = _inside(indices, a.shape[axis], mode)
-    numbers = numbers.reshape(batch + (1,) * between + lead + (1,) * behind)
-    after = range(axis + len(lead), len(shape))
-    return Gathering(a, by_axes(shape, a.shape, [*range(axis), numbers, *after]))
+    return Gathering(a, by_axis(a.shape, numbers, axis, batch_dims))
 
 
 def _batch_dims(a: NDArray[Any], indices: Integers, axis: int, batch_dims: int) -> int:

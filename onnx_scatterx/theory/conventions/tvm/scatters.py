@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_tuples
 from onnx_scatterx.theory.conventions.checks import check_range, check_same_dtype
 from onnx_scatterx.theory.conventions.tvm.arguments import check_integers, wrap
 from onnx_scatterx.theory.scattering import Reduction, Scattering
@@ -111,10 +111,8 @@ def scatter_nd(
     check_same_dtype("updates", updates, "data", data)
     for axis, size in enumerate(data.shape[:k]):
         check_range(f"indices[{axis}]", indices[axis], 0, size - 1)
-    rest = (1,) * (data.ndim - k)
-    named: list[int | Integers] = [row.astype(np.int64).reshape(lead + rest) for row in indices]
-    axes = [*named, *range(len(lead), updates.ndim)]
-    return Scattering(data, updates, by_axes(updates.shape, data.shape, axes), reduction)
+    transformer = by_tuples(data.shape, list(indices.astype(np.int64)), lead)
+    return Scattering(data, updates, transformer, reduction)
 
 
 def _checked(name: str, reduction: str, data: NDArray[Any]) -> Reduction:

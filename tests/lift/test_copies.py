@@ -1,0 +1,178 @@
+"""Strided copies of scatters and gathers of models: at any sizes, they are the scatter."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnx_scatterx.doors.api.inspection import inspect_records
+from onnx_scatterx.doors.explanation import explain
+from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.optimizer.lift import copies
+from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.reports.shown_boxes import example_numbers, shape_at, value_at
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import own_budget
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
+from onnx_scatterx.theory import Move
+from tests.helpers.support import parse
+
+MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
+
+EVERY_OTHER = """g (float[N, 8] x, float[M, 8] u) => (float[N, 8] y)
+    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+        n = Shape <start = 0, end = 1> (u)
+        m = Squeeze (n)
+        rows = Range (zero, m, one)
+        two = Add (rows, rows)
+        i = Unsqueeze (two, last)
+        y = ScatterND (x, i, u)
+    }"""
+KNOWN_ROWS = """g (float[N, 4] x, float[3, 4] u) => (float[N, 4] y)
+    <int64[3, 1] i = {5, 3, 1}> { y = ScatterND (x, i, u) }"""
+BACKWARDS = """g (float[N, K] x) => (float[3, K] y)
+    <int64[3] i = {7, 5, 3}> { y = Gather (x, i) }"""
+
+DIAGONAL = """g (float[N, N] x, float[N] u) => (float[N, N] y)
+    <int64 zero = {0}, int64 one = {1}, int64[2] shape = {-1, 1}> {
+        n = Shape <start = 0, end = 1> (u)
+        m = Squeeze (n)
+        rows = Range (zero, m, one)
+        row = Reshape (rows, shape)
+        i = Concat <axis = -1> (row, row)
+        y = ScatterND (x, i, u)
+    }"""
+
+
+def at(move: Move[Any], numbers: Any) -> Move[int]:
+    """A move at some sizes."""
+
+    def number(given: Any) -> Any:
+        if isinstance(given, tuple):
+            return tuple(map(number, given))
+        return value_at(given, numbers) if isinstance(given, Term) else given
+
+    return Move(*(number(getattr(move, name)) for name in Move.__slots__))
+
+
+def hold(canonical: Canonical) -> int:
+    """Hold the copies against the targets, element by element; return at how many sizes."""
+    access = canonical.access
+    seen = 0
+    for numbers in itertools.islice(example_numbers(access), 6):
+        shape, data_shape = shape_at(access.shape, numbers), shape_at(access.data_shape, numbers)
+        if shape is None or data_shape is None or np.prod(shape) + np.prod(data_shape) > 1 << 20:
+            continue
+        grid = np.indices(shape, np.int64)
+        found_at = (value_at(t, numbers, grid.__getitem__) for t in access.index_exprs)
+        places = [np.asarray(place) for place in found_at]
+        if any(((p < -n) | (p >= n)).any() for p, n in zip(places, data_shape, strict=True)):
+            continue  # the original fails
+        axes = [np.broadcast_to(p, shape) % n for p, n in zip(places, data_shape, strict=True)]
+        flat = np.ravel_multi_index(tuple(axes), data_shape) if axes else np.zeros((), np.int64)
+        data, updates = np.arange(np.prod(data_shape)), -1 - np.arange(np.prod(shape))
+        wanted, found = data.copy(), data.copy()
+        if access.may_repeat:
+            wanted, found = data[flat.ravel()], updates.copy()
+        else:
+            wanted[flat.ravel()] = updates
+        written = 0
+        for move in copies.copies_of(canonical):
+            move = at(move, numbers)
+            move.copy(data if access.may_repeat else updates, found)
+            written += int(np.prod(move.extents))
+            assert move.bytes == np.prod(move.extents) * access.dtype.bitwidth // 8
+        np.testing.assert_array_equal(found, wanted)
+        assert written == np.prod(shape)
+        seen += 1
+    return seen
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_at_all_sizes_they_are_the_scatter(
+    monkeypatch: pytest.MonkeyPatch, *, one_by_one: bool
+) -> None:
+    if not one_by_one:
+        monkeypatch.setattr(copies, "_FEW", -1)
+    seen = 0
+    texts = EVERY_OTHER, KNOWN_ROWS, BACKWARDS, DIAGONAL
+    given: list[AnyModel] = [*map(parse, texts), *MODELS]
+    for model in given:
+        settings = Settings.of(gathers=True)
+        _, records = inspect_records(model, settings, details=False)
+        with own_budget():
+            for record in records:
+                if record.canonical is not None:
+                    try:
+                        copies.copies_of(record.canonical)
+                    except ValueError:
+                        continue
+                    seen += hold(record.canonical)
+    assert seen > 60
+
+
+def test_one_list_for_all_sizes() -> None:
+    for text, one in (
+        (EVERY_OTHER, "offset 0 to 0, extents (M, 8), strides (8, 1) to (16, 1)"),
+        (KNOWN_ROWS, "offset 8 to 4, extents (3, 4), strides (-4, 1) to (8, 1)"),
+        (DIAGONAL, "offset 0 to 0, extents (N), strides (1) to (N + 1)"),
+        (BACKWARDS, "offset 7*K to 0, extents (3, K), strides (-2*K, 1) to (K, 1)"),
+    ):
+        assert f"- {one}\n" in explain(parse(text), moves=True, gathers=True)
+
+
+def test_offsets_may_be_elements_of_a_tensor() -> None:
+    """Each sample of a batch begins where the model says: one copy with a stride of both starts."""
+    model = parse(
+        """g (float[2, 4, S, 8] x, float[2, 4, 3, 8] u, float[2, K] s) => (float[2, 4, S, 8] y) {
+            w = ArgMax <axis = 1, keepdims = 0> (s)
+            y = TensorScatter <axis = 2> (x, u, w)
+        }""",
+        24,
+    )
+    _, (record,) = inspect_records(model, Settings.of(), details=False)
+    assert record.canonical is not None
+    with own_budget():
+        (move,) = copies.copies_of(record.canonical, unique=True)
+        terms = [t for t in (move.target, *move.target_strides) if isinstance(t, Term)]
+        leaves = set[Symbol]().union(*(t.leaves() for t in terms))
+        for first, second in ((0, 0), (5, 1), (2, 7)):
+            known = {"S": 10, "w[0]": first, "w[1]": second}
+            one = at(move, {leaf: known[str(as_term(leaf))] for leaf in leaves})
+            updates, found = 1 + np.arange(2 * 4 * 3 * 8), np.zeros(2 * 4 * 10 * 8, int)
+            one.copy(updates, found)
+            expected = np.zeros((2, 4, 10, 8), int)
+            for sample, start in enumerate((first, second)):
+                expected[sample, :, start : start + 3] = updates.reshape(2, 4, 3, 8)[sample]
+            np.testing.assert_array_equal(found, expected.ravel())
+    assert "1 strided copy from u to x, 768 bytes" in explain(model, moves=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "g (float[N] x, int64[3, 1] i, float[3] u) => (float[N] y) { y = ScatterND (x, i, u) }",
+            "known only when the model runs (axis 0) - dim 0: no component is I_0",
+        ),
+        (
+            """g (float[4] x, float[2] u) => (float[4] y)
+            <int64[2, 1] i = {1, 1}> { y = ScatterND (x, i, u) }""",
+            "moves updates (0,) and (1,) go to one element",
+        ),
+        (
+            """g (float[4] x, float[1] u) => (float[4] y)
+            <int64[1, 1] i = {1}> { y = ScatterND <reduction = "add"> (x, i, u) }""",
+            "moves no copy does the reduction add",
+        ),
+        (
+            """g (string[4] x, string[1] u) => (string[4] y)
+            <int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }""",
+            "moves an element of string has no bytes of its own",
+        ),
+    ],
+)
+def test_refusals_have_a_reason(text: str, reason: str) -> None:
+    assert reason in " ".join(explain(parse(text), moves=True).split())
