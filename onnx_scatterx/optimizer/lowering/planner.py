@@ -1,7 +1,7 @@
 """The cheapest plan for a region: every rule that can write the region is asked.
 
-The cost of a plan is counted on a dry run. A plan is written only when it was selected, so a
-refusal never leaves anything half-built.
+The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
+leaves a part of a plan in the graph.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Scatters are written, the result is judged, and restored if the runtime would compute another.
+"""Scatters are written; if ONNX Runtime would compute something else, the model is restored.
 
-Some effects of a write are far from it, and are seen only in the whole model. If there is one, the
-model becomes what it was. It is then written again without the scatters that are connected with
-the effect; if that does not help, it is not changed.
+Some effects of a write are far from it, and are seen only in the whole model. If there is such an
+effect, the model is restored, and the scatters that are not connected with the effect are written
+again. If that does not help, the model is not changed.
 """
 
 from __future__ import annotations

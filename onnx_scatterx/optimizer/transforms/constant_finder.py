@@ -29,8 +29,8 @@ from onnx_scatterx.optimizer.transforms.constant_runs import (
 class ConstantFinder:
     """Finds constants in readings of a model, within limits that count all readings together.
 
-    ``found`` are the values that the last reading gives; ``made`` are constants that were written
-    after an earlier one.
+    ``found`` are the values that the last reading gives. ``made`` are the constants that were
+    written after earlier readings.
     """
 
     def __init__(self, model: ir.Model, runner: NodeRunner) -> None:
@@ -111,7 +111,7 @@ class ConstantFinder:
     def _integers_of(
         self, node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
     ) -> list[np.ndarray] | None:
-        """Compute a node on integers here; None if this is not what was inferred of its outputs."""
+        """Compute a node on integers; None if a type or shape is not the inferred one."""
         results = integer_kernels.compute(node, inputs)
         if results is None:
             return None

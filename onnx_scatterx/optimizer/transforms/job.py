@@ -39,7 +39,7 @@ KEPT = "onnx_scatterx.kept"
 """The key of the scatters and gathers that are kept, with the reason."""
 
 NUMBER = "onnx_scatterx.number"
-"""The key of the number of a node, which its copies have, too."""
+"""The key of the number of a node. Copies of the node have the same number."""
 
 
 @dataclass
@@ -60,14 +60,14 @@ class Job:
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
-    """Those by whose nodes kept scatters are written if the target refuses them: first its host."""
+    """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
     opset_kept: int | None = None  # of the model, if the target takes only older ones
     opset_lowered: int | None = None  # to which the model was lowered
-    defined: tuple[str, ...] = ()  # nodes that became their definitions by it
+    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
-    violations_if_kept: int | None = None  # their number if no wider target were better
+    violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
         self.target = self.settings.target

@@ -32,7 +32,7 @@ class Outcome:
     written: dict[ir.Node, Written] = field(default_factory=dict)  # for removed scatters
 
     def add(self, written: Commit) -> None:
-        """Add the written nodes."""
+        """Add what was done with removed nodes."""
         self.rules.update(written.rules)
         self.work.update(written.work)
         self.selected |= written.selected

@@ -1,9 +1,10 @@
-"""A model is planned again for wider targets, if its own refuses more than it must.
+"""A model is planned again for wider targets, if its own target refuses nodes near scatters.
 
-A scatter is kept if one operator of its form is missing in the target. What computes its indices
-may need more that is missing. So the scatters that the target refuses are written by all operators,
-or all scatters are. The result with the fewest violations is the model. If the target does not take
-the sizes of the inputs, these come first.
+A scatter is kept if the target lacks one operator of its replacement. But the nodes that compute
+its indices may need more operators that the target lacks. So two more results are made: in one, all
+operators are allowed for the scatters that the target refuses; in the other, for all scatters. The
+result with the fewest violations is taken. If the target does not take the sizes of the inputs, no
+other result is made: the user has to fix the sizes first.
 """
 
 from __future__ import annotations
