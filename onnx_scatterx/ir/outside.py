@@ -1,9 +1,9 @@
 """External data of a model in memory: the places of the files, and reading them.
 
-The user names a model, and so every file that its tensors name: symbolic links are followed
+A user who names a model also names every file that its tensors name. So symbolic links are followed
 anywhere, as in a cache that keeps all files under their hashes, and so are hard links. onnx_ir
-follows them only if a tensor has no base directory, which disables all its checks. The remaining
-check is made here: by its name, a location must be beneath the model's directory.
+follows links only if a tensor lacks a base directory; then it checks nothing. So the one check that
+remains is made here: by its name, a location must be beneath the directory of the model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The range of a model's integer inputs, as far as their uses show it.
 
 One pass over the nodes, backwards: the constraints of operators on their operands (`uses`) are
-passed on to the operands' sources. This only guides the draws of `verify`: the original model is
-run on every draw, so it need not be exact.
+passed on to the operands' sources. The range need not be exact: it only guides the draws of
+`verify`, and the original model is run on every draw.
 """
 
 from collections import defaultdict

@@ -85,7 +85,7 @@ def _learn(access: Access, facts: Facts) -> None:
 def bounds_of_write(
     scatter: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
 ) -> Bounded:
-    """Return an axis of a box that is written such that it lies within the data, or refuse.
+    """Return an axis of a written box, limited so that it lies within the data, or refuse.
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
     own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the
@@ -122,7 +122,7 @@ def bounds_of_write(
 def bounds_of_read(
     gather: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
 ) -> Bounded:
-    """Return an axis of a box that is read such that it lies within the data, or refuse."""
+    """Return an axis of a read box, limited so that it lies within the data, or refuse."""
     assert isinstance(gather, Gather)
     size, start = gather.data_shape[axis], affine.start
     count = term(1) if affine.dim is None else piece.counts[affine.dim]

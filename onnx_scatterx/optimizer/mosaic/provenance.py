@@ -56,10 +56,10 @@ class Provenance:
     ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that become dead
     if the value is written from its mosaic. The outputs of scatters in ``opaque`` are sources; for
     those in ``split_before`` their data are, and their updates too if the number there is 2. A
-    chain of writes is also cut if its mosaic becomes so fine that two parts take fewer nodes. About
-    those in ``unanswered`` a question ran out of budget. If ``given_up``, no value is analysed.
-    Unless ``whole``, only values that are connected with scatters are analysed: any other value is
-    its own source.
+    chain of writes is also cut if its mosaic becomes so fine that two parts take fewer nodes. For
+    those in ``unanswered``, the budget of a question was spent. If ``given_up``, no value is
+    analysed. Unless ``whole``, only values that are connected with scatters are analysed: any other
+    value is its own source.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Provenance:
             self.unmoved[node] = why
 
     def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
-        """Name the spent budget in a refusal, if a question about a scatter ran out of it."""
+        """Name the limit of a question in a refusal, if a question about the scatter reached it."""
         if node not in self.unanswered:
             return why
         detail = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
