@@ -16,7 +16,8 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import HOLD_TENSORS, ir_graphs, is_inside
+from onnx_scatterx.ir.data import HOLD_TENSORS, is_inside
+from onnx_scatterx.ir.graphs import all_graphs
 
 
 class OutsideTensor(ir.ExternalTensor):
@@ -97,7 +98,7 @@ def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]
 
 
 def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.ExternalTensor]) -> None:
-    for graph in ir_graphs(model):
+    for graph in all_graphs(model):
         for initializer in graph.initializers.values():
             if isinstance(initializer.const_value, ir.ExternalTensor):
                 initializer.const_value = replaced(initializer.const_value)
