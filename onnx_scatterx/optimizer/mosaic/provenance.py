@@ -164,8 +164,7 @@ class Provenance:
 
     def _call(self, node: ir.Node) -> Call:
         inputs = [None if v is None else self.abstract(v) for v in node.inputs]
-        version = self.scope.opsets.get(node.domain, 0)
-        return Call(node, inputs, version, self.facts, self.scope.attributes, self.scope.visit_id)
+        return self.scope.call(node, inputs)
 
     def _move(self, node: ir.Node) -> None:
         try:

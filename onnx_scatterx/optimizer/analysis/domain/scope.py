@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.symbolic.prove import Facts
@@ -29,6 +30,13 @@ class Scope:
     function: ir.Function | None = None
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
+
+    def call(self, node: ir.Node, inputs: Sequence[TensorValue | None] | None = None) -> Call:
+        """Return a node as a transfer function sees it, by default with the inputs known here."""
+        if inputs is None:
+            inputs = [None if v is None else self.values.get(v) for v in node.inputs]
+        version = self.opsets.get(node.domain, 0)
+        return Call(node, inputs, version, self.facts, self.attributes, self.visit_id)
 
     def inner(self) -> Scope:
         """Return the scope of a subgraph: facts from outside hold in it, but not the reverse."""
