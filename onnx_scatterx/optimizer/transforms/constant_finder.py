@@ -14,6 +14,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import is_integer
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms import integer_kernels
@@ -98,7 +99,7 @@ class ConstantFinder:
             return
         self._runs += 1
         results: list[np.ndarray] | None = None
-        if all(dtype is not None and _is_integer(dtype) for dtype in dtypes):
+        if all(dtype is not None and is_integer(dtype) for dtype in dtypes):
             results = self._integers_of(node, inputs, scope)
         elif node.op_type in COMPUTED:
             stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
@@ -159,10 +160,6 @@ def _elements(value: ir.Value, scope: Scope) -> int | None:
     found = scope.values.get(value)
     shape = None if found is None else found.static_shape
     return None if shape is None else int(np.prod(shape, dtype=object))
-
-
-def _is_integer(dtype: ir.DataType) -> bool:
-    return dtype.is_integer() or dtype == ir.DataType.BOOL
 
 
 def _is_text(dtype: ir.DataType) -> bool:
