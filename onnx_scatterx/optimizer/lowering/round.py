@@ -30,6 +30,7 @@ from onnx_scatterx.optimizer.lowering.rule import (
 )
 from onnx_scatterx.optimizer.lowering.runtime_patterns import objection
 from onnx_scatterx.optimizer.lowering.sub_box import SubBox, peel_to_box
+from onnx_scatterx.optimizer.mosaic.aliases import existing_views
 from onnx_scatterx.optimizer.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -76,7 +77,7 @@ class RewriteRound:
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
         values = AvailableValues(context.graph, context.scope, removed)
         self.numbers = TermEmitter(self.writer, context.scope, values)
-        self.existing_views = provenance.existing_views()
+        self.existing_views = existing_views(provenance)
         self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
         """For a value: why ONNX Runtime would change what its last plan computes."""
         self._is_strict = False
@@ -319,7 +320,7 @@ class RewriteRound:
         if value not in self.provenance.absorbed or shape is None:
             return None
         part = self.provenance.abstract(output).vector()
-        if node.op_type == "Size" or output.is_graph_output() or part is None:
+        if output.is_graph_output() or part is None:
             return None
         write = partial(self.numbers.shape, part)
         trial = self._within(node, lambda: self.writer.dry_run(write))

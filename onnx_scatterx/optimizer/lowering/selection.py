@@ -41,7 +41,7 @@ class Selection(ABC):
 
     def _visit(self, node: ir.Node, wanted: Sequence[ir.Value]) -> None:
         """Decide on a node if some of its outputs are demanded."""
-        shape = self.round.shape_part(node) if node.op_type in ("Shape", "Size") else None
+        shape = self.round.shape_part(node) if node.op_type == "Shape" else None
         if shape is not None:
             self.shapes[node] = shape
             return

@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.lift.lift_gather import Gather, lift_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.lift.unflatten import unflattened
-from onnx_scatterx.optimizer.mosaic.aliases import existing_views
 from onnx_scatterx.optimizer.mosaic.coalesce import coalesced
 from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
 from onnx_scatterx.optimizer.mosaic.constants import Constants
-from onnx_scatterx.optimizer.mosaic.existing_view import ExistingViews
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.optimizer.mosaic.noop_writes import is_noop_write
@@ -130,10 +129,6 @@ class Provenance:
         """Return whether a scatter is handled together with earlier writes to what it reads."""
         split = self.split_before.get(node, 0)
         return split < 2 and any(v in self.absorbed for v in node.inputs[2 * split :: 2])
-
-    def existing_views(self) -> ExistingViews:
-        """Return, for each source, the values of the graph that are views of it."""
-        return existing_views(self)
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -259,8 +254,8 @@ class Provenance:
                 return found, value
         # The operator checks that they have this shape. Another known shape may be wrong: a size 0
         # in the shape of a Reshape stands for another dim.
-        node = value.producer()
-        if node is not None and node.graph is self.graph and _is_reshape(node):
+        node = made_by(value, "Reshape")
+        if node is not None and node.graph is self.graph:
             seen, source = reshaped(self, node, shape), node.inputs[0]
             if seen is not None and source is not None:
                 return seen, source
@@ -273,7 +268,3 @@ def _few(mosaic: Mosaic) -> Mosaic:
     if len(mosaic.cells) > LIMITS.cells:
         raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
     return mosaic
-
-
-def _is_reshape(node: ir.Node) -> bool:
-    return node.op_type == "Reshape" and node.domain == ""
