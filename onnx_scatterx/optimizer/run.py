@@ -97,9 +97,7 @@ def _optimized(
         planned=planned,
         with_gathers=settings.gathers,
     )
-    unused = tuple(
-        str(c) for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(necessary)
-    )
+    unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(necessary)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
@@ -107,7 +105,7 @@ def _optimized(
     sizes = tuple(fixed.symbols.items())
     return replace(
         report,
-        not_needed=unused,
+        not_needed=tuple(map(str, unused)),
         modified=job.modified,
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import onnx_ir as ir
 
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import called_function, each_graph, graphs_of, nodes_within
+from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, nodes_within
 from onnx_scatterx.optimizer.lift.lift_gather import is_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.transforms.empty_loops import EmptyLoops
@@ -24,7 +24,7 @@ from onnx_scatterx.text.reasons import Refusal
 def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
     """Write the scatters of a model by ``lower``, until the result passes; return the last job."""
     model = job.model
-    for number, node in enumerate(n for graph in each_graph(model) for n in graph):
+    for number, node in enumerate(n for graph in all_graphs(model) for n in graph):
         node.meta[NUMBER] = number
     loops = EmptyLoops(model)
     readers = SoleReaders(job)
@@ -48,7 +48,7 @@ def _keep(
     model: ir.Model, found: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
 ) -> int:
     """Keep the scatters and gathers that are connected with nodes; return how many are new."""
-    nodes = [n for graph in each_graph(model) for n in graph]
+    nodes = [n for graph in all_graphs(model) for n in graph]
     holders: dict[ir.Graph | None, list[ir.Node]] = {
         body: [n] for n in nodes for body in graphs_of(n)
     }

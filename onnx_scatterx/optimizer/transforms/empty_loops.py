@@ -17,9 +17,9 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import (
+    all_graphs,
     called_function,
     callers_first,
-    each_graph,
     graphs_of,
     nodes_within,
 )
@@ -43,7 +43,7 @@ class EmptyLoops:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         open_to_callers = overridable(model)
-        nodes = (node for graph in each_graph(model) for node in graph)
+        nodes = (node for graph in all_graphs(model) for node in graph)
         loops = [node for node in nodes if _may_be_empty(node, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
@@ -79,7 +79,7 @@ class EmptyLoops:
 
 
 def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
-    nodes = (n for graph in each_graph(model) for n in graph)
+    nodes = (n for graph in all_graphs(model) for n in graph)
     return [n for n in nodes if n.meta.get(NUMBER) in numbers]
 
 

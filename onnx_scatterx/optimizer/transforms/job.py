@@ -8,7 +8,7 @@ from functools import cached_property
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import each_graph
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.ir.wiring import Wiring
@@ -159,7 +159,7 @@ class Job:
     def has_scatters(self) -> bool:
         """Whether the model has scatters, or gathers that are rewritten."""
         reads = self.settings.reads
-        nodes = (node for graph in each_graph(self.model) for node in graph)
+        nodes = (node for graph in all_graphs(self.model) for node in graph)
         return any(is_scatter(n) or is_gather(n, reads) for n in nodes)
 
     @property

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import onnx_ir as ir
 
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import each_graph
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
 from onnx_scatterx.optimizer.transforms.job import Job
@@ -53,7 +53,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
 def _unrelated(model: ir.Model) -> set[ir.Node]:
     """Return the nodes of a model that compute nothing for its scatters."""
     found: set[ir.Node] = set()
-    for graph in each_graph(model):
+    for graph in all_graphs(model):
         scatters = [n for n in graph if is_scatter(n)]
         near = {*scatters, *read_only_by([v for n in scatters for v in n.inputs], scatters, graph)}
         stack = [v for n in scatters for v in n.inputs[1:2]]

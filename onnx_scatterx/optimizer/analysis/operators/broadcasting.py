@@ -1,8 +1,7 @@
 """Output shapes if ONNX Runtime broadcasts, but ONNX's shape inference does not.
 
-Of the dims with one letter in an
-Einsum, those that are 1 are broadcast. Up to 1.31, a MatMul with an empty sum takes the batch of
-its left side, which is not broadcast.
+Of the dims with one letter in an Einsum, those that are 1 are broadcast. Up to 1.31, a MatMul with
+an empty sum takes the batch of its left side, which is not broadcast.
 """
 
 from __future__ import annotations
