@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.clone import become, cloned
 from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, nodes_within
 from onnx_scatterx.optimizer.lift.lift_gather import is_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
@@ -36,10 +36,7 @@ def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
         if before is None or not found or job.forbidden is not None:
             return job
         more = _keep(before, exposed, _after) + _keep(before, other, _before)
-        again = cloned(before)
-        model.graph = again.graph
-        model.functions.clear()
-        model.functions.update(again.functions)
+        become(model, cloned(before))
         job = job.again(None if more else next(iter(found.values())))
         readers = SoleReaders(job)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.clone import become, cloned
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
@@ -42,9 +42,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
         if _missing(found) < _missing(best):
             best = found
     if best is not first:
-        model.graph = best.model.graph
-        model.functions.clear()
-        model.functions.update(best.model.functions)
+        become(model, best.model)
         best.model = model
         best.violations_if_kept, _ = _missing(first)
     return best
