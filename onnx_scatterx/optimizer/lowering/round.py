@@ -124,7 +124,7 @@ class RewriteRound:
             self.existing_views,
             dtype,
             self.context.costs,
-            copies=self.copies,
+            self.copies,
         )
         found = planner.best(Region.of(mosaic))
         if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
