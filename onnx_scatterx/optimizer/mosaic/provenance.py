@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.lift.lift_gather import Gather, lift_gather
@@ -157,13 +157,10 @@ class Provenance:
             self._mosaics[value] = None if shape is None else Mosaic.of(value, shape)
         return self._mosaics[value]
 
-    def _call(self, node: ir.Node) -> Call:
-        inputs = [None if v is None else self.abstract(v) for v in node.inputs]
-        return self.scope.call(node, inputs)
-
     def _move(self, node: ir.Node) -> None:
+        inputs = [None if v is None else self.abstract(v) for v in node.inputs]
         try:
-            found = MOVES[node.op_type](self, self._call(node))
+            found = MOVES[node.op_type](self, self.scope.call(node, inputs))
         except (UnknownAttributeError, LookupError):
             return
         except RefusedError as error:
