@@ -14,7 +14,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.lift.access import Access
@@ -39,9 +38,7 @@ class Bounded(NamedTuple):
 
 def learn_bounds(knowledge: Knowledge) -> None:
     """Add the facts that hold because the scatters and gathers of a model run, within limits."""
-    for graph, scope in knowledge.scopes.items():
-        if scope.function is not None and is_scatterx_domain(scope.function.domain):
-            continue
+    for graph, scope in knowledge.own_graphs():
         live = live_nodes(graph)
         for node in graph:
             if not (is_scatter(node) or is_gather(node)) or node not in live:

@@ -12,7 +12,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import is_integer
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
@@ -58,15 +57,9 @@ class ConstantFinder:
                 self._compute(node, scope)
         return self._runs > before
 
-    def graphs(self) -> Iterator[tuple[ir.Graph, Scope]]:
-        """Yield the graphs, but not the fallbacks of ScatterX, and what is known in each."""
-        for graph, scope in self.known.scopes.items():
-            if scope.function is None or not is_scatterx_domain(scope.function.domain):
-                yield graph, scope
-
     def nodes(self) -> Iterator[tuple[ir.Graph, ir.Node, Scope]]:
-        """Yield the nodes of these graphs."""
-        for graph, scope in self.graphs():
+        """Yield the nodes of the graphs, without the fallbacks of ScatterX."""
+        for graph, scope in self.known.own_graphs():
             for node in graph:
                 yield graph, node, scope
 

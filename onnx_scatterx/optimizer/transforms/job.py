@@ -10,7 +10,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.misread import misread_node
@@ -215,21 +214,20 @@ class Job:
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        for graph, scope in self.analysis.knowledge.scopes.items():
-            if scope.function is None or not is_scatterx_domain(scope.function.domain):
-                version = self.model.ir_version or 0
-                yield GraphContext(
-                    graph,
-                    scope,
-                    self.settings.rules,
-                    self.names,
-                    Constants(scope),
-                    scope.function is not None or version < 4,
-                    self.target,
-                    self.costs,
-                    self.note_planned,
-                    self.settings.last_bits,
-                )
+        version = self.model.ir_version or 0
+        for graph, scope in self.analysis.knowledge.own_graphs():
+            yield GraphContext(
+                graph,
+                scope,
+                self.settings.rules,
+                self.names,
+                Constants(scope),
+                scope.function is not None or version < 4,
+                self.target,
+                self.costs,
+                self.note_planned,
+                self.settings.last_bits,
+            )
 
     def note_planned(self, *nodes: ir.Node) -> None:
         """Report how many of the scatters have been planned, or are being planned."""

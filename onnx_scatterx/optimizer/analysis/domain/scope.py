@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
@@ -53,6 +54,11 @@ class Knowledge:
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
     suspected: tuple[Clause, ...] = ()
     """Facts about declared sizes that would make more shapes known: ``N >= 1``."""
+
+    def own_graphs(self) -> list[tuple[ir.Graph, Scope]]:
+        """Return the graphs of the model with their scopes, without the fallbacks of ScatterX."""
+        functions = ((g, s, s.function) for g, s in self.scopes.items())
+        return [(g, s) for g, s, f in functions if f is None or not is_scatterx_domain(f.domain)]
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:
