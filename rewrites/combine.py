@@ -3,7 +3,7 @@
     before   y = ScatterND(data, [[2], [3]], updates, reduction="add")
     after    y = Concat(data[:2], Add(data[2:4], updates), data[4:])
 
-A full cover is combined too: it is never just the updates.
+A reducing write that covers all of the data is combined too: the result is never the updates alone.
 """
 
 import onnx_ir as ir

@@ -140,7 +140,7 @@ def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
 def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list[Region] | None:
     """Return the parts of a region between cuts of an axis, except the parts without cells.
 
-    None if a part without cells is not proven to be empty: nothing could be written there.
+    None if a part without cells is not proven to be empty, as nothing could be written there.
     """
     facts = planner.facts
     bounds = [region.low[axis], *cuts, region.high[axis]]

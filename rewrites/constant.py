@@ -4,7 +4,7 @@
     after    y = the array
 
 Holds if all sources are constants of the graph, all sizes are known, and the result is not much
-larger than its sources. A constant that is only read is stored twice if it is small.
+larger than its sources. A small constant that is only read may be stored a second time.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ GatherElements has one such comparison for each row. GatherND is a Gather of row
 that it reads by indices merged into one.
 
 Holds for any indices with which the gather runs: each of them hits one element, and ``x + -0.0`` is
-``x``. What is not read, NaN or infinite, is not added. ONNX Runtime adds int64 as doubles, so these
-are ``ReduceMax(Where(hit, x, least))``. The work is positions times indices, times the rest of the
-elements: the target limits it.
+``x``. Elements that are not read are not added, so a NaN or an infinity among them does no harm.
+ONNX Runtime adds int64 as doubles, so these are ``ReduceMax(Where(hit, x, least))``. The work is
+positions times indices, times the rest of the elements: the target limits it.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _dtype(indices: ir.Value, context: Context) -> ir.DataType:
 
 
 def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
-    """Each row of the indices has a row of the data: they have the same sizes but on the axis."""
+    """Each row of the indices reads one row of the data: their sizes agree on all other axes."""
     assert gather.indices is not None
     rank, w = len(gather.data_shape), context.writer
     if not rank:

@@ -8,9 +8,9 @@
 If no update is written to the position, ``row`` is the position's own row.
 
 Holds for any indices, unless updates are known to collide: ONNX does not define that result, so the
-scatter is kept. The work is positions times updates. It is negligible if it is a small share of the
-elements that the scatter moves, as for long rows, and a few passes over the updates if there are
-few positions. Otherwise the target must allow this form and its size.
+scatter is kept. The work is positions times updates. The work is negligible if it is small beside
+the elements that the scatter moves, as for long rows. If there are few positions, it is a few
+passes over the updates. Otherwise the target must allow this form and its size.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@
 
 Holds if one dim of the updates runs along two axes, shifted by known numbers a and b, and every
 other axis is written in full, along a dim of its own. Then no two updates collide. The element at
-(r, c) is written if c - r = b - a, and r - a is a row of the updates. The latter holds on the
-whole diagonal if a or b is 0 and the updates reach an end of their axis. If not proven, it is
-tested in the graph. A Pad in front aligns the updates with an axis, unless all are one number.
+(r, c) is written if c - r = b - a, and r - a is a row of the updates. The second condition holds on
+the whole diagonal if a or b is 0 and the updates reach an end of their axis. If this is not proven,
+the graph tests the condition. A Pad in front aligns the updates with an axis, unless all are one
+number.
 """
 
 from __future__ import annotations

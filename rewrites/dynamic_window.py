@@ -106,7 +106,7 @@ def window_of(scatter: Scatter, context: Context) -> Window | None:
 
 
 def _may_wrap(window: Window, scatter: Scatter) -> bool:
-    """Return whether a start is so far from 0 that the position of the last row might overflow.
+    """Return whether the position of the last row might overflow int64.
 
     The original checks an index that does not wrap around.
     """

@@ -57,7 +57,7 @@ class InversePermutationRule(ScatterRule):
 
 
 def _is_permutation(layout: Arrangement, context: Context) -> bool:
-    """Return whether the indices are all positions of a TopK, once each."""
+    """Return whether the indices are the positions of a TopK that keeps all: each occurs once."""
     s = layout.scatter
     if len(layout.axes) != 1 or len(layout.dims) != 1:
         return False

@@ -62,14 +62,14 @@ class MaskRule(ScatterRule):
 def _is_leading(found: Masked) -> bool:
     """Return whether a mask covers the leading axes, in their order, and counts dim 0.
 
-    It counts that dim if the other dims run along the other axes.
+    Dim 0 of the updates counts the true elements if the other dims run along the other axes.
     """
     trailing = [(c, c - len(found.axes) + 1) for c, _ in found.others]
     return list(found.axes) == list(range(len(found.axes))) and list(found.others) == trailing
 
 
 def _condition(found: Masked, context: Context) -> ir.Value:
-    """Write the mask for the data: if it was only broadcast, as it was before that."""
+    """Write the mask for the data; a mask that was only broadcast is written as it was before."""
     w, node = context.writer, made_by(found.mask.value, "Expand")
     first = node.inputs[0] if found.fits and not found.others and node is not None else None
     if first is None:

@@ -3,9 +3,9 @@
     before   y = ScatterND(x, Transpose(NonZero(m)), u)
     after    y = Where(m, Gather(u, CumSum(m, exclusive)), x)
 
-Holds for any updates in the order of the mask's true elements, as in masked_scatter. The count at
-a false element is not used, but must be a valid row: the updates get one more row. The first
-elements of a vector need not be cut from it.
+Holds for any updates in the order of the mask's true elements, as in masked_scatter. The count at a
+false element is not used. It must be a valid row all the same, so the updates get one more row. The
+first elements of a vector need not be cut from it.
 
 If several true elements name one element (a token that an expert is given twice), it is written
 that often, in their order:

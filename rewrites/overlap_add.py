@@ -128,7 +128,7 @@ def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
 
 
 def _apart(scatter: Scatter, axis: int, target: Term) -> Frames | None:
-    """Return frames that are counted by a dim of the updates, before the dim of their positions."""
+    """Return frames along one dim of the updates, with their positions along a later dim."""
     if len(target.coords) != 2:
         return None
     first, last = sorted(target.coords)

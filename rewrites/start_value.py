@@ -56,7 +56,7 @@ class StartValueRule(ScatterRule):
 
 
 def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
-    """Return the number at each element that a scatter writes, whether once or more often."""
+    """Return the number that each written element has, however often it is written."""
     number = context.constants.splat(scatter.updates)
     if number is None or scatter.reduction == "none":
         return number
@@ -72,7 +72,7 @@ def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
 
 
 def _is_start(scatter: Scatter, context: Context) -> bool:
-    """Return whether the only reader is a scatter to the same points, and only these are read."""
+    """Return whether the only reader is a scatter to these points, of which no others are read."""
     (output,) = scatter.node.outputs
     after = _only_reader(output, scatter)
     if after is None or not is_scatter(after) or after.inputs[0] is not output:

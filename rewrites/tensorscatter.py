@@ -75,7 +75,7 @@ def _only_the_run_knows(window: Window) -> bool:
 def _is_checked(scatter: Scatter, window: Window) -> bool:
     """Return whether the original checks that there are at most as many rows as positions.
 
-    Rows that start at 0 or later and all lie within the axis are at most as many.
+    If rows start at 0 or later and all lie within the axis, there are at most as many.
     """
     others = [d for d in scatter.index_dims if d != window.axis]
     nonempty = all(scatter.facts.is_nonnegative(scatter.shape[d] - 1) for d in others)

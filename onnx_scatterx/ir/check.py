@@ -105,9 +105,9 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
 
 
 def check_bodies(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if a subgraph does not fit its node, or no function has an attribute.
+    """Raise `ModelError` if a subgraph does not fit its node, or a reference names no attribute.
 
-    `onnx.checker` looks at neither.
+    A node outside of a function must not refer to an attribute. `onnx.checker` checks neither.
     """
     stack: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
     while stack:

@@ -1,10 +1,17 @@
-"""Copies of models, which share the data of their tensors."""
+"""Copies of models, which share the data of their tensors, and models that become others."""
 
 from __future__ import annotations
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
+
+
+def become(model: ir.Model, other: ir.Model) -> None:
+    """Give a model the graph and the functions of another one, which is not used further."""
+    model.graph = other.graph
+    model.functions.clear()
+    model.functions.update(other.functions)
 
 
 def cloned(model: ir.Model) -> ir.Model:

@@ -19,10 +19,10 @@ _before = _meant = gc.get_threshold()
 
 @contextmanager
 def raised_gc_threshold() -> Iterator[None]:
-    """Let the collector run rarely, also if this is nested or in several threads at once.
+    """Let the collector run rarely, also if blocks are nested or in several threads at once.
 
-    The first to enter sets its threshold, the last to leave restores the old one, unless somebody
-    else has set another one meanwhile. A higher one, or 0 (never), is not changed.
+    The first block sets the threshold, and the last one restores the old threshold, unless other
+    code has set another one meanwhile. A higher threshold, or 0 (never), is not changed.
 
     >>> before = gc.get_threshold()
     >>> with raised_gc_threshold():

@@ -1,4 +1,4 @@
-"""Which tensor a value is in every run: the only place that takes a value for a constant.
+"""Which tensor a value is in every run: only here is decided whether a value is a constant.
 
 model.graph.initializers["w"]         a constant
 the same, and "w" is an input, too    a default, which a caller may override (IR version 4)

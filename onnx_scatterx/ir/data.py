@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.check import HEAVY, bodies
-from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.ir.graphs import all_graphs
 
 _COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
 _FIELDS = {
@@ -48,7 +48,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
         dtype = ir.DataType(tensor.values.data_type)
         kind, shape = ir.TensorType(dtype), ir.Shape(tensor.dims)
         initializers[name] = ir.Value(name=name, type=kind, shape=shape)
-    for graph in ir_graphs(model):
+    for graph in all_graphs(model):
         for node in graph:
             for place, value in enumerate(node.inputs):
                 # If a name has no definition, onnx_ir has created a value for it.
@@ -262,19 +262,9 @@ def location_of(tensor: onnx.TensorProto) -> str:
     return next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
 
 
-def ir_graphs(model: ir.Model) -> Iterator[ir.Graph]:
-    """Yield the main graph, the functions' graphs, and all their subgraphs."""
-    stack = [model.graph, *(function.graph for function in model.functions.values())]
-    while stack:
-        graph = stack.pop()
-        yield graph
-        for node in graph:
-            stack += graphs_of(node)
-
-
 def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
     """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
-    for graph in ir_graphs(model):
+    for graph in all_graphs(model):
         for value in graph.initializers.values():
             if value.const_value is not None:
                 yield value.const_value

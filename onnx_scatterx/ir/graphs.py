@@ -50,30 +50,20 @@ def graphs_of(node: ir.Node) -> list[ir.Graph]:
 
 def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
     """Return a graph and its subgraphs at every depth, outer ones first, in the nodes' order."""
-    return list(_each_graph(root))
-
-
-def _each_graph(root: ir.Graph) -> Iterator[ir.Graph]:
-    found: set[ir.Graph] = set()
+    found: dict[ir.Graph, None] = {}
     stack = [root]
     while stack:
         graph = stack.pop()
         if graph not in found:
-            found.add(graph)
-            yield graph
+            found[graph] = None
             stack += [body for node in graph for body in graphs_of(node)][::-1]
+    return list(found)
 
 
 def all_graphs(model: ir.Model) -> list[ir.Graph]:
     """Return every graph of a model: the main one, those of functions, and their subgraphs."""
-    return list(each_graph(model))
-
-
-def each_graph(model: ir.Model) -> Iterator[ir.Graph]:
-    """Yield every graph of a model; the model must not be changed meanwhile."""
-    yield from _each_graph(model.graph)
-    for function in model.functions.values():
-        yield from _each_graph(function.graph)
+    roots = (model.graph, *(function.graph for function in model.functions.values()))
+    return [graph for root in roots for graph in with_subgraphs(root)]
 
 
 def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:

@@ -1,4 +1,4 @@
-"""What ONNX infers of the shapes in a model, as far as ONNX Runtime infers the same."""
+"""The shapes that ONNX infers in a model, as far as ONNX Runtime infers the same."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ information, types of values that no node computes. So three messages are compar
     before      what onnx_ir writes of it, before a pass runs
     after       what onnx_ir writes after the passes
 
-Where `before` and `after` are equal, the original is kept, whatever it has. Elsewhere `after` is
-written. Elements of lists are compared by their names: nodes by their outputs.
+Where `before` and `after` are equal, the original is kept, with all that onnx_ir does not hold.
+Elsewhere `after` is written. Elements of lists are compared by their names: nodes by their outputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Nodes in the spelling of an older operator set, where a newer one only spells the same otherwise.
+"""Nodes in the spelling of an older operator set, if the newer one differs in spelling alone.
 
 newer                                    older
 ReduceMax (x, axes)                18    ReduceMax <axes> (x)                17

@@ -228,7 +228,7 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
 
 
 class _Known:
-    """What is known of values: types as declared, the rest as ONNX infers it from the inputs.
+    """What is known of values: types as declared; shapes as ONNX infers them from the inputs.
 
     Declared shapes of other values are not believed: a runtime does not check them. ONNX answers at
     the first question, and by names. So it is not asked about a name that several graphs define,

@@ -1,9 +1,9 @@
 """External data of a model in memory: the places of the files, and reading them.
 
-The user names a model, and so every file that its tensors name: symbolic links are followed
+A user who names a model also names every file that its tensors name. So symbolic links are followed
 anywhere, as in a cache that keeps all files under their hashes, and so are hard links. onnx_ir
-follows them only if a tensor has no base directory, which disables all its checks. The remaining
-check is made here: by its name, a location must be beneath the model's directory.
+follows links only if a tensor lacks a base directory; then it checks nothing. So the one check that
+remains is made here: by its name, a location must be beneath the directory of the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 import onnx_ir as ir
 
 from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import HOLD_TENSORS, ir_graphs, is_inside
+from onnx_scatterx.ir.data import HOLD_TENSORS, is_inside
+from onnx_scatterx.ir.graphs import all_graphs
 
 
 class OutsideTensor(ir.ExternalTensor):
@@ -97,7 +98,7 @@ def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]
 
 
 def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.ExternalTensor]) -> None:
-    for graph in ir_graphs(model):
+    for graph in all_graphs(model):
         for initializer in graph.initializers.values():
             if isinstance(initializer.const_value, ir.ExternalTensor):
                 initializer.const_value = replaced(initializer.const_value)

@@ -1,7 +1,8 @@
-"""Writing a model: whole or not at all, never over its source, external data not moved.
+"""Writing a model: whole or not at all, and never over a file that was read.
 
-Every file is read again before it replaces another. Data that do not fit into one protobuf message
-(2 GB) are moved to a new data file beside the model, tensor by tensor.
+Every file is read again before it replaces another. External data stay external. Weights in memory
+that do not fit into one protobuf message (2 GB) are written to a new data file beside the model,
+tensor by tensor.
 """
 
 import os

@@ -7,7 +7,8 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.ir.data import ir_graphs, ir_tensors, tensor_bytes
+from onnx_scatterx.ir.data import ir_tensors, tensor_bytes
+from onnx_scatterx.ir.graphs import all_graphs
 
 _NODE = 64  # bytes of a node, about
 _LARGE = 1 << 24  # bytes of weights in memory from which a message is not serialized to measure it
@@ -71,5 +72,5 @@ def stored_bytes(model: ir.Model) -> int:
     >>> stored_bytes(model)
     72
     """
-    nodes = sum(len(graph) for graph in ir_graphs(model))
+    nodes = sum(len(graph) for graph in all_graphs(model))
     return _NODE * nodes + sum(tensor.nbytes for tensor in ir_tensors(model))

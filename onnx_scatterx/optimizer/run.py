@@ -97,7 +97,7 @@ def _optimized(
         planned=planned,
         with_gathers=settings.gathers,
     )
-    unused = tuple(str(c) for c in settings.assumed if _at_sizes(c, fixed).isdisjoint(necessary))
+    unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(necessary)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
@@ -105,7 +105,7 @@ def _optimized(
     sizes = tuple(fixed.symbols.items())
     return replace(
         report,
-        not_needed=unused,
+        not_needed=tuple(map(str, unused)),
         modified=job.modified,
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,
@@ -140,11 +140,6 @@ def _necessary(
     with budget().share(1 / 2):
         necessary, rests = needed(given, effect)
         return (given, [given] * len(rests)) if budget().is_spent else (necessary, rests)
-
-
-def _at_sizes(clause: Clause, fixed: FixedSizes) -> set[Clause]:
-    """Return a clause at fixed sizes."""
-    return set(at_sizes((clause,), fixed))
 
 
 def tried(

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.system.child import Answer, Child, Failure
 from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.messages import RawTensor
@@ -141,7 +141,7 @@ class Runner(Closing):
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
-    for graph in ir_graphs(ir.from_proto(model)):
+    for graph in all_graphs(ir.from_proto(model)):
         counts.update((node.domain, node.op_type) for node in graph)
     return counts
 

@@ -114,7 +114,7 @@ class Arrangement:
 def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
     """Set aside the axes that a scatter writes in full. Return None if no axis is left.
 
-    ``apart`` asks that the targets on the other axes depend on none of these dims.
+    If ``apart``, the targets on the other axes must not depend on the dims of axes set aside.
     """
     free: dict[int, int] = {}
     for axis, (target, size) in enumerate(

@@ -209,7 +209,7 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
 
 
 def _variants(t: Term, planner: Planner) -> list[Term]:
-    """Return a term with some cases taken as decided, since clamping may make them irrelevant."""
+    """Return forms of a term with some cases decided: after clamping they may be the same."""
     found = list(dict.fromkeys((t, planner.simplified(t))))
     made = set(found)
     for each in found:  # which grows

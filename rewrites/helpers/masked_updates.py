@@ -225,7 +225,7 @@ class _Search:
         return Updates(make, len(self.shape), True, (found,))
 
     def _is_alike_alone(self, node: ir.Node) -> bool:
-        """Return whether a node computes the same bits if the mask has one true element.
+        """Return whether a node computes the same bits if the mask has only one true element.
 
         ONNX Runtime takes an operand of one element for a scalar. Pow then squares, and Min and
         Max take the zero of the other operand.

@@ -107,7 +107,7 @@ def row_of(target: Term) -> tuple[Symbol, int, int] | None:
 
 
 def masked(scatter: Scatter, context: Context) -> Masked | None:
-    """Return a scatter as one by a mask, or None if it is not one."""
+    """Return a scatter as a write by a mask, or None if it is not a write by a mask."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
     origins, dims, others = set(), set(), []
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]

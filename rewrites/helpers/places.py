@@ -114,7 +114,7 @@ def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
 
 
 def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
-    """Return an index that is made of numbers alone."""
+    """Return an index whose elements are all known numbers."""
     s, order = layout.scatter, layout.dims_in_order
     known = [(d, s.shape[d].constant if d in target.coords else 1) for d in order]
     extents = {d: n for d, n in known if n is not None}

@@ -29,7 +29,7 @@ class Positions:
     write: Callable[[], ir.Value]
 
     def added(self, rank: int) -> list[int]:
-        """Return the axes that it lacks to broadcast to the data; the first ones need no dim."""
+        """Return the axes to add to the tensor: it then broadcasts to the data."""
         first = min(self.places, default=rank)
         return [d - first for d in range(first, rank) if d not in self.places]
 

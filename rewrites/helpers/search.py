@@ -1,7 +1,7 @@
 """A search: every position looks for its update among all updates, whatever the indices are.
 
-The data's positions P lie on one axis, and so do the N updates. What the rules differ in is how a
-position finds its update: by comparing all (``dense_``...), by sorting, or by a binary search.
+The data's positions P lie on one axis, and so do the N updates. The rules differ in how a position
+finds its update: by comparing all (``dense_``...), by sorting, or by a search in blocks.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def meets(scatter: Scatter) -> bool:
 
 
 def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:
-    """Return the number that all updates have, if it does not matter how often it is written."""
+    """Return the number that all updates have, if writing it more than once changes nothing."""
     if scatter.reduction not in ("none", "min", "max"):
         return None
     return context.constants.splat(scatter.updates)

@@ -18,8 +18,8 @@ from onnx_scatterx.doors.devices.comparing import deviation
 from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.doors.devices.registry import Consumer, consumer_of
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.ir.data import ir_graphs
 from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.judges.verification.valid_inputs import valid_draws
@@ -186,7 +186,7 @@ def _named(message: str, model: Path) -> tuple[str, ...]:
     words = set(re.findall(r"[\w./:-]+", message))
     words |= {word.strip("./:-") for word in words}
     proto = onnx.load(model, load_external_data=False)
-    nodes = [node for graph in ir_graphs(ir.from_proto(proto)) for node in graph]
+    nodes = [node for graph in all_graphs(ir.from_proto(proto)) for node in graph]
     named = dict.fromkeys(n.name for n in nodes if n.name and n.name in words)
     operators = dict.fromkeys(n.op_type for n in nodes if n.op_type in words)
     return tuple(named or operators)

@@ -38,7 +38,7 @@ from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 _INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
-"""What an operator raises whose attributes or inputs make no sense."""
+"""The errors of an operator whose attributes or inputs make no sense."""
 
 COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
 _BY_PLACE = {
@@ -313,5 +313,5 @@ def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equ
 
 
 def _packed(a: Tensor | None, b: Tensor | None) -> bool:
-    """Return whether a runtime may prepare an operand in one model only: a constant of a file."""
+    """Return whether an operand is stored in one model only, where a runtime may pack it."""
     return a is not None and b is not None and a.stored != b.stored

@@ -61,9 +61,9 @@ def wrong_dim(
 ) -> str | None:
     """Return the first dim that a model states and that was not proven to follow from its inputs.
 
-    If ``names`` is true, dims of one name must be one size; the inputs give it first. The names of
-    an output that no node reads, and that ``others`` (of the first model) has alike, do not count:
-    ONNX Runtime never gives its memory to another value.
+    If ``names`` is true, dims of one name must be one size; the inputs give it first. Names do not
+    count on an output that no node reads and that is also among the ``others``, which the first
+    model declares: ONNX Runtime never gives the memory of such an output to another value.
     """
     known: dict[str, Term] = {}
     read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}

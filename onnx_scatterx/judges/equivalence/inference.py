@@ -1,8 +1,9 @@
 """The types and dims of operators that are not modelled, as ONNX infers them or by formulas.
 
-The dims are believed only of the operators in ``BELIEVED``, which a test holds against runs. ONNX
-infers other sizes than a run gives for pools that are larger than their input, for an Einsum that
-broadcasts and for a Resize that rounds. Of all others, only the type and the rank are believed.
+The dims are believed only of the operators in ``BELIEVED``, which a test holds against runs. For
+pools that are larger than their input, for an Einsum that broadcasts, and for a Resize that rounds,
+ONNX infers other sizes than a run gives. For all operators that are not in ``BELIEVED``, only the
+type and the rank are believed.
 """
 
 from __future__ import annotations

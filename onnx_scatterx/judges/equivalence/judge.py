@@ -147,7 +147,7 @@ def _judge(
 
 
 def _possible(world: World, sizes: list[Term]) -> Answer:
-    """Return whether all facts can hold at once: "refuted" if so; if hard, some sizes are tried."""
+    """Return whether all facts can hold at once ("refuted": they can); if hard, try some sizes."""
     solver = world.solver  # with some extra work, since nothing counts without it
     solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
     answer = solver.satisfiable()

@@ -1,8 +1,8 @@
 """The range of a model's integer inputs, as far as their uses show it.
 
 One pass over the nodes, backwards: the constraints of operators on their operands (`uses`) are
-passed on to the operands' sources. This only guides the draws of `verify`: the original model is
-run on every draw, so it need not be exact.
+passed on to the operands' sources. The range need not be exact: it only guides the draws of
+`verify`, and the original model is run on every draw.
 """
 
 from collections import defaultdict
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.data import ir_graphs
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.judges.verification.operand_constraints import (
     SMALL,
     USES,
@@ -164,7 +164,7 @@ def _anywhere(constraints: IndexConstraints) -> IndexConstraints:
 def compared_constants(model: ir.Model) -> tuple[int, ...]:
     """Return the integers that the model compares with, such as the label -100."""
     found: set[int] = set()
-    for graph in ir_graphs(model):
+    for graph in all_graphs(model):
         for node in graph:
             if node.op_type in _COMPARISONS:
                 for value in node.inputs:

@@ -5,7 +5,7 @@ A model with fixed sizes takes inputs of these sizes alone: at others, nothing c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -13,8 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.data import ir_graphs
-from onnx_scatterx.ir.graphs import RANDOM
+from onnx_scatterx.ir.graphs import RANDOM, all_graphs
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of
 from onnx_scatterx.optimizer.transforms.write_sizes import write_sizes
 
@@ -129,7 +128,7 @@ def require_same_names(before: Interface, after: Interface) -> None:
 
 def require_deterministic(model: ir.Model, what: str) -> None:
     """Raise `VerifyError` if a node of the model draws random numbers."""
-    for node in _nodes(model):
+    for node in (node for graph in all_graphs(model) for node in graph):
         if node.domain == "" and (node.op_type in RANDOM or _trains(node, overridable(model))):
             raise VerifyError(
                 f"{what} cannot be compared: node {node.name or node.outputs[0].name!r} "
@@ -143,11 +142,6 @@ def _trains(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
         return False
     mode = constant(node.inputs[2], overridable)
     return mode is None or bool(mode.numpy())
-
-
-def _nodes(model: ir.Model) -> Iterator[ir.Node]:
-    for graph in ir_graphs(model):
-        yield from graph
 
 
 def narrowing(first: ir.Model, second: ir.Model) -> FixedSizes:

@@ -1,4 +1,4 @@
-"""Two running models, asked the same again and again.
+"""Two running models, compared on one draw after another.
 
 Each draw is run without graph optimizations, and once more under ONNX Runtime's default options, if
 the first model gives the same bits there. Floats may differ by rounding there if ONNX Runtime fuses

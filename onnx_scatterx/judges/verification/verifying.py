@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.data import ir_graphs
 from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, nodes_within
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.judges.verification.array_diff import Tolerance
 from onnx_scatterx.judges.verification.interface import (
@@ -211,13 +211,13 @@ def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
 
     A Where is the same in both if its output has the same name. One of unknown type counts.
     """
-    known = {v.name for g in ir_graphs(before) for n in g for v in n.outputs if _is_where(n)}
+    known = {v.name for g in all_graphs(before) for n in g for v in n.outputs if _is_where(n)}
     new = {
         f.identifier() for f in after.functions.values() if any(_is_where(n) for n in f.all_nodes())
     }
     reached: set[ir.Value | None] = set()
     for node in after.graph:
-        inner = list(_nodes(node))
+        inner = [node, *(n for body in graphs_of(node) for n in nodes_within(body))]
         found = any(
             (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
             for n in inner
@@ -232,14 +232,3 @@ def _is_where(node: ir.Node) -> bool:
         return False
     dtype = node.outputs[0].dtype
     return dtype is None or dtype.is_floating_point()
-
-
-def _nodes(node: ir.Node) -> Iterator[ir.Node]:
-    """Yield a node and all that are in its subgraphs."""
-    yield node
-    for attribute in node.attributes.values():
-        if attribute.type == ir.AttributeType.GRAPH:
-            yield from attribute.as_graph().all_nodes()
-        elif attribute.type == ir.AttributeType.GRAPHS:
-            for graph in attribute.as_graphs():
-                yield from graph.all_nodes()

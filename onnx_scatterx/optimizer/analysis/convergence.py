@@ -55,9 +55,9 @@ def _without_doubts(
 ) -> tuple[Interpreter, Knowledge] | None:
     """Interpret until no more sizes are ruled out at which the model cannot run.
 
-    A size that is ruled out in every version of ONNX Runtime is a fact. One that only the older
-    versions rule out is about their results: the newer ones follow the specification. None if the
-    budget does not suffice.
+    A size that is ruled out in every version of ONNX Runtime is a fact. A size that only the older
+    versions rule out limits only what is known of their results: the newer versions follow the
+    specification. None if the budget does not suffice.
     """
     older: tuple[Exclusion, ...] = ()
     always: tuple[Exclusion, ...] = ()

@@ -181,17 +181,7 @@ class Interpreter:
                 scope.values[node.outputs[0]] = found
                 return
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
-        version = scope.opsets.get(node.domain, 0)
-        call = Call(
-            node,
-            inputs,
-            version,
-            scope.facts,
-            scope.attributes,
-            scope.visit_id,
-            self.versions,
-            self.older,
-        )
+        call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older)
         must_run = self.probe is not None and live and node.graph is self.model.graph
         if must_run and must_fail(call):
             raise InfeasibleError

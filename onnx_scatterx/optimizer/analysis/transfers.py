@@ -52,7 +52,7 @@ TRANSFERS: dict[str, Transfer] = {
     "Mod": arithmetic.mod,
     "NonZero": finding.non_zero,
     "OneHot": creation.one_hot,
-    "PRelu": broadcasting.prelu,
+    "PRelu": same_shape.broadcast,
     "Pad": padding.pad,
     "Range": ranges.range_,
     "Reshape": reshaping.reshape,

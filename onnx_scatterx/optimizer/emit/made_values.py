@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.optimizer.analysis import shapes
-from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import widened
@@ -22,22 +22,21 @@ Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
 _UNKNOWN = (LookupError, ValueError, ArithmeticError, TypeError, TooLargeError, QuestionSpentError)
 
 
+@dataclass(eq=False)
 class MadeValues:
     """What is known of values of a graph, and of new values that are written.
 
     ``outer`` are the values that were written before a dry run, if this is one.
     """
 
-    def __init__(self, scope: Scope, version: int, outer: MadeValues | None = None) -> None:
-        self.scope = scope
-        self.version = version
-        self._outer = outer
-        self._found: dict[ir.Value, TensorValue] = {}
+    scope: Scope
+    outer: MadeValues | None = None
+    _found: dict[ir.Value, TensorValue] = field(default_factory=dict, init=False)
 
     def __getitem__(self, value: ir.Value) -> TensorValue:
         found = self._found.get(value)
-        if found is None and self._outer is not None:
-            return self._outer[value]
+        if found is None and self.outer is not None:
+            return self.outer[value]
         if found is None:
             found = self.scope.values.get(value)
         tensor = constant(value, self.scope.overridable) if found is None else None
@@ -77,7 +76,7 @@ class MadeValues:
             outputs=outputs,
         )
         scope = self.scope
-        call = Call(node, given, self.version, scope.facts, scope.attributes, scope.visit_id)
+        call = scope.call(node, given)
         try:
             transfer = TRANSFERS.get(op)
             results = (transfer(call) if transfer is not None else None) or shapes.infer(call)

@@ -42,7 +42,7 @@ class NodeWriter(GraphWriter):
         self.version = scope.opsets.get("", 0)
         self._trial: DryRun | None = None
         limited = target.is_limited or target.static_only
-        self._known = MadeValues(scope, self.version) if limited else None
+        self._known = MadeValues(scope) if limited else None
         self._in_other_form: set[str] = set()  # operators for which another form is being written
         self._nodes: dict[tuple[object, ...], ir.Value] = {}
         self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
@@ -55,7 +55,7 @@ class NodeWriter(GraphWriter):
         If ``as_output``, the result gets a name of its own, by an Identity if necessary.
         """
         outer, known = self._trial, self._known
-        inner = None if known is None else MadeValues(known.scope, self.version, known)
+        inner = None if known is None else MadeValues(known.scope, known)
         trial = self._trial = DryRun(self.version, inner, self._drafts)
         self._known = inner
         try:

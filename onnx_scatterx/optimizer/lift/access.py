@@ -25,11 +25,12 @@ from onnx_scatterx.text.reasons import Reason, RefusedError
 class Access:
     """A node that takes the point I of one tensor to the point T(I) of its data.
 
-    ``index_exprs[c]`` is the coordinate on axis c of ``data`` of the point ``x0, x1, ...`` of a
-    tensor of ``shape`` (the updates of a scatter, the output of a gather). It is within ``0 ..
-    S-1`` if its sign was proven (``nonnegative[c]``). ``index_dims`` are the dims of ``shape`` that
-    the index tensor runs over. ``facts`` know the extents of the coordinates. If ``may_repeat``,
-    two points may have one T(I). ``tensor_role`` is the name of the tensor of ``shape``.
+    I is the point ``x0, x1, ...`` of a tensor of ``shape``: the updates of a scatter, the output of
+    a gather. ``index_exprs[c]`` is the coordinate of T(I) on axis c of ``data``. If
+    ``nonnegative[c]``, it is proven not to count from the end, so it is within ``0 .. S-1``.
+    ``index_dims`` are the dims of ``shape`` that the index tensor runs over. ``facts`` know the
+    extents of the coordinates. If ``may_repeat``, two points may have one T(I). ``tensor_role`` is
+    the name of the tensor of ``shape``.
     """
 
     may_repeat: ClassVar[bool] = False

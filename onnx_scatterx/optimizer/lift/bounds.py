@@ -14,7 +14,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.lift.access import Access
@@ -39,9 +38,7 @@ class Bounded(NamedTuple):
 
 def learn_bounds(knowledge: Knowledge) -> None:
     """Add the facts that hold because the scatters and gathers of a model run, within limits."""
-    for graph, scope in knowledge.scopes.items():
-        if scope.function is not None and is_scatterx_domain(scope.function.domain):
-            continue
+    for graph, scope in knowledge.own_graphs():
         live = live_nodes(graph)
         for node in graph:
             if not (is_scatter(node) or is_gather(node)) or node not in live:
@@ -85,7 +82,7 @@ def _learn(access: Access, facts: Facts) -> None:
 def bounds_of_write(
     scatter: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
 ) -> Bounded:
-    """Return an axis of a box that is written such that it lies within the data, or refuse.
+    """Return an axis of a written box, limited so that it lies within the data, or refuse.
 
     There was an index to check unless a dim that the index tensor runs over is empty. If only the
     own dim of the axis may be empty, its start is clamped, and the check bounds its end. Else the
@@ -122,7 +119,7 @@ def bounds_of_write(
 def bounds_of_read(
     gather: Access, piece: Piece, axis: int, affine: AffineAxis, facts: Facts
 ) -> Bounded:
-    """Return an axis of a box that is read such that it lies within the data, or refuse."""
+    """Return an axis of a read box, limited so that it lies within the data, or refuse."""
     assert isinstance(gather, Gather)
     size, start = gather.data_shape[axis], affine.start
     count = term(1) if affine.dim is None else piece.counts[affine.dim]

@@ -94,10 +94,10 @@ class Canonical:
         return not (known or around or modulus_of(target) is not None)
 
     def _apart(self) -> bool:
-        """Whether every dim along which updates differ moves them on some axis, in every case.
+        """Whether every dim with several updates is one along which some coordinate differs.
 
-        A tensor without equal elements, at the coordinates of some dims, moves updates along all of
-        these dims.
+        An element of a tensor without equal elements, read at the coordinates of some dims, differs
+        along all of these dims.
         """
         s = self.access
         moving: set[int] = set()

@@ -6,6 +6,7 @@ failure is certain.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.optimizer.analysis import validity
-from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size
@@ -61,10 +61,8 @@ def first_failure(graph: ir.Graph, knowledge: Knowledge) -> Failure | None:
 
 
 def _failure(node: ir.Node, scope: Scope) -> str | None:
-    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
-    call = Call(
-        node, inputs, scope.opsets.get("", 0), scope.facts, scope.attributes, scope.visit_id
-    )
+    call = scope.call(node)
+    inputs = call.inputs
     described = f"its inputs are {' and '.join(filter(None, map(_described, inputs)))}"
     if must_fail(call) or (node.op_type == "MatMul" and _misfit(inputs)):
         return described
@@ -90,7 +88,7 @@ def _described(tensor: TensorValue | None) -> str:
     return f"of shape [{', '.join(map(str, tensor.shape))}]"
 
 
-def _misfit(inputs: list[TensorValue | None]) -> bool:
+def _misfit(inputs: Sequence[TensorValue | None]) -> bool:
     """Return whether matrices cannot be multiplied."""
     shapes = [t.shape for t in inputs if t is not None and t.shape]
     if len(shapes) != 2:
@@ -99,7 +97,7 @@ def _misfit(inputs: list[TensorValue | None]) -> bool:
     return None not in inner and inner[0] != inner[1]
 
 
-def _out_of_bounds(node: ir.Node, inputs: list[TensorValue | None]) -> int | None:
+def _out_of_bounds(node: ir.Node, inputs: Sequence[TensorValue | None]) -> int | None:
     """Return an axis of the data on which a known index is out of bounds."""
     data, indices = inputs[0], inputs[1]
     if data is None or not data.shape or indices is None or indices.constant is None:

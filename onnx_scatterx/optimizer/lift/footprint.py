@@ -184,7 +184,7 @@ def _check_dims(access: Access, axes: list[AffineAxis], counts: Shape, facts: Fa
 def _spans(
     access: Access, target: Term, axis: int, counts: Shape, facts: Facts
 ) -> tuple[int, list[Interval]]:
-    """Return a dim of the updates and the spans of it on which a target is simpler."""
+    """Return a dim of the updates, and its spans: on each of them the target is simpler."""
     for atom in sorted(target.all_atoms(), key=lambda a: a.place):
         if isinstance(atom, Indicator) and len(atom.coords) == 1:
             affine = affine_along(atom.parts[0])

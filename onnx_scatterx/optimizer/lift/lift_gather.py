@@ -67,11 +67,8 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
     >>> lift_gather(model.graph[0], interpret(model).scopes[model.graph]).index_exprs
     (x0, 3*x1 + 1)
     """
-    version = scope.opsets.get(node.domain, 0)
-    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
-    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
     try:
-        return _lift_read(call)
+        return _lift_read(scope.call(node))
     except RefusedError as error:
         return error.refusal
     except UnknownAttributeError as error:

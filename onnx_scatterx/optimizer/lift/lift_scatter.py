@@ -44,10 +44,8 @@ def is_scatter(node: ir.Node) -> bool:
 
 def lift_scatter(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     """Return a node in canonical form, or why it has none."""
-    version = scope.opsets.get(node.domain, 0)
-    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
-    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
-    key = (lift_scatter, node, scope.visit_id, *node.inputs, *inputs)
+    call = scope.call(node)
+    key = (lift_scatter, node, scope.visit_id, *node.inputs, *call.inputs)
     return scope.facts.memoised(key, lambda: _lifted(call, scope))
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.reshaping import reshaped
@@ -107,12 +107,10 @@ def _reads_all(node: ir.Node, scope: Scope) -> bool:
     """Return whether a Gather reads all elements along its axis, in order."""
     if node.op_type != "Gather":
         return False
-    inputs = [None if v is None else scope.values.get(v) for v in node.inputs]
-    data, indices = inputs
+    call = scope.call(node)
+    data, indices = call.inputs
     if data is None or not data.shape or indices is None or indices.rank != 1 or not indices.shape:
         return False
-    version = scope.opsets.get(node.domain, 0)
-    call = Call(node, inputs, version, scope.facts, scope.attributes, scope.visit_id)
     try:
         extent = data.shape[call.integer("axis", 0) % len(data.shape)]
     except UnknownAttributeError:

@@ -55,7 +55,7 @@ class Duplicates:
 def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
     """Return the collisions, for which ONNX defines no order; None if no two updates collide.
 
-    ``unique`` is the report's word for this, ``last`` the words that say where the last one wins.
+    ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins.
     """
     if node.meta.get(LAST_WINS) and unique == "proven":
         return Duplicates(True, last_wins=True)

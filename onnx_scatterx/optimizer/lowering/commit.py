@@ -62,7 +62,7 @@ class Commit:
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
 
     def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
-        """Read a shape from another tensor than the removed one."""
+        """Write the shape of a removed tensor from what is left."""
         w, (value,) = self._writer, node.outputs
         with w.at(node, value.name or "shape"):
             result = self._round.numbers.shape(part)

@@ -62,7 +62,7 @@ def read_only_by(
     graph: ir.Graph,
     counts: Callable[[ir.Value], bool] = lambda _: True,
 ) -> set[ir.Node]:
-    """Return the nodes behind values that only some nodes need, as far as they count."""
+    """Return the nodes that compute values and that only these nodes need, as far as they count."""
     found: set[ir.Node] = set()
     stack = [v for v in values if v is not None]
     while stack:

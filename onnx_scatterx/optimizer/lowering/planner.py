@@ -1,12 +1,13 @@
 """The cheapest plan for a region: every rule that can write the region is asked.
 
-The cost of a plan is counted on a dry run. A plan is written only when it was selected, so a
-refusal never leaves anything half-built.
+The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
+leaves a part of a plan in the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
@@ -25,35 +26,23 @@ from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 
+@dataclass(eq=False)
 class Planner:
     """Finds the cheapest plan for regions of one element type.
 
     If ``copies``, new constants may be as large as their sources.
     """
 
-    def __init__(
-        self,
-        rules: Sequence[RegionRule],
-        writer: Writer,
-        numbers: TermEmitter,
-        facts: Facts,
-        constants: Constants,
-        existing_views: ExistingViews,
-        dtype: ir.DataType,
-        costs: Costs,
-        *,
-        copies: bool = True,
-    ) -> None:
-        self.rules = rules
-        self.writer = writer
-        self.numbers = numbers
-        self.facts = facts
-        self.constants = constants
-        self.existing_views = existing_views
-        self.dtype = dtype
-        self.costs = costs
-        self.copies = copies
-        self._plans: dict[Region, Plan | Refusal] = {}
+    rules: Sequence[RegionRule]
+    writer: Writer
+    numbers: TermEmitter
+    facts: Facts
+    constants: Constants
+    existing_views: ExistingViews
+    dtype: ir.DataType
+    costs: Costs
+    copies: bool
+    _plans: dict[Region, Plan | Refusal] = field(default_factory=dict, init=False)
 
     def best(self, region: Region) -> Plan | Refusal:
         """Return the plan of the least weight, or the most telling refusal."""

@@ -14,7 +14,7 @@ Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
 """Nodes that are written on trial: the operator and the inputs, by the output."""
 
 MOVED_PAST = {"Identity", "MaxPool", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
-"""Past these ONNX Runtime moves quantizers; it removes Identity."""
+"""ONNX Runtime moves quantizers past these operators. It removes Identity."""
 
 
 def has_quantizers(graph: ir.Graph) -> bool:
@@ -27,8 +27,8 @@ def reached(
 ) -> list[ir.Node]:
     """Return the quantizers whose elements reach a node through others that move them.
 
-    If not ``up``, return the quantizers that the node's elements reach, or other nodes, ``of``
-    which it is asked.
+    If not ``up``, return the quantizers that the elements of the node reach. Nodes for which ``of``
+    is true are returned in place of quantizers.
     """
     op = "DequantizeLinear" if up else "QuantizeLinear"
     of = of or (lambda other: is_quantizer(other, op))

@@ -30,6 +30,7 @@ from onnx_scatterx.optimizer.lowering.rule import (
 )
 from onnx_scatterx.optimizer.lowering.runtime_patterns import objection
 from onnx_scatterx.optimizer.lowering.sub_box import SubBox, peel_to_box
+from onnx_scatterx.optimizer.mosaic.aliases import existing_views
 from onnx_scatterx.optimizer.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -76,9 +77,9 @@ class RewriteRound:
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
         values = AvailableValues(context.graph, context.scope, removed)
         self.numbers = TermEmitter(self.writer, context.scope, values)
-        self.existing_views = provenance.existing_views()
+        self.existing_views = existing_views(provenance)
         self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
-        """Why ONNX Runtime would change the value of the last plan."""
+        """For a value: why ONNX Runtime would change what its last plan computes."""
         self._is_strict = False
         self._quantized = has_quantizers(context.graph)
         self._plans: dict[ir.Value, Plan | Refusal] = {}
@@ -123,7 +124,7 @@ class RewriteRound:
             self.existing_views,
             dtype,
             self.context.costs,
-            copies=self.copies,
+            self.copies,
         )
         found = planner.best(Region.of(mosaic))
         if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
@@ -135,12 +136,12 @@ class RewriteRound:
         return found
 
     def _worth(self, value: ir.Value) -> int:
-        """Return how many nodes a value may cost: more if the target lacks a removed operator."""
+        """Return how many nodes a value may take: more if the target lacks the removed ones."""
         absorbed = self.provenance.absorbed[value]
         return sum(_WORTH if self.context.target.has(n.op_type) else _NEEDED for n in absorbed)
 
     def preferred(self) -> list[ir.Node]:
-        """Return the scatters that could be slices, but that a rule writes first or better."""
+        """Return the scatters with a mosaic that a rule writes first, or in fewer nodes."""
         first = [r for r in self.scatter_rules if r.has_priority]
         found = []
         for node, lifted in self.provenance.scatters.items():
@@ -156,7 +157,7 @@ class RewriteRound:
         return by_rule or self._is_less_alone(scatter)
 
     def _is_less_alone(self, scatter: Scatter) -> bool:
-        """Return whether a write at computed positions takes fewer nodes on top of those before it.
+        """Return whether a write at computed positions takes fewer nodes alone than in its mosaic.
 
         If several such positions are cut out of one tensor, their order is computed too.
         """
@@ -175,10 +176,9 @@ class RewriteRound:
         return alone is not None and alone.cost + (0 if is_cut else before.cost) < whole.cost
 
     def rewriting(self, node: ir.Node) -> Plan | Refusal | None:
-        """Return the rule that writes a scatter which fills no boxes, and its plan.
+        """Return the plan of a rule for a scatter that fills no boxes; None for any other node.
 
-        If no rule does, return the reason of the last rule that gave one, or None. None for any
-        other node.
+        If no rule has a plan, return the reason of the last rule that gave one, or None.
         """
         lifted = self.provenance.scatters.get(node)
         if lifted is None or lifted.scatter is None or lifted.refusal is None:
@@ -188,7 +188,7 @@ class RewriteRound:
         return self._within(node, lambda: self._rewriting_for_runtime(lifted))
 
     def reading(self, node: ir.Node) -> Plan | Refusal:
-        """Return the rule that writes a gather at positions of the run, and its plan."""
+        """Return the plan of a rule for a gather at positions that are known only at run time."""
         return self._within(node, lambda: self._reading(node))
 
     def _reading(self, node: ir.Node) -> Plan | Refusal:
@@ -205,7 +205,7 @@ class RewriteRound:
         return why
 
     def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
-        """Return a plan that the runtime computes as it is, or if there is none, any plan."""
+        """Return a plan that ONNX Runtime does not change; if there is none, any plan."""
         self._is_strict = True
         found = self._rewriting(lifted)
         if isinstance(found, Refusal) and lifted.node.outputs[0] in self.changed_by_runtime:
@@ -242,7 +242,7 @@ class RewriteRound:
         return why
 
     def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
-        """Return the rule that writes a scatter on a box of its data, and its plan."""
+        """Return the plan of a rule for a scatter on a box of its data, or None."""
         part = peel_to_box(scatter, self._context)
         for rule in rules if part is not None else ():
             if rule.has_priority:
@@ -311,16 +311,16 @@ class RewriteRound:
         return Refusal(Reason.QUANTIZER, found) if required else None
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
-        """Return the result of a Shape or Size of a removable value, if it is known otherwise.
+        """Return the elements of a Shape of a removable value, if one node writes them without it.
 
-        That is from the shape of another tensor, or because the sizes are known.
+        They are read from another tensor, or are known numbers.
         """
         value, output = node.inputs[0], node.outputs[0]
         shape = None if value is None else self.provenance.abstract(value).shape
         if value not in self.provenance.absorbed or shape is None:
             return None
         part = self.provenance.abstract(output).vector()
-        if node.op_type == "Size" or output.is_graph_output() or part is None:
+        if output.is_graph_output() or part is None:
             return None
         write = partial(self.numbers.shape, part)
         trial = self._within(node, lambda: self.writer.dry_run(write))

@@ -41,7 +41,7 @@ class Selection(ABC):
 
     def _visit(self, node: ir.Node, wanted: Sequence[ir.Value]) -> None:
         """Decide on a node if some of its outputs are demanded."""
-        shape = self.round.shape_part(node) if node.op_type in ("Shape", "Size") else None
+        shape = self.round.shape_part(node) if node.op_type == "Shape" else None
         if shape is not None:
             self.shapes[node] = shape
             return
@@ -74,7 +74,7 @@ class ScatterSelection(Selection):
 
     ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
     together with the earlier writes to their data (1), or to their updates either (2). If either
-    has a new node, all is planned again.
+    set gets a new node, the graph is planned again.
     """
 
     def __init__(self, round_: RewriteRound) -> None:
@@ -129,8 +129,8 @@ class ScatterSelection(Selection):
 class GatherSelection(Selection):
     """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer.
 
-    A gather that the target lacks is removed by any plan; ``unread`` says why others of these
-    are kept.
+    A gather that the target lacks is removed if there is any plan. ``unread`` says why such a
+    gather is kept.
     """
 
     def __init__(

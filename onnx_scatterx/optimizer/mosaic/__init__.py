@@ -1,6 +1,7 @@
 """Where every element of a tensor comes from, and writing that out as a graph.
 
-``span`` are the positions of a box on one axis, ``cells`` the boxes with their sources and the
-moves of operators on them, ``writes`` the cells of a scatter, ``coalesce`` joins neighbours,
-``provenance`` finds the mosaic of a value in a graph.
+A ``strided_interval`` holds the positions of a box on one axis, ``regions`` has the sources of a
+box, and ``cells`` the boxes with their sources. ``moves`` has the effect of operators on a
+``mosaic``, ``scattered`` and ``gathered`` that of scatters and gathers. ``coalesce`` joins
+neighbours. ``provenance`` finds the mosaic of each value of a graph.
 """

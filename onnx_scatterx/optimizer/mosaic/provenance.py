@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.lift.lift_gather import Gather, lift_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.lift.unflatten import unflattened
-from onnx_scatterx.optimizer.mosaic.aliases import existing_views
 from onnx_scatterx.optimizer.mosaic.coalesce import coalesced
 from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
 from onnx_scatterx.optimizer.mosaic.constants import Constants
-from onnx_scatterx.optimizer.mosaic.existing_view import ExistingViews
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, reshaped
 from onnx_scatterx.optimizer.mosaic.noop_writes import is_noop_write
@@ -56,10 +55,10 @@ class Provenance:
     ``absorbed[value]`` are the scatters, and the gathers of ``gathers_to_remove``, that become dead
     if the value is written from its mosaic. The outputs of scatters in ``opaque`` are sources; for
     those in ``split_before`` their data are, and their updates too if the number there is 2. A
-    chain of writes is also cut if its mosaic becomes so fine that two parts take fewer nodes. About
-    those in ``unanswered`` a question ran out of budget. If ``given_up``, no value is analysed.
-    Unless ``whole``, only values that are connected with scatters are analysed: any other value is
-    its own source.
+    chain of writes is also cut if its mosaic becomes so fine that two parts take fewer nodes. For
+    those in ``unanswered``, the budget of a question was spent. If ``given_up``, no value is
+    analysed. Unless ``whole``, only values that are connected with scatters are analysed: any other
+    value is its own source.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Provenance:
             self.unmoved[node] = why
 
     def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
-        """Name the spent budget in a refusal, if a question about a scatter ran out of it."""
+        """Name the limit of a question in a refusal, if a question about the scatter reached it."""
         if node not in self.unanswered:
             return why
         detail = Detail("{} steps; without the answer, {}", LIMITS.question_steps, why)
@@ -130,10 +129,6 @@ class Provenance:
         """Return whether a scatter is handled together with earlier writes to what it reads."""
         split = self.split_before.get(node, 0)
         return split < 2 and any(v in self.absorbed for v in node.inputs[2 * split :: 2])
-
-    def existing_views(self) -> ExistingViews:
-        """Return, for each source, the values of the graph that are views of it."""
-        return existing_views(self)
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
@@ -162,14 +157,10 @@ class Provenance:
             self._mosaics[value] = None if shape is None else Mosaic.of(value, shape)
         return self._mosaics[value]
 
-    def _call(self, node: ir.Node) -> Call:
-        inputs = [None if v is None else self.abstract(v) for v in node.inputs]
-        version = self.scope.opsets.get(node.domain, 0)
-        return Call(node, inputs, version, self.facts, self.scope.attributes, self.scope.visit_id)
-
     def _move(self, node: ir.Node) -> None:
+        inputs = [None if v is None else self.abstract(v) for v in node.inputs]
         try:
-            found = MOVES[node.op_type](self, self._call(node))
+            found = MOVES[node.op_type](self, self.scope.call(node, inputs))
         except (UnknownAttributeError, LookupError):
             return
         except RefusedError as error:
@@ -260,8 +251,8 @@ class Provenance:
                 return found, value
         # The operator checks that they have this shape. Another known shape may be wrong: a size 0
         # in the shape of a Reshape stands for another dim.
-        node = value.producer()
-        if node is not None and node.graph is self.graph and _is_reshape(node):
+        node = made_by(value, "Reshape")
+        if node is not None and node.graph is self.graph:
             seen, source = reshaped(self, node, shape), node.inputs[0]
             if seen is not None and source is not None:
                 return seen, source
@@ -274,7 +265,3 @@ def _few(mosaic: Mosaic) -> Mosaic:
     if len(mosaic.cells) > LIMITS.cells:
         raise RefusedError(Reason.TOO_COSTLY, f"{len(mosaic.cells)} regions")
     return mosaic
-
-
-def _is_reshape(node: ir.Node) -> bool:
-    return node.op_type == "Reshape" and node.domain == ""

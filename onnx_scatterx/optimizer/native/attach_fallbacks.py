@@ -16,10 +16,10 @@ from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
 from onnx_scatterx.optimizer.native.nodes import new_nodes, set_fallback
 
 
-def attach_fallbacks(model: ir.Model) -> None:
+def attach_fallbacks(model: ir.Model) -> bool:
     """Fold transposes into the new ScatterX nodes of a model and add the functions that they call.
 
-    Equal bodies are one function.
+    Equal bodies are one function. The result is whether there are such nodes.
     """
     places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     fallbacks: dict[FallbackSpec, ir.Function] = {}
@@ -34,6 +34,7 @@ def attach_fallbacks(model: ir.Model) -> None:
         model.graph.opset_imports.setdefault(function.domain, 1)
     if fallbacks:
         _raise_version(model)
+    return bool(fallbacks)
 
 
 def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:

@@ -28,7 +28,7 @@ _SMALL = 64  # elements of a constant that is compared
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect on a model: the line of every scatter, the nodes written for it, all operators."""
+    """The effect of a rewriting: the entry and the new nodes of each scatter, and all operators."""
 
     entries: tuple[Entry, ...]
     written: Mapping[str, Written]

@@ -87,7 +87,7 @@ class Budget:
         self._pay(steps)
 
     def last(self, steps: int) -> None:
-        """Take steps from the command alone: for results that outlive the part."""
+        """Take steps from the command alone, for results that are used after the part has ended."""
         self.steps -= steps
         if self.steps < 0:
             raise SpentError

@@ -52,7 +52,7 @@ class Limits:
     size_monomials: int = 48
     """Monomials of a size: one that is longer gets a name of its own."""
     choice_monomials: int = 12
-    """The same for a size with choices in it, which is dearer to write than to read."""
+    """The same for a size with choices: its nodes cost more than to read it from a shape."""
     content_monomials: int = 64
     """Monomials of an element: one that is longer gets a name of its own."""
     weight: int = 4096

@@ -82,9 +82,10 @@ class OneSize(ConstraintSet):
         return self._of_size[leaf][1:]
 
     def _at_others(self, leaf: Symbol) -> tuple[Term, ...] | None:
-        """Return all facts about a size, if each other leaf in them is the least that it may be.
+        """Return all facts about a size, with the least value in the place of every other leaf.
 
-        Facts about these leaves are among them. What is not a term of the size alone is not known.
+        Facts about these leaves are included. The result is None if these values contradict a fact,
+        or if something else than the size remains in one.
         """
         if self._passing:
             return None  # facts of one case: another search decides it

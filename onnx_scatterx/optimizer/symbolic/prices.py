@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Prices:
-    """All prices. Some are steps for a thing, and some are things for a step."""
+    """All prices: steps for one unit of work, or units of work for one step."""
 
     # Steps for one of these.
     monomial: int = 2

@@ -1,7 +1,7 @@
 """Terms at a few hundred points: a term that is negative at an allowed point is not proven.
 
-A search without a proof takes the longest. Most terms that are not always >= 0 are negative at a
-random point, and so are nearly all terms that a search tries in vain.
+A search that finds no proof takes longest. Most terms that are not always >= 0 are negative at some
+point of the sample. So most of these searches need not begin.
 """
 
 from __future__ import annotations

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import onnx_ir as ir
-
 from onnx_scatterx.optimizer.native.attach_fallbacks import attach_fallbacks
-from onnx_scatterx.optimizer.native.nodes import new_nodes
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import own_budget
 from onnx_scatterx.optimizer.transforms.base import Pass
@@ -21,10 +18,5 @@ class AttachFallbacks(Pass):
         return settings.target.has_scatterx
 
     def run(self, job: Job) -> bool:
-        model = job.model
-        places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
-        found = any(True for place in places for _ in new_nodes(place))
-        if found:
-            with own_budget():  # a plan is written completely
-                attach_fallbacks(model)
-        return found
+        with own_budget():  # a plan is written completely
+            return attach_fallbacks(job.model)

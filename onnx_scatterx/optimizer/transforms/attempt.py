@@ -1,8 +1,8 @@
-"""Scatters are written, the result is judged, and restored if the runtime would compute another.
+"""Scatters are written; if ONNX Runtime would compute something else, the model is restored.
 
-Some effects of a write are far from it, and are seen only in the whole model. If there is one, the
-model becomes what it was. It is then written again without the scatters that are connected with
-the effect; if that does not help, it is not changed.
+Some effects of a write are far from it, and are seen only in the whole model. If there is such an
+effect, the model is restored, and the scatters that are not connected with the effect are written
+again. If that does not help, the model is not changed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import called_function, each_graph, graphs_of, nodes_within
+from onnx_scatterx.ir.clone import become, cloned
+from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, nodes_within
 from onnx_scatterx.optimizer.lift.lift_gather import is_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.transforms.empty_loops import EmptyLoops
@@ -24,7 +24,7 @@ from onnx_scatterx.text.reasons import Refusal
 def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
     """Write the scatters of a model by ``lower``, until the result passes; return the last job."""
     model = job.model
-    for number, node in enumerate(n for graph in each_graph(model) for n in graph):
+    for number, node in enumerate(n for graph in all_graphs(model) for n in graph):
         node.meta[NUMBER] = number
     loops = EmptyLoops(model)
     readers = SoleReaders(job)
@@ -36,10 +36,7 @@ def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
         if before is None or not found or job.forbidden is not None:
             return job
         more = _keep(before, exposed, _after) + _keep(before, other, _before)
-        again = cloned(before)
-        model.graph = again.graph
-        model.functions.clear()
-        model.functions.update(again.functions)
+        become(model, cloned(before))
         job = job.again(None if more else next(iter(found.values())))
         readers = SoleReaders(job)
 
@@ -48,7 +45,7 @@ def _keep(
     model: ir.Model, found: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
 ) -> int:
     """Keep the scatters and gathers that are connected with nodes; return how many are new."""
-    nodes = [n for graph in each_graph(model) for n in graph]
+    nodes = [n for graph in all_graphs(model) for n in graph]
     holders: dict[ir.Graph | None, list[ir.Node]] = {
         body: [n] for n in nodes for body in graphs_of(n)
     }

@@ -15,11 +15,11 @@ class Pass(ir.passes.InPlacePass):
     """One step of the pipeline. Called with a model it runs alone, and analyses the model."""
 
     is_guard: ClassVar[bool] = False
-    """It runs whichever passes are chosen: the result is right, and fits the target, with it."""
+    """It runs whichever passes are chosen: without it the result may be wrong or refused."""
     reports: ClassVar[bool] = False
     """It runs even if it must not change the model, and says why nodes are kept."""
     of_the_rest: ClassVar[bool] = False
-    """It is about nodes that are unrelated to scatters, so what is only tried is without it."""
+    """It is about nodes that are unrelated to scatters, so a trial of the pipeline omits it."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings.of()

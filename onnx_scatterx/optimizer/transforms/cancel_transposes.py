@@ -16,7 +16,7 @@ from onnx_scatterx.optimizer.transforms.job import Job
 
 
 class CancelTransposes(Pass):
-    """Lets readers of such a pair read the input of the pair.
+    """Makes the readers of such a pair read its input.
 
     If it runs alone, no node is new, and nothing changes.
     """

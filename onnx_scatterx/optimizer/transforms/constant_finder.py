@@ -12,8 +12,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import is_integer
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms import integer_kernels
@@ -29,8 +29,8 @@ from onnx_scatterx.optimizer.transforms.constant_runs import (
 class ConstantFinder:
     """Finds constants in readings of a model, within limits that count all readings together.
 
-    ``found`` are the values that the last reading gives; ``made`` are constants that were written
-    after an earlier one.
+    ``found`` are the values that the last reading gives. ``made`` are the constants that were
+    written after earlier readings.
     """
 
     def __init__(self, model: ir.Model, runner: NodeRunner) -> None:
@@ -57,15 +57,9 @@ class ConstantFinder:
                 self._compute(node, scope)
         return self._runs > before
 
-    def graphs(self) -> Iterator[tuple[ir.Graph, Scope]]:
-        """Yield the graphs, but not the fallbacks of ScatterX, and what is known in each."""
-        for graph, scope in self.known.scopes.items():
-            if scope.function is None or not is_scatterx_domain(scope.function.domain):
-                yield graph, scope
-
     def nodes(self) -> Iterator[tuple[ir.Graph, ir.Node, Scope]]:
-        """Yield the nodes of these graphs."""
-        for graph, scope in self.graphs():
+        """Yield the nodes of the graphs, without the fallbacks of ScatterX."""
+        for graph, scope in self.known.own_graphs():
             for node in graph:
                 yield graph, node, scope
 
@@ -98,7 +92,7 @@ class ConstantFinder:
             return
         self._runs += 1
         results: list[np.ndarray] | None = None
-        if all(dtype is not None and _is_integer(dtype) for dtype in dtypes):
+        if all(dtype is not None and is_integer(dtype) for dtype in dtypes):
             results = self._integers_of(node, inputs, scope)
         elif node.op_type in COMPUTED:
             stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
@@ -111,7 +105,7 @@ class ConstantFinder:
     def _integers_of(
         self, node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
     ) -> list[np.ndarray] | None:
-        """Compute a node on integers here; None if this is not what was inferred of its outputs."""
+        """Compute a node on integers; None if a type or shape is not the inferred one."""
         results = integer_kernels.compute(node, inputs)
         if results is None:
             return None
@@ -159,10 +153,6 @@ def _elements(value: ir.Value, scope: Scope) -> int | None:
     found = scope.values.get(value)
     shape = None if found is None else found.static_shape
     return None if shape is None else int(np.prod(shape, dtype=object))
-
-
-def _is_integer(dtype: ir.DataType) -> bool:
-    return dtype.is_integer() or dtype == ir.DataType.BOOL
 
 
 def _is_text(dtype: ir.DataType) -> bool:

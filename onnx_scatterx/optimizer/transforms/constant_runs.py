@@ -40,9 +40,10 @@ MOVING = frozenset(
 """Operators that do not round."""
 
 ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
-"""Types for which ONNX Runtime may compute in float, and not round between two nodes.
+"""Types for which ONNX Runtime may compute in float32, without rounding between two nodes.
 
-A node alone may give another result than in a chain, so only moves of them are computed.
+A node that runs alone may give another result than in a chain. So of the operators on these types,
+only those that move elements are computed.
 """
 
 _SECONDS = 30.0

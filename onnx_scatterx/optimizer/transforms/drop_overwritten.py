@@ -19,7 +19,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.inputs import replace_uses
-from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
@@ -108,8 +107,7 @@ def _drop_positions(
         return True
     columns = rows.reshape(*sizes, -1)[np.ix_(*places)]
     if node.op_type != "ScatterND":
-        call = Call(node, [], w.version, scope.facts, scope.attributes)
-        columns = columns[..., call.integer("axis", 0)]
+        columns = columns[..., scope.call(node).integer("axis", 0)]
     _give(node, [scatter.data, w.constant(columns), write()])
     return True
 

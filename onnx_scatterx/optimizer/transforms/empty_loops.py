@@ -2,9 +2,9 @@
 
     f, s = Loop(0, ...)             s has the numbers that ONNX Runtime infers of the body, else 0
 
-Of a Concat it infers less than of the scatter that the Concat replaces. Then the body declares what
-was inferred of the original. Of other nodes it infers more. Then the scatters that lead to the
-output are kept.
+For a Concat, ONNX Runtime infers less than for the scatter that the Concat replaces. Then the body
+declares what was inferred for the original. For other nodes, it infers more. Then the scatters that
+lead to the output are kept.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.clone import cloned
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import (
+    all_graphs,
     called_function,
     callers_first,
-    each_graph,
     graphs_of,
     nodes_within,
 )
@@ -35,7 +35,7 @@ _Inferred = dict[int, set[tuple[Dims, ...]]]
 
 
 class EmptyLoops:
-    """The Loops of a model that may run no iteration, and what is inferred of their bodies.
+    """The Loops of a model that may run no iteration, and what is inferred for their bodies.
 
     ``numbers`` has each of them under the key NUMBER of its ``meta``.
     """
@@ -43,7 +43,7 @@ class EmptyLoops:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         open_to_callers = overridable(model)
-        nodes = (node for graph in each_graph(model) for node in graph)
+        nodes = (node for graph in all_graphs(model) for node in graph)
         loops = [node for node in nodes if _may_be_empty(node, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
@@ -54,7 +54,7 @@ class EmptyLoops:
         return not self._numbers
 
     def keep_dims(self) -> dict[int, Refusal]:
-        """Declare what was inferred; return the Loops of which something else is inferred now."""
+        """Declare what was inferred; return the Loops for which something else is inferred now."""
         for node in _nodes(self._model, self._numbers):
             called = (self._inferred[0] or {}).get(node.meta[NUMBER], set())
             for value, *dims in zip(_scanned(node), *called, strict=True) if called else ():
@@ -72,14 +72,14 @@ class EmptyLoops:
         return [_dims_of(self._model, self._numbers, fold) for fold in folds]
 
     def _differing(self, now: _Inferred | None, then: _Inferred | None) -> set[int]:
-        """Return the Loops of which something else is inferred; one that is gone has no dims."""
+        """Return the Loops for which something else is inferred; a removed Loop does not count."""
         if now is None or then is None:
             return self._numbers
         return {number for number in now if now[number] != then.get(number)}
 
 
 def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
-    nodes = (n for graph in each_graph(model) for n in graph)
+    nodes = (n for graph in all_graphs(model) for n in graph)
     return [n for n in nodes if n.meta.get(NUMBER) in numbers]
 
 

@@ -133,7 +133,7 @@ class _Folding:
         """Write the constants that are read; return whether there are any."""
         gone = self._fitted()
         dead: list[ir.Node] = []
-        for graph, scope in self.finder.graphs():
+        for graph, scope in self.finder.known.own_graphs():
             old = (self.job.model.ir_version or 0) < 4
             writer = NodeWriter(
                 graph,

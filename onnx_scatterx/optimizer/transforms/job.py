@@ -8,9 +8,8 @@ from functools import cached_property
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import each_graph
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.misread import misread_node
@@ -39,7 +38,7 @@ KEPT = "onnx_scatterx.kept"
 """The key of the scatters and gathers that are kept, with the reason."""
 
 NUMBER = "onnx_scatterx.number"
-"""The key of the number of a node, which its copies have, too."""
+"""The key of the number of a node. Copies of the node have the same number."""
 
 
 @dataclass
@@ -60,14 +59,14 @@ class Job:
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
-    """Those by whose nodes kept scatters are written if the target refuses them: first its host."""
+    """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
     opset_kept: int | None = None  # of the model, if the target takes only older ones
     opset_lowered: int | None = None  # to which the model was lowered
-    defined: tuple[str, ...] = ()  # nodes that became their definitions by it
+    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
-    violations_if_kept: int | None = None  # their number if no wider target were better
+    violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
         self.target = self.settings.target
@@ -159,7 +158,7 @@ class Job:
     def has_scatters(self) -> bool:
         """Whether the model has scatters, or gathers that are rewritten."""
         reads = self.settings.reads
-        nodes = (node for graph in each_graph(self.model) for node in graph)
+        nodes = (node for graph in all_graphs(self.model) for node in graph)
         return any(is_scatter(n) or is_gather(n, reads) for n in nodes)
 
     @property
@@ -215,21 +214,20 @@ class Job:
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        for graph, scope in self.analysis.knowledge.scopes.items():
-            if scope.function is None or not is_scatterx_domain(scope.function.domain):
-                version = self.model.ir_version or 0
-                yield GraphContext(
-                    graph,
-                    scope,
-                    self.settings.rules,
-                    self.names,
-                    Constants(scope),
-                    scope.function is not None or version < 4,
-                    self.target,
-                    self.costs,
-                    self.note_planned,
-                    self.settings.last_bits,
-                )
+        version = self.model.ir_version or 0
+        for graph, scope in self.analysis.knowledge.own_graphs():
+            yield GraphContext(
+                graph,
+                scope,
+                self.settings.rules,
+                self.names,
+                Constants(scope),
+                scope.function is not None or version < 4,
+                self.target,
+                self.costs,
+                self.note_planned,
+                self.settings.last_bits,
+            )
 
     def note_planned(self, *nodes: ir.Node) -> None:
         """Report how many of the scatters have been planned, or are being planned."""

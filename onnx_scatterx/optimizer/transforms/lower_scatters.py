@@ -101,8 +101,9 @@ def _planned(context: GraphContext) -> _Planned:
 
     A scatter whose result cannot be written is opaque: its result becomes a source, and planning
     starts again. Planning also starts again if a chain of scatters must be split. If the budget is
-    spent, it ends with what was found: a plan stays right if other scatters are kept. So that there
-    are plans for the mosaics that were found, a part of the budget is left for them.
+    spent, planning ends with the plans that were found: a plan stays right if other scatters are
+    kept. A part of the budget is reserved for plans, so the mosaics that were found also get
+    theirs.
     """
     spending = budget()
     last: _Planned | None = None

@@ -1,4 +1,4 @@
-"""Nodes that move elements are written on integers, if ONNX Runtime would not load them on floats.
+"""Nodes that move elements go above a DequantizeLinear, if ONNX Runtime rejects them below it.
 
     before   y = Transpose(DequantizeLinear(x, s, z))
     after    y = DequantizeLinear(Transpose(x), s, z)

@@ -31,8 +31,8 @@ class Outcome:
     """Of scatters that became ScatterX: whether updates are proven not to collide."""
     written: dict[ir.Node, Written] = field(default_factory=dict)  # for removed scatters
 
-    def add(self, written: Commit) -> None:
-        """Add the written nodes."""
+    def add(self, written: Commit | Outcome) -> None:
+        """Add what was done with removed nodes."""
         self.rules.update(written.rules)
         self.work.update(written.work)
         self.selected |= written.selected
@@ -44,11 +44,7 @@ class Outcome:
         self.refusals = later.refusals
         self.dead |= later.dead
         self.index_nodes |= later.index_nodes
-        self.rules.update(later.rules)
-        self.work.update(later.work)
-        self.selected |= later.selected
-        self.unique.update(later.unique)
-        self.written.update(later.written)
+        self.add(later)
 
 
 def is_read(value: ir.Value) -> bool:

@@ -1,4 +1,4 @@
-"""Masks that are computed twice are computed once, so that what they choose is seen to be the same.
+"""Masks that are computed twice are computed once, so that they are known to be the same mask.
 
     before   p = NonZero(Less(x, 0))    q = NonZero(Less(x, 0))
              y = ScatterND(x, Transpose(q), Mul(GatherND(x, Transpose(p)), c))

@@ -110,7 +110,7 @@ def _planned(
         exclusive = ExclusiveNodes(graph, found, reached)
         round_ = RewriteRound(context, found, exclusive, copies=False)
         selection = GatherSelection(round_, reached, exclusive, lacking)
-        # The gathers that are kept remove fewer other nodes than was assumed.
+        # Fewer other nodes are removed than was assumed: those of kept gathers stay.
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)
         if last is None or not budget().is_spent:

@@ -1,4 +1,4 @@
-"""Nodes beside quantizers that must keep a reader, because ONNX Runtime moves quantizers otherwise.
+"""Nodes beside quantizers that must keep two readers: past a sole reader, quantizers move.
 
     before   t = Add(a, b); y = QuantizeLinear(t); i = Range(0, Shape(t)[0]); z = ScatterND(x, i, u)
     after    t = Add(a, b); y = QuantizeLinear(t)               t is computed in integers, as y is

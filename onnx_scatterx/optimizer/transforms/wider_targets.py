@@ -1,9 +1,10 @@
-"""A model is planned again for wider targets, if its own refuses more than it must.
+"""A model is planned again for wider targets, if its own target refuses nodes near scatters.
 
-A scatter is kept if one operator of its form is missing in the target. What computes its indices
-may need more that is missing. So the scatters that the target refuses are written by all operators,
-or all scatters are. The result with the fewest violations is the model. If the target does not take
-the sizes of the inputs, these come first.
+A scatter is kept if the target lacks one operator of its replacement. But the nodes that compute
+its indices may need more operators that the target lacks. So two more results are made: in one, all
+operators are allowed for the scatters that the target refuses; in the other, for all scatters. The
+result with the fewest violations is taken. If the target does not take the sizes of the inputs, no
+other result is made: the user has to fix the sizes first.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Callable
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import each_graph
+from onnx_scatterx.ir.clone import become, cloned
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
 from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
@@ -43,9 +44,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
         if _missing(found) < _missing(best):
             best = found
     if best is not first:
-        model.graph = best.model.graph
-        model.functions.clear()
-        model.functions.update(best.model.functions)
+        become(model, best.model)
         best.model = model
         best.violations_if_kept, _ = _missing(first)
     return best
@@ -54,7 +53,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
 def _unrelated(model: ir.Model) -> set[ir.Node]:
     """Return the nodes of a model that compute nothing for its scatters, nor move what they do."""
     found: set[ir.Node] = set()
-    for graph in each_graph(model):
+    for graph in all_graphs(model):
         scatters = [n for n in graph if is_scatter(n)]
         near = connected_moves(graph, MOVES)
         near |= read_only_by([v for n in scatters for v in n.inputs], scatters, graph)

@@ -8,14 +8,12 @@ The forms are those that are used for scatters (``emit.forms``): they compute th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.inputs import replace_uses
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
 from onnx_scatterx.optimizer.emit.writer import Writer
@@ -49,36 +47,22 @@ class WriteOtherForms(Pass):
         return settings.target.is_limited
 
     def run(self, job: Job) -> bool:
-        target = job.settings.target
-        if job.obstacle is not None or not any(_may_have_forms(n) for n in _nodes(job)):
+        target, nodes = job.settings.target, (n for g in all_graphs(job.model) for n in g)
+        if job.obstacle is not None or not any(map(_may_have_forms, nodes)):
             return False
         modified = False
         try:
             with budget().share(1 / 4):
                 known = job.cautious.current()
-                for graph, scope in known.scopes.items():
-                    function = scope.function
-                    if function is None or not is_scatterx_domain(function.domain):
-                        old = (job.model.ir_version or 0) < 4
-                        writer = Writer(
-                            graph,
-                            scope,
-                            job.names,
-                            constant_nodes=function is not None or old,
-                            target=target,
-                        )
-                        constants = Constants(scope)
-                        modified |= _in_graph(graph, Known(scope, constants), writer)
-                        job.note_new(writer.made)
+                old = (job.model.ir_version or 0) < 4
+                for graph, scope in known.own_graphs():
+                    as_nodes = scope.function is not None or old
+                    writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                    modified |= _in_graph(graph, Known(scope, Constants(scope)), writer)
+                    job.note_new(writer.made)
         except LimitError:
             pass  # the rest is kept
         return modified
-
-
-def _nodes(job: Job) -> Iterator[ir.Node]:
-    yield from job.model.graph.all_nodes()
-    for function in job.model.functions.values():
-        yield from function.all_nodes()
 
 
 def _may_have_forms(node: ir.Node) -> bool:

@@ -1,9 +1,9 @@
 """The update that is written to an element: the equation ``T(I) = c`` solved for I.
 
-Each axis of I is found by the first of these that works: it has one point only; a column of T is
-an affine function of it; columns of T are constants; columns of T are the places of a mask at it;
-no column depends on it, so the last one wins; else by a search, about which only the properties of
-a search are known.
+Each axis of I is found by the first of these that works: it has one point only; a column of T is an
+affine function of it; columns of T are constants; columns of T are the places of a mask at it; no
+column depends on it, so the last one wins. If none works, the axis is found by a search, of which
+only the properties are stated.
 """
 
 from __future__ import annotations

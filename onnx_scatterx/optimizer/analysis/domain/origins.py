@@ -1,7 +1,7 @@
 """The origin of a symbol: a declared dim, a dim of a tensor, or an element of a tensor.
 
 ``visit`` distinguishes the visits of one graph, since a body runs more than once. A graph input has
-one value in all of them: it is its own visit.
+the same value in all visits, so the input itself stands for the visit.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def fits(t: Term, dtype: ir.DataType, facts: Facts) -> bool:
 
 
 def stays(t: Term, facts: Facts) -> bool:
-    """Return whether a number lies within 64 bits, as every int64 does at run time.
+    """Return whether a term fits int64, given that each element in it does.
 
     >>> from onnx_scatterx.optimizer.symbolic.terms import element, pos
     >>> p = element("p", (), name="p")

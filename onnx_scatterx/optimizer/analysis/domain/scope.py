@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.symbolic.prove import Facts
@@ -30,6 +32,13 @@ class Scope:
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
 
+    def call(self, node: ir.Node, inputs: Sequence[TensorValue | None] | None = None) -> Call:
+        """Return a node as a transfer function sees it, by default with the inputs known here."""
+        if inputs is None:
+            inputs = [None if v is None else self.values.get(v) for v in node.inputs]
+        version = self.opsets.get(node.domain, 0)
+        return Call(node, inputs, version, self.facts, self.attributes, self.visit_id)
+
     def inner(self) -> Scope:
         """Return the scope of a subgraph: facts from outside hold in it, but not the reverse."""
         return dataclasses.replace(self, facts=self.facts.assuming(), visit_id=object())
@@ -45,6 +54,11 @@ class Knowledge:
     """Sizes that several graph inputs declare under one name (the assumption declared-dims)."""
     suspected: tuple[Clause, ...] = ()
     """Facts about declared sizes that would make more shapes known: ``N >= 1``."""
+
+    def own_graphs(self) -> list[tuple[ir.Graph, Scope]]:
+        """Return the graphs of the model with their scopes, without the fallbacks of ScatterX."""
+        functions = ((g, s, s.function) for g, s in self.scopes.items())
+        return [(g, s) for g, s, f in functions if f is None or not is_scatterx_domain(f.domain)]
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Indicator, Term, co
 
 
 def _is_light(t: Term) -> bool:
-    """Return whether it is worth to look for cases in a term that the facts decide."""
+    """Return whether a term has cases, and is short enough to ask whether facts decide them."""
     return t.piecewise and t.weight <= LIMITS.weight
 
 

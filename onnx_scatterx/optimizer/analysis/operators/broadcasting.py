@@ -1,8 +1,7 @@
 """Output shapes if ONNX Runtime broadcasts, but ONNX's shape inference does not.
 
-PRelu broadcasts x to the slope as well, not only the slope to x. Of the dims with one letter in an
-Einsum, those that are 1 are broadcast. Up to 1.31, a MatMul with an empty sum takes the batch of
-its left side, which is not broadcast.
+Of the dims with one letter in an Einsum, those that are 1 are broadcast. Up to 1.31, a MatMul with
+an empty sum takes the batch of its left side, which is not broadcast.
 """
 
 from __future__ import annotations
@@ -19,13 +18,6 @@ from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.symbolic.terms import Term
-
-
-def prelu(call: Call) -> Result:
-    x, slope = call.inputs
-    if x is None or slope is None or x.shape is None or slope.shape is None:
-        return None
-    return [TensorValue(x.dtype, broadcast_shapes([x.shape, slope.shape]))]
 
 
 def matmul(call: Call, asked: Sequence[Term] = ()) -> Result:

@@ -1,4 +1,4 @@
-"""Transfer functions of operators whose numbers are not followed: the shape is that of an input.
+"""Transfer functions of operators whose numbers are not followed: the shape is that of inputs.
 
 ONNX's own shape inference says the same, but takes a hundred times as long for each node.
 """
@@ -29,16 +29,19 @@ def same_shape(call: Call) -> Result:
     return [TensorValue(ir.DataType.BOOL if call.node.op_type in _TESTS else x.dtype, x.shape)]
 
 
-def power(call: Call) -> Result:
-    """Return a tensor of the base's type, in the shape of base and exponent together."""
-    base, exponent = call.inputs
-    if base is None or exponent is None or base.shape is None or exponent.shape is None:
+def broadcast(call: Call) -> Result:
+    """Return a tensor of the first input's type, in the shape of both inputs together.
+
+    ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x.
+    """
+    first, second = call.inputs
+    if first is None or second is None or first.shape is None or second.shape is None:
         return None
-    return [TensorValue(base.dtype, broadcast_shapes([base.shape, exponent.shape]))]
+    return [TensorValue(first.dtype, broadcast_shapes([first.shape, second.shape]))]
 
 
 OF_SHAPES: dict[str, Callable[[Call], Result]] = {
     **dict.fromkeys((*_SAME_TYPE.split(), *_TESTS), same_shape),
-    "Pow": power,
+    "Pow": broadcast,
 }
 """The operators of this file."""
