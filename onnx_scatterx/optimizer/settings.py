@@ -125,7 +125,9 @@ class Settings:
         >>> sorted(Settings.of(target="standard, avoid = ['GatherND']").reads)
         ['GatherND']
         """
-        return frozenset(op for op in READS if self.gathers or not self.target.has(op))
+        target = self.target
+        lacking = {op for op in READS if not target.has(op) or not target.limits_of(op).constant}
+        return READS if self.gathers else frozenset(lacking)
 
     @property
     def deterministic(self) -> bool:

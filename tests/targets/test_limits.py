@@ -151,8 +151,25 @@ def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
     assert_same(proto, result.model, [{"x": sample("float32", 4, 2)}])
 
 
+@pytest.mark.parametrize("rest", ["", 'avoid = ["Gather", "Slice"]'])
+@pytest.mark.parametrize("indices", ["rows", "at"])
+def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
+    """Another operator reads constant rows; a model without scatters is changed for it, too."""
+    text = f"""{HEAD} g (float[4, 2] x, int64[3, 1] at) => (float[3, 2] y)
+        <int64[3, 1] rows = {{3, 0, -2}}> {{ y = GatherND (x, {indices}) }}"""
+    profile = f'name = "npu"\n{rest}\n[limits.GatherND]\nconstant = false'
+    proto = onnx.parser.parse_model(text)
+    result = onnx_scatterx.optimize(proto, target=written(tmp_path / "npu.toml", profile))
+    refused = indices == "rows" and rest != ""
+    why = ["npu takes no GatherND at constant indices"] if refused else []
+    assert [v.why for v in result.report.violations] == why
+    assert ("GatherND" in operators(result.model)) == (indices == "at" or refused)
+    feeds = {"x": sample("float32", 4, 2), "at": np.array([[0], [-1], [2]])}
+    assert_same(proto, result.model, [feeds])
+
+
 def test_every_key_is_tested() -> None:
-    assert {*CASES, "axes_input", "computed", "negative", "reductions"} == set(KEYS)
+    assert {*CASES, "axes_input", "computed", "constant", "negative", "reductions"} == set(KEYS)
 
 
 def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:

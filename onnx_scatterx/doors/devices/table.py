@@ -21,7 +21,7 @@ from onnx_scatterx.doors.devices.checking import Check, judged
 from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.doors.devices.registry import Consumer
 from onnx_scatterx.doors.devices.subject import FORMS, Subject, written
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.writing import write_text
 
@@ -101,6 +101,9 @@ class Record:
 def _scatters(model: onnx.ModelProto) -> int:
     names = ("ScatterND", "ScatterElements", "Scatter", "TensorScatter")
     return sum(node.op_type in names for node in model.graph.node)
+
+
+_LETTERS = 250  # of an answer in Markdown
 
 
 @dataclass(frozen=True)
@@ -186,7 +189,7 @@ class DeviceTable:
     def _lost(self) -> Iterable[str]:
         for (model, consumer, form), cell in self.cells.items():
             if form != FORMS[0] and not cell.check and self.cells[model, consumer, FORMS[0]].check:
-                yield f"- lost: {model}, {form}: {cell.check}"
+                yield f"- lost: {model}, {form}: {one_line(cell.check, _LETTERS)}"
 
     def _strict(self) -> Iterable[str]:
         for consumer in self.versions:
@@ -194,7 +197,8 @@ class DeviceTable:
                 first = self.cells[model, consumer, FORMS[2]].violations[0]
                 yield f"- false alarm: {model}: {consumer}: {first}"
             for model in self.unlike_strict(consumer, right=False):
-                yield f"- not named: {model}: {self.cells[model, consumer, FORMS[2]].check}"
+                check = self.cells[model, consumer, FORMS[2]].check
+                yield f"- not named: {model}: {one_line(check, _LETTERS)}"
 
 
 _SIGNS = {"right": "yes", "wrong": "wrong", "refused": "-"}

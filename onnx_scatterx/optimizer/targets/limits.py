@@ -111,6 +111,7 @@ class OperatorLimits:
     steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
     computed: bool = True  # bounds, amounts and shapes that are not constants
     negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
+    constant: bool = True  # indices that are constants
     axes_input: bool = True  # axes as an input: before, they were an attribute
     native: bool | frozenset[str] = True
 
@@ -144,6 +145,8 @@ class OperatorLimits:
             yield f"{name} with steps"
         if not self.computed and _is_computed(use):
             yield f"{name} with computed operands"
+        if not self.constant and (at := _indices(use)) is not None and at.constant is not None:
+            yield f"{name} at constant indices"
         if not self.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
             yield f"{name} with axes as an input"
         if not self.negative and _may_be_negative(use):
@@ -177,9 +180,13 @@ def _is_computed(use: Use) -> bool:
     return False
 
 
-def _may_be_negative(use: Use) -> bool:
+def _indices(use: Use) -> TensorValue | None:
     place = _INDICES.get(use.op_type, 1)
-    indices = use.inputs[place] if place < len(use.inputs) else None
+    return use.inputs[place] if place < len(use.inputs) else None
+
+
+def _may_be_negative(use: Use) -> bool:
+    indices = _indices(use)
     if indices is None:
         return False
     if indices.constant is not None:

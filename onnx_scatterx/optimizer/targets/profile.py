@@ -35,6 +35,7 @@
     computed = false                       # starts and ends must be constants
     [limits.Gather]
     negative = false                       # no indices (of a Slice: steps) that may be negative
+    constant = false                       # no indices that are constants
     [limits.ReduceMax]
     axes_input = false                     # axes as an attribute only, as in operator set 17
     [limits.Not]

@@ -16,6 +16,7 @@ _NOT = {
     "steps": "only step 1",
     "computed": "only constant bounds",
     "negative": "only indices (of a Slice: steps; of Mod: dividends) that are not negative",
+    "constant": "only at indices that are not constants",
     "axes_input": "only axes as an attribute",
     "native": "runs on the host, a second choice",
 }
