@@ -1,0 +1,170 @@
+"""Writes by an index or by a mask.
+
+    x[:, a:b:s] by an arange         a slice
+    x[m] = v, x[m] = y[m]            where(m, v, x), where(m, y, x)
+    x[m] = f(x[m])                   where(m, f(x), x), if f computes each element for itself
+    x[m] = u, masked_scatter         cat([x, u])[n - 1 + cumsum(m) if m else i]
+    x[i] = v, index_copy             cat([x, v])[n + the last j with i[j] = p, or p], p < n
+    x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
+
+An index that counts from the end is ``remainder(i, n)``: the program runs only if -n <= i < n.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
+from onnx_scatterx.doors.programs.slices import write
+
+MOST = 2**20
+"""The most comparisons of positions with indices, if their number is known."""
+
+
+def index_put(
+    ops: Ops,
+    x: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool = False,
+) -> Tensor | None:
+    places = [(dim, index) for dim, index in enumerate(indices) if index is not None]
+    if accumulate or not places:
+        return None
+    (dim, index), values = places[0], ops.cast(values, x)
+    if len(places) == 1:
+        if ops.is_bool(index):
+            return _masked(ops, x, dim, index, values)
+        if ops.rank(index) == 1:
+            sizes = ops.sizes(x)
+            wanted = [*sizes[:dim], ops.size(index, 0), *sizes[dim + 1 :]]
+            values = ops.expand(values, wanted)
+            return None if values is None else _rows(ops, x, dim, index, values)
+        if ops.rank(index) == 0:
+            values = _spread(ops, values, ops.rank(x) - dim - 1, -1, 1)
+            return _where_at(ops, x, dim, index, values)
+        return None
+    (after, second), n = places[1], ops.size(x, dim)
+    if len(places) > 2 or after != dim + 1 or any(ops.is_bool(i) for _, i in places):
+        return None
+    if ops.progression(index) != (0, 1) or not ops.holds(n, ops.size(index, 0)):
+        return None
+    values = _spread(ops, values, ops.rank(x) - after - 1, -1, 1)
+    if ops.rank(second) == 1:
+        second = ops.unsqueeze(second, 1)
+    elif ops.rank(second):
+        return None
+    return _where_at(ops, x, after, second, values)
+
+
+def index_copy(ops: Ops, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor | None:
+    if not ops.rank(x) or ops.rank(index) != 1:
+        return None
+    return _rows(ops, x, dim % ops.rank(x), index, ops.cast(source, x))
+
+
+def masked_scatter(ops: Ops, x: Tensor, mask: Tensor, source: Tensor) -> Tensor | None:
+    mask = ops.expand(mask, ops.sizes(x))
+    if mask is None:
+        return None
+    return _in_order(ops, x, mask, ops.view(ops.cast(source, x), [-1]))
+
+
+def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tensor | None:
+    depth, rest = ops.rank(mask), ops.rank(x) - dim - ops.rank(mask)
+    full = mask
+    for _ in range(rest):
+        full = ops.unsqueeze(full, ops.rank(full))
+    elements = ops.unmasked(values, mask, x) if dim == 0 else None
+    if elements is not None:
+        return _where(ops, full, elements, x)
+    at = ops.rank(values) - rest - 1  # the axis of what the mask chooses
+    if at < 0 or (ops.holds(ops.size(values, at), 1) and ops.holds(1, ops.size(values, at))):
+        return _where(ops, full, _spread(ops, values, rest, at, depth), x)
+    if dim:
+        return None
+    values = ops.expand(values, [ops.size(values, 0), *ops.sizes(x)[depth:]])
+    return None if values is None else _in_order(ops, x, mask, values, broadcast=True)
+
+
+def _where(ops: Ops, mask: Tensor, values: Tensor, x: Tensor) -> Tensor | None:
+    """Choose values, if they are known to fit."""
+    fine = ops.expand(values, ops.sizes(x)) is not None
+    return ops.where(mask, values, x) if fine else None
+
+
+def _spread(ops: Ops, values: Tensor, rest: int, at: int, depth: int) -> Tensor:
+    """Give values one axis of size 1 for each axis of a mask, in front of the rest."""
+    have = 1 if at >= 0 else 0
+    if ops.rank(values) - have > rest or have:
+        for _ in range(depth - have):
+            values = ops.unsqueeze(values, ops.rank(values) - rest)
+    return values
+
+
+def _where_at(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
+    n = ops.size(x, dim)
+    hit = ops.calc("eq", ops.calc("remainder", index, n), ops.arange(0, n, x))
+    for _ in range(ops.rank(x) - dim - 1):
+        hit = ops.unsqueeze(hit, ops.rank(hit))
+    return _where(ops, hit, values, x)
+
+
+def _in_order(ops: Ops, x: Tensor, mask: Tensor, source: Tensor, broadcast: bool = False) -> Tensor:
+    """Write the rows of source, in order, where a mask of leading axes is true.
+
+    If ``broadcast``, a single row goes to all these places.
+    """
+    sizes = ops.sizes(x)
+    depth, count = ops.rank(mask), 1
+    for size in sizes[: ops.rank(mask)]:
+        count = ops.mul(count, size)
+    flat = depth > 1 or ops.rank(x) == 0
+    rows = ops.view(x, [count, *sizes[depth:]]) if flat else x
+    mask = ops.view(mask, [count]) if flat else mask
+    ordinal, k = ops.cumsum(mask), ops.size(source, 0)
+    if broadcast and not ops.holds(2, k):
+        ordinal = ops.calc("min", ordinal, k)
+    found = ops.calc("add", ordinal, ops.sub(count, 1))
+    at = ops.where(mask, found, ops.arange(0, count, x))
+    out = ops.take(ops.cat([rows, source], 0), 0, at)
+    return ops.view(out, sizes) if flat else out
+
+
+def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
+    n, k = ops.size(x, dim), ops.size(index, 0)
+    if ops.holds(k, 0):
+        return ops.same(x)
+    values = ops.cast(values, x)
+    series = ops.progression(index) or _series(ops.ints(index), n)
+    if series is not None:
+        return write(ops, x, values, dim, ops.place(series[0], n), series[1])
+    if math.prod(v for v in (n, k) if isinstance(v, int)) > MOST:
+        return None
+    if ops.holds(k, 1) and ops.holds(1, k):
+        return _where_at(ops, x, dim, index, values)
+    at = ops.calc("remainder", index, n)
+    if not ops.holds(1, k):  # an index that is never hit, so that there is a maximum
+        at, k = ops.cat([at, ops.cast(ops.arange(-1, 0, x), at)], 0), ops.add(k, 1)
+    i, j = ops.arange(0, n, x), ops.arange(1, ops.add(k, 1), x)
+    hit = ops.calc("eq", ops.unsqueeze(i, 1), at)
+    last = ops.largest(ops.calc("mul", ops.cast(hit, j), j))  # 0: not written
+    written = ops.calc("add", last, ops.sub(n, 1))
+    at = ops.where(ops.calc("ge", last, 1), written, i)
+    return ops.take(ops.cat([x, values], dim), dim, at)
+
+
+def _series(index: list[int] | None, n: Number) -> tuple[int, int] | None:
+    """Return start and step of indices that go up evenly, none before the first element.
+
+    >>> _series([2, 5, 8], 9), _series([-2, -1], 9), _series([0, 2, 1], 9)
+    ((2, 3), (7, 1), None)
+    """
+    if not index or (min(index) < 0 and not isinstance(n, int)):
+        return None
+    at = [i + n if i < 0 else i for i in index]
+    step = at[1] - at[0] if len(at) > 1 else 1
+    even = step > 0 and all(b - a == step for a, b in itertools.pairwise(at))
+    return (at[0], step) if even else None
