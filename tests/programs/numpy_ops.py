@@ -22,9 +22,9 @@ class Value:
 class NumPy(Ops):
     """With ``dynamic``, no size is an int; with ``facts``, comparisons of sizes are known."""
 
-    def __init__(self, dynamic: bool, facts: bool = True, constant: bool = True) -> None:
+    def __init__(self, dynamic: bool, facts: bool = True, fixed: bool = True) -> None:
         super().__init__()
-        self.dynamic, self.facts, self.constant = dynamic, facts, constant
+        self.dynamic, self.facts, self.fixed = dynamic, facts, fixed
         self.learnt: set[tuple[Any, Any]] = set()
         self.operators: list[str] = []
 
@@ -105,7 +105,10 @@ class NumPy(Ops):
         return Value(x.array)
 
     def ints(self, index: Any) -> list[int] | None:
-        return [int(i) for i in index.array] if self.constant else None
+        return [int(i) for i in index.array] if self.fixed else None
+
+    def constant(self, elements: list[int]) -> Any:
+        return self.made("constant", np.array(elements, np.int64))
 
 
 def number(value: Any) -> int:

@@ -215,4 +215,4 @@ def test_what_is_left_alone() -> None:
     assert index_put(NumPy(False), x, [at], Value(drawn(4)), accumulate=True) is None
     assert index_put(NumPy(False), x, [at, at], Value(drawn(2))) is None
     many = Value(np.zeros(2**20, np.int64))
-    assert index_put(NumPy(False), x, [many], Value(drawn(4))) is None
+    assert index_put(NumPy(False, fixed=False), x, [many], Value(drawn(4))) is None

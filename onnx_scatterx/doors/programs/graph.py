@@ -33,6 +33,14 @@ ALIKE = {
 }
 """What computes the same bits wherever an element stands, and fails for no element."""
 
+PADDED = ("bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+SHOWN = {f"aten.{name}" for name in ("slice.Tensor", "select.int", "expand.default")}
+SHOWN |= {f"aten.{name}.default" for name in ("clone", "unsqueeze", "permute", "view")}
+FULL: dict[str, int | None] = {f"aten.{kind}.default": None for kind in ("full_like", "new_full")}
+FULL |= {f"aten.{kind}.default": 0 for kind in ("zeros", "new_zeros", "zeros_like")}
+FULL |= {f"aten.{kind}.default": 1 for kind in ("ones", "new_ones", "ones_like")}
+"""The number of each element, if it is not the last argument."""
+
 END = 2**63 - 1
 
 
@@ -45,7 +53,7 @@ class Fx(Ops):
         from torch.fx.experimental import symbolic_shapes
 
         self.torch, self.symbolic, self.aten = torch, symbolic_shapes, torch.ops.aten
-        self.graph, self.last_bits = graph, last_bits
+        self.program, self.graph, self.last_bits = program, graph, last_bits
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
         self.numbers: dict[str, Any] = {}
         constants = program.graph_signature.inputs_to_lifted_tensor_constants
@@ -136,6 +144,8 @@ class Fx(Ops):
         return self.call(self.aten.permute.default, x, list(axes))
 
     def view(self, x: Tensor, sizes: Sequence[Number]) -> Tensor:
+        if [isinstance(size, int) for size in sizes].count(False) == 1 and 0 not in sizes:
+            sizes = [size if isinstance(size, int) else -1 for size in sizes]
         return self.call(self.aten.reshape.default, x, list(sizes))
 
     def expand(self, x: Tensor, sizes: Sequence[Number]) -> Tensor | None:
@@ -199,6 +209,54 @@ class Fx(Ops):
         whole = isinstance(start, int | self.torch.fx.Node) and isinstance(step, int) and step > 0
         return (start, step) if whole and self.holds(0, start) else None
 
+    def constant(self, elements: list[int]) -> Tensor | None:
+        from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
+
+        if self.graph is not self.program.graph:  # a branch has no constants of its own
+            return None
+        name = f"c_positions_{len(self.program.constants)}"
+        self.program.constants[name] = value = self.torch.tensor(elements)
+        with self.graph.inserting_before(next(iter(self.graph.nodes))):
+            node = self.graph.placeholder(name)
+        node.meta["val"] = self.mode.from_tensor(value)
+        spec = InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), name)
+        self.program.graph_signature.input_specs.insert(0, spec)
+        return node
+
+    def filled(self, x: Tensor) -> str | None:
+        padded = str(self.value(x).dtype).removeprefix("torch.") in PADDED
+        if not padded or not all(isinstance(size, int) for size in self.sizes(x)):
+            return None  # constant_pad_nd makes guards that its sizes are those of the export
+        number = self._number(x)
+        return None if number is None else repr(number.to(self.value(x).dtype).item())
+
+    def _number(self, x: Any) -> Any:
+        name = str(getattr(x, "target", ""))
+        if name in ("aten.fill.Tensor", "aten.fill.Scalar", "aten.full.default"):
+            found = self._number(x.args[1])
+        elif name in FULL:
+            found = self._number(FULL[name] if FULL[name] is not None else x.args[-1])
+        elif name in SHOWN or name == "aten._to_copy.default":
+            found = self._number(x.args[0])
+        elif isinstance(x, bool | int | float):
+            return self.torch.tensor(x)
+        else:
+            found = self.constants.get(getattr(x, "name", None))
+            return found if found is not None and found.numel() == 1 else None
+        return None if found is None else found.to(self.value(x).dtype)
+
+    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
+        widths = [0, 0] * (self.rank(x) - 1 - dim) + [before, after]
+        pad = self.aten.constant_pad_nd.default
+        value = fill == "True" if fill in ("True", "False") else float(fill)
+        if not self.value(x).dtype.is_floating_point:
+            value = int(fill == "True") if fill in ("True", "False") else int(fill)
+        if x.target is pad and repr(x.args[2]) == repr(value):
+            longest = max(len(widths), len(x.args[1]))
+            both = ([*w, *[0] * (longest - len(w))] for w in (widths, x.args[1]))
+            x, widths = x.args[0], [a + b for a, b in zip(*both, strict=True)]
+        return self.call(pad, x, widths, value)
+
     def unmasked(self, values: Tensor, mask: Tensor, x: Tensor) -> Tensor | None:
         if values.op != "call_function":
             return None
@@ -228,7 +286,7 @@ def remove(program: Any, last_bits: bool) -> bool:
     for module in [m for m in modules if hasattr(m, "graph")]:
         graph = module.graph
         (output,) = (node for node in graph.nodes if node.op == "output")
-        roots = [_root(node) for node in output.all_input_nodes]
+        roots = [_root(node) for node in output.args[0]]
         ops = Fx(program, graph, last_bits)
         if ops.mode is None:
             continue
@@ -281,9 +339,8 @@ def _replacement(ops: Fx, node: Any) -> Any:
     if not node.kwargs and x in ops.rows and name in ("slice.Tensor", "select.int"):
         return _read(ops, name, *node.args)
     users = {str(user.target).removeprefix("aten.") for user in node.users}
-    if (name == "copy.default" and users & {*RULES, "output"}) or (
-        name == "fill.Tensor" and users & {*RULES}
-    ):
+    copied = name == "copy.default" and users & {*RULES, "output"}
+    if copied or (name == "fill.Tensor" and users & {*RULES} and _base(x) in ops.rows):
         return ops.expand(ops.cast(node.args[1], x), ops.sizes(x))
     return None
 
@@ -301,8 +358,12 @@ def _read(
     parts = cut(ops, pieces, lo, hi) if axis == dim and step == 1 else None
     if parts is None or len(parts[1]) != 1 or not isinstance(run := parts[1][0], Run):
         return None
+    at = ops.sub(lo, run.shift)
+    inserted = run.source.target is ops.aten.unsqueeze.default and run.source.args[1] == dim
+    if name == "select.int" and inserted and ops.holds(at, 0):
+        return run.source.args[0]
     if name == "select.int":
-        return ops.call(ops.aten.select.int, run.source, dim, ops.sub(lo, run.shift))
+        return ops.call(ops.aten.select.int, run.source, dim, at)
     return part(ops, run.source, dim, ops.sub(run.lo, run.shift), ops.sub(run.hi, run.shift))
 
 
@@ -315,6 +376,13 @@ def _indexable(ops: Fx, indices: Sequence[Any]) -> bool:
 def _origin(node: Any) -> Any:
     """Return the node that a copy copies."""
     while str(node.target) in ("aten.clone.default", "aten.lift_fresh_copy.default"):
+        node = node.args[0]
+    return node
+
+
+def _base(node: Any) -> Any:
+    """Return what a node is a part of."""
+    while str(node.target) in ("aten.slice.Tensor", "aten.select.int"):
         node = node.args[0]
     return node
 
@@ -339,7 +407,9 @@ def _equal(a: Any, b: Any, depth: int = 8) -> bool:
 
 
 def _root(node: Any) -> Any:
-    """Return the node whose memory a node shows."""
+    """Return the node whose memory a node shows; None for a number."""
+    if not hasattr(node, "target"):
+        return None
     schema = getattr(node.target, "_schema", None)
     while schema and schema.arguments and schema.arguments[0].alias_info is not None:
         node = node.args[0]
@@ -350,10 +420,12 @@ def _root(node: Any) -> Any:
 def _own(ops: Fx, output: Any, before: list[Any]) -> None:
     """Give outputs memory of their own that now share it with an input, or with each other."""
     seen: dict[Any, Any] = {}
-    outputs = output.all_input_nodes
-    for node, root in zip(outputs, before, strict=True):
+    outputs = list(output.args[0])
+    for i, (node, root) in enumerate(zip(outputs, before, strict=True)):
         now = _root(node)
+        if root is None:
+            continue
         if (now.op == "placeholder" and root is not now) or seen.setdefault(now, root) is not root:
             with ops.graph.inserting_before(output):
-                clone = ops.call(ops.aten.clone.default, node)
-            output.replace_input_with(node, clone)
+                outputs[i] = ops.call(ops.aten.clone.default, node)
+    output.args = (tuple(outputs),)

@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 
 from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
+from onnx_scatterx.doors.programs.rows import Piece, Run, emit, written
 from onnx_scatterx.doors.programs.slices import write
 
 MOST = 2**20
@@ -141,6 +142,12 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     series = ops.progression(index) or _series(ops.ints(index), n)
     if series is not None:
         return write(ops, x, values, dim, ops.place(series[0], n), series[1])
+    known = ops.ints(index)
+    if known is not None and isinstance(n, int):
+        pieces: list[Piece] = [Run(0, n, x)]
+        for j, i in enumerate(known):
+            pieces = written(ops, pieces, values, i % n, 1, 1, j) or []
+        return emit(ops, dim, pieces)
     if math.prod(v for v in (n, k) if isinstance(v, int)) > MOST:
         return None
     if ops.holds(k, 1) and ops.holds(1, k):
@@ -151,8 +158,8 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     i, j = ops.arange(0, n, x), ops.arange(1, ops.add(k, 1), x)
     hit = ops.calc("eq", ops.unsqueeze(i, 1), at)
     last = ops.largest(ops.calc("mul", ops.cast(hit, j), j))  # 0: not written
-    written = ops.calc("add", last, ops.sub(n, 1))
-    at = ops.where(ops.calc("ge", last, 1), written, i)
+    new = ops.calc("add", last, ops.sub(n, 1))
+    at = ops.where(ops.calc("ge", last, 1), new, i)
     return ops.take(ops.cat([x, values], dim), dim, at)
 
 

@@ -94,6 +94,18 @@ class Ops(ABC):
         """Return start and step of an arange that is known only at run time."""
         return None
 
+    def constant(self, elements: list[int]) -> Tensor | None:
+        """Return a vector."""
+        return None
+
+    def filled(self, x: Tensor) -> str | None:
+        """Return the number that every element is, as text; None if it is not known."""
+        return None
+
+    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
+        """Return a tensor with a number before and after it along an axis."""
+        raise NotImplementedError
+
     def unmasked(self, values: Tensor, mask: Tensor, x: Tensor) -> Tensor | None:
         """Return f of all elements, if the values are f of those where the mask is true."""
         return None

@@ -7,8 +7,12 @@ turn. To write a slice replaces parts; to read one needs only the parts that it 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
+
+MOST_PARTS = 6
+"""With more nodes, one read at constant positions is written instead, if positions are known."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +101,63 @@ def _columns(
 def emit(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor:
     """Write the tensor that has these parts along an axis."""
     kept = [piece for piece in pieces if not ops.holds(piece.hi, piece.lo)] or pieces[:1]
-    parts = [_run(ops, dim, p) if isinstance(p, Run) else _comb(ops, dim, p) for p in kept]
-    out = parts[0] if len(parts) == 1 else ops.cat(parts, dim)
+    cost = sum(2 * len(p.columns) + 2 if isinstance(p, Comb) else 1 for p in kept)
+    out = _gathered(ops, dim, kept) if cost > MOST_PARTS else None
+    if out is None:
+        parts = _padded(ops, dim, kept)
+        out = parts[0] if len(parts) == 1 else ops.cat(parts, dim)
     ops.rows.setdefault(out, (dim, pieces))
     return out
+
+
+def _gathered(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor | None:
+    """Write the parts as a read at constant positions of all that they come from."""
+    ends = [end for piece in pieces for end in (piece.lo, piece.hi)]
+    if not all(isinstance(end, int) for end in ends):
+        return None
+    starts: dict[Tensor, int] = {}
+    at: list[int] = []
+    for p in pieces:
+        columns = p.columns if isinstance(p, Comb) else ((p.source, ops.sub(p.lo, p.shift), 1),)
+        for source, first, _ in columns:
+            n, before = ops.size(source, dim), sum(ops.size(s, dim) for s in starts)
+            if not isinstance(n, int) or not isinstance(first, int):
+                return None
+            starts.setdefault(source, before)
+        for i in range((p.hi - p.lo) // len(columns)):
+            at += [starts[source] + first + i * stride for source, first, stride in columns]
+    index = ops.constant(at)
+    if index is None:
+        return None
+    sources = list(starts)
+    return ops.take(ops.cat(sources, dim) if len(sources) > 1 else sources[0], dim, index)
+
+
+def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
+    """Write the parts; those of one number are the padding of their neighbours."""
+    entries: list[list[Any]] = []  # a part, a number, how often it is before and after the part
+    for p in pieces:
+        fill, width = ops.filled(p.source) if isinstance(p, Run) else None, ops.sub(p.hi, p.lo)
+        last: list[Any] = entries[-1] if entries else [None, None, 0, 0]
+        if fill is not None and isinstance(width, int):
+            if last[0] is not None and last[1] in (None, fill):
+                last[1], last[3] = fill, last[3] + width
+            elif entries and last[1] == fill:
+                last[2] += width
+            else:
+                entries.append([None, fill, width, 0])
+        elif entries and last[0] is None:
+            last[0] = p
+        else:
+            entries.append([p, None, 0, 0])
+    if any(entry[0] is None for entry in entries):
+        return [_piece(ops, dim, p) for p in pieces]
+    made = ((_piece(ops, dim, p), *rest) for p, *rest in entries)
+    return [ops.pad(x, dim, before, after, fill) if fill else x for x, fill, before, after in made]
+
+
+def _piece(ops: Ops, dim: int, piece: Piece) -> Tensor:
+    return _run(ops, dim, piece) if isinstance(piece, Run) else _comb(ops, dim, piece)
 
 
 def part(ops: Ops, x: Tensor, dim: int, lo: Number, hi: Number, step: int = 1) -> Tensor:
