@@ -232,3 +232,44 @@ def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ScatterXError, match="needs PyTorch"):
         onnx_scatterx.torch.translation_table()
+
+
+WRITES = (
+    "x[:, {a}:{b}] = x[:, {a}:{b}] * 2",
+    "x[{a}:{b}] += 1",
+    "x[:, {a}:{b}:{s}] = {c}",
+    "x[{a}:{b}, {c}:] = v[{a}:{b}, {c}:]",
+    "x[:, ::{s}] = v[:, ::{s}]",
+    "x[1:, :-1] = x[:-1, 1:].clone()",
+    "x[x > {c}] = {a}",
+    "x[v > 0] = x[v > 0] + 1",
+    "x.diagonal({c}).add_(1)",
+    "x[:, {c}:] = x[:, {c}:{c} + 1]",
+    "x.t()[{a}:{b}] = v.t()[{a}:{b}]",
+    "x.view(-1)[{a}:{b}] = 5",
+    "y = x[:, {a}:{b}].sum(1, keepdim=True)\nx[:, {a}:{b}] = y",
+)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_programs_that_are_drawn(seed: int) -> None:
+    """Chains of writes and reads, on tensors of all kinds of sizes."""
+    draw = np.random.default_rng(seed)
+    for _ in range(2):
+        lines = []
+        for _ in range(draw.integers(1, 5)):
+            a, b, c = draw.integers(-5, 6, 3)
+            text = WRITES[draw.integers(len(WRITES))]
+            lines += text.format(a=a, b=b, c=c % 3, s=draw.integers(1, 4)).split("\n")
+        body = "\n    ".join(["x = x * 1", *lines, "return x, x[:, 1:]"])
+        names: dict[str, Any] = {}
+        exec(f"def drawn(x, v):\n    {body}", names)
+        shape = tuple(int(size) for size in draw.integers(0, 6, 2))
+        given = (torch.randn(shape), torch.randn(shape))
+        try:
+            wanted = names["drawn"](*(tensor.clone() for tensor in given))
+        except (RuntimeError, IndexError):
+            continue  # PyTorch refuses it
+        program = onnx_scatterx.torch.remove_scatters(export(names["drawn"], given))
+        for a, b in zip(wanted, program.module()(*given), strict=True):
+            np.testing.assert_array_equal(a.numpy(), b.numpy(), body)

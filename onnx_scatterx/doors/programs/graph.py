@@ -50,8 +50,10 @@ class Fx(Ops):
     def __init__(self, program: Any, graph: Any, last_bits: bool) -> None:
         super().__init__()
         import torch
+        from torch._dispatch.python import enable_python_dispatcher
         from torch.fx.experimental import symbolic_shapes
 
+        self.symbolic_kernels = enable_python_dispatcher
         self.torch, self.symbolic, self.aten = torch, symbolic_shapes, torch.ops.aten
         self.program, self.graph, self.last_bits = program, graph, last_bits
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
@@ -76,7 +78,7 @@ class Fx(Ops):
     def _computed(self, target: Any, args: Any, kwargs: Any) -> Any:
         take = self.torch.fx.node.map_arg
         args, kwargs = (take(a, lambda node: node.meta["val"]) for a in (args, kwargs))
-        with self.mode:
+        with self.mode, self.symbolic_kernels():  # those that take symbols add fewer guards
             return target(*args, **kwargs)
 
     def _plain(self, value: Any) -> Any:
@@ -224,9 +226,8 @@ class Fx(Ops):
         return node
 
     def filled(self, x: Tensor) -> str | None:
-        padded = str(self.value(x).dtype).removeprefix("torch.") in PADDED
-        if not padded or not all(isinstance(size, int) for size in self.sizes(x)):
-            return None  # constant_pad_nd makes guards that its sizes are those of the export
+        if str(self.value(x).dtype).removeprefix("torch.") not in PADDED:
+            return None
         number = self._number(x)
         return None if number is None else repr(number.to(self.value(x).dtype).item())
 

@@ -134,7 +134,10 @@ def _gathered(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor | None:
 
 
 def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
-    """Write the parts; those of one number are the padding of their neighbours."""
+    """Write the parts; those of one number are the padding of their neighbours.
+
+    If all sizes are fixed, a part of one number is a constant, which costs no node in a Concat.
+    """
     entries: list[list[Any]] = []  # a part, a number, how often it is before and after the part
     for p in pieces:
         fill, width = ops.filled(p.source) if isinstance(p, Run) else None, ops.sub(p.hi, p.lo)
@@ -150,10 +153,15 @@ def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
             last[0] = p
         else:
             entries.append([p, None, 0, 0])
-    if any(entry[0] is None for entry in entries):
+    fixed = all(isinstance(size, int) for p in pieces[:1] for size in ops.sizes(_source(p)))
+    if any(entry[0] is None for entry in entries) or (fixed and len(entries) > 1):
         return [_piece(ops, dim, p) for p in pieces]
     made = ((_piece(ops, dim, p), *rest) for p, *rest in entries)
     return [ops.pad(x, dim, before, after, fill) if fill else x for x, fill, before, after in made]
+
+
+def _source(piece: Piece) -> Tensor:
+    return piece.source if isinstance(piece, Run) else piece.columns[0][0]
 
 
 def _piece(ops: Ops, dim: int, piece: Piece) -> Tensor:
