@@ -7,7 +7,7 @@
     x[i] = v, index_copy             cat([x, v])[n + the last j with i[j] = p, or p], p < n
     x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
 
-An index that counts from the end is ``remainder(i, n)``: the program runs only if -n <= i < n.
+An index i that counts from the end is ``remainder(i, n)``: the program checks -n <= i < n.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _spread(ops: Ops, values: Tensor, rest: int, at: int, depth: int) -> Tensor:
 
 def _where_at(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
     n = ops.size(x, dim)
-    hit = ops.calc("eq", ops.calc("remainder", index, n), ops.arange(0, n, x))
+    hit = ops.calc("eq", _wrapped(ops, index, n), ops.arange(0, n, x))
     for _ in range(ops.rank(x) - dim - 1):
         hit = ops.unsqueeze(hit, ops.rank(hit))
     return _where(ops, hit, values, x)
@@ -152,7 +152,7 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
         return None
     if ops.holds(k, 1) and ops.holds(1, k):
         return _where_at(ops, x, dim, index, values)
-    at = ops.calc("remainder", index, n)
+    at = _wrapped(ops, index, n)
     if not ops.holds(1, k):  # an index that is never hit, so that there is a maximum
         at, k = ops.cat([at, ops.cast(ops.arange(-1, 0, x), at)], 0), ops.add(k, 1)
     i, j = ops.arange(0, n, x), ops.arange(1, ops.add(k, 1), x)
@@ -161,6 +161,13 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     new = ops.calc("add", last, ops.sub(n, 1))
     at = ops.where(ops.calc("ge", last, 1), new, i)
     return ops.take(ops.cat([x, values], dim), dim, at)
+
+
+def _wrapped(ops: Ops, index: Tensor, n: Number) -> Tensor:
+    """Return an index that counts from the start."""
+    if isinstance(n, int):
+        return ops.calc("remainder", index, n)
+    return ops.where(ops.calc("ge", index, 0), index, ops.calc("add", index, n))
 
 
 def _series(index: list[int] | None, n: Number) -> tuple[int, int] | None:
