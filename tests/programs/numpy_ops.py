@@ -107,6 +107,9 @@ class NumPy(Ops):
     def ints(self, index: Any) -> list[int] | None:
         return [int(i) for i in index.array] if self.fixed else None
 
+    def full(self, number: float, like: Any) -> Any:
+        return self.made("full", np.asarray(number, like.array.dtype))
+
     def constant(self, elements: list[int]) -> Any:
         return self.made("constant", np.array(elements, np.int64))
 

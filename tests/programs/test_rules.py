@@ -209,6 +209,25 @@ def test_masked_scatter(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(out.array, wanted)
 
 
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("shape", [(2, 3), (1, 1), (3, 4)])
+def test_one_element_of_each_row(dim: int, shape: tuple[int, int]) -> None:
+    x, n = drawn(*shape), shape[dim]
+    index = np.arange(x.size // n, dtype=np.int64).reshape(
+        [1 if d == dim % 2 else size for d, size in enumerate(shape)]
+    )
+    index %= n
+    for src in (7, drawn(*index.shape, start=50)):
+        wanted = x.copy()
+        np.put_along_axis(wanted, index, src, dim)
+        given = src if isinstance(src, int) else Value(src)
+        out = indices.scatter(NumPy(False), Value(x), dim, Value(index), given)
+        assert out is not None
+        np.testing.assert_array_equal(out.array, wanted)
+    few = Value(np.zeros((1, 1), np.int64))
+    assert x.size == 1 or indices.scatter(NumPy(False), Value(x), dim, few, 7) is None
+
+
 def test_what_is_left_alone() -> None:
     x, at = Value(drawn(3, 4)), Value(np.array([1, 1]))
     index_put = indices.index_put

@@ -24,6 +24,8 @@ RULES: dict[str, Callable[..., Tensor | None]] = {
     "index_copy.default": indices.index_copy,
     "masked_scatter.default": indices.masked_scatter,
     "index_put.default": indices.index_put,
+    "scatter.src": indices.scatter,
+    "scatter.value": indices.scatter,
 }
 ALIKE = {
     *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "clamp"),
@@ -224,6 +226,10 @@ class Fx(Ops):
         spec = InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), name)
         self.program.graph_signature.input_specs.insert(0, spec)
         return node
+
+    def full(self, number: float, like: Tensor) -> Tensor:
+        x = self.value(like)
+        return self.call(self.aten.full.default, [], number, dtype=x.dtype, device=x.device)
 
     def filled(self, x: Tensor) -> str | None:
         if str(self.value(x).dtype).removeprefix("torch.") not in PADDED:

@@ -66,6 +66,24 @@ def index_copy(ops: Ops, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
     return _rows(ops, x, dim % ops.rank(x), index, ops.cast(source, x))
 
 
+def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor | None:
+    """Write one element to each row along an axis, if the index has as many rows as x."""
+    rank = ops.rank(x)
+    if not rank or ops.rank(index) != rank:
+        return None
+    dim, n = dim % rank, ops.sizes(x)
+    rows = [*n[:dim], 1, *n[dim + 1 :]]
+    sizes = zip(rows, ops.sizes(index), strict=True)
+    if not all(ops.holds(a, b) and ops.holds(b, a) for a, b in sizes):
+        return None
+    if isinstance(src, bool | int | float):
+        src = ops.full(src, x)
+    elif not all(ops.holds(a, b) for a, b in zip(ops.sizes(src), rows, strict=True)):
+        return None
+    hit = ops.calc("eq", index, ops.along(ops.arange(0, n[dim], x), dim, rank))
+    return _where(ops, hit, ops.cast(src, x), x)
+
+
 def masked_scatter(ops: Ops, x: Tensor, mask: Tensor, source: Tensor) -> Tensor | None:
     mask = ops.expand(mask, ops.sizes(x))
     if mask is None:

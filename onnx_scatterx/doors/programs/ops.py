@@ -98,6 +98,10 @@ class Ops(ABC):
         """Return a vector."""
         return None
 
+    def full(self, number: float, like: Tensor) -> Tensor:
+        """Return a number as a tensor of rank 0."""
+        raise NotImplementedError
+
     def filled(self, x: Tensor) -> str | None:
         """Return the number that every element is, as text; None if it is not known."""
         return None
