@@ -273,3 +273,22 @@ def test_programs_that_are_drawn(seed: int) -> None:
         program = onnx_scatterx.torch.remove_scatters(export(names["drawn"], given))
         for a, b in zip(wanted, program.module()(*given), strict=True):
             np.testing.assert_array_equal(a.numpy(), b.numpy(), body)
+
+
+@pytest.mark.parametrize("kind", ["bool", "uint8", "int64", "float16", "float64", "int16"])
+@pytest.mark.parametrize("number", [1, float("nan"), -0.0, 2**53 + 1])
+def test_paddings_of_every_type(kind: str, number: float) -> None:
+    whole = isinstance(number, int)
+    if number != 1 and not (kind == "float64" or (kind == "int64" and whole)):
+        pytest.skip("the number is of another type")
+
+    def end(x: Any) -> Any:
+        x = x.clone()
+        x[:, -2:] = number
+        return x
+
+    x = torch.ones(2, 5).to(getattr(torch, kind))
+    program = onnx_scatterx.torch.remove_scatters(export(end, (x,)))
+    a, b = end(x).numpy(), program.module()(x).numpy()
+    assert a.tobytes() == b.tobytes()
+    check(end, x)

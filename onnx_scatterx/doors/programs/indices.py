@@ -23,6 +23,9 @@ from onnx_scatterx.doors.programs.slices import write
 MOST = 2**20
 """The most comparisons of positions with indices, if their number is known."""
 
+MOST_KNOWN = 1000
+"""The most constant indices that are looked at one by one."""
+
 
 def index_put(
     ops: Ops,
@@ -161,7 +164,7 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     if series is not None:
         return write(ops, x, values, dim, ops.place(series[0], n), series[1])
     known = ops.ints(index)
-    if known is not None and isinstance(n, int):
+    if known is not None and isinstance(n, int) and len(known) <= MOST_KNOWN:
         pieces: list[Piece] = [Run(0, n, x)]
         for j, i in enumerate(known):
             pieces = written(ops, pieces, values, i % n, 1, 1, j) or []

@@ -14,6 +14,9 @@ from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
 MOST_PARTS = 6
 """With more nodes, one read at constant positions is written instead, if positions are known."""
 
+MOST_POSITIONS = 2**16
+"""No longer vector of constant positions is written."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -113,7 +116,7 @@ def emit(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor:
 def _gathered(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor | None:
     """Write the parts as a read at constant positions of all that they come from."""
     ends = [end for piece in pieces for end in (piece.lo, piece.hi)]
-    if not all(isinstance(end, int) for end in ends):
+    if not all(isinstance(end, int) and end <= MOST_POSITIONS for end in ends):
         return None
     starts: dict[Tensor, int] = {}
     at: list[int] = []
