@@ -222,7 +222,7 @@ class Fx(Ops):
         self.program.constants[name] = value = self.torch.tensor(elements)
         with self.graph.inserting_before(next(iter(self.graph.nodes))):
             node = self.graph.placeholder(name)
-        node.meta["val"] = self.mode.from_tensor(value)
+        node.meta["val"] = self.mode.from_tensor(value, static_shapes=True)
         spec = InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), name)
         self.program.graph_signature.input_specs.insert(0, spec)
         return node

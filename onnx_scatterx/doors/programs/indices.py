@@ -107,8 +107,12 @@ def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tens
         return _where(ops, full, _spread(ops, values, rest, at, depth), x)
     if dim:
         return None
-    values = ops.expand(values, [ops.size(values, 0), *ops.sizes(x)[depth:]])
-    return None if values is None else _in_order(ops, x, mask, values, broadcast=True)
+    sizes = ops.sizes(x)
+    mask = ops.expand(mask, sizes[:depth])  # if its sizes are known, else there were a guard
+    values = ops.expand(values, [ops.size(values, 0), *sizes[depth:]])
+    if mask is None or values is None:
+        return None
+    return _in_order(ops, x, mask, values, broadcast=True)
 
 
 def _where(ops: Ops, mask: Tensor, values: Tensor, x: Tensor) -> Tensor | None:
