@@ -66,6 +66,10 @@ prove DIRECTORY *ARGS:
 field *ARGS:
     python benchmarks/field.py {{ARGS}}
 
+# PyTorch's programs without scatters: the tests that need PyTorch (pip install torch==2.13.0).
+programs *ARGS:
+    pytest tests/programs {{ARGS}}
+
 # What the consumers of ONNX that are installed make of the models of a directory, before and after.
 devices DIRECTORY *ARGS:
     python -P benchmarks/devices.py {{DIRECTORY}} {{ARGS}}

@@ -109,7 +109,7 @@ def _machines() -> Iterator[str]:
         text = (DOCS / name).read_text(encoding="utf-8")
         for paragraph in text.split("\n\n"):
             if re.search(
-                r"figures are from|were exported|published, with|(on|from) 20\d\d-", paragraph
+                r"figures are from|were exported|published, with|(on|from)\s20\d\d-", paragraph
             ):
                 words = " ".join(re.sub(r"\]\((?!\w+\.md)[^)]*\)", "]", paragraph).split())
                 yield f"- [{name.removesuffix('.md')}]({name}): {words}"

@@ -3,7 +3,7 @@
 Besides the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
 verdicts, drawings, on NumPy, and in ``theory.conventions`` the scatters of frameworks), ``export``
 (ONNX models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir), ``rewrites`` (the
-rules).
+rules), ``torch`` (PyTorch's programs without scatters).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onnx_scatterx import passes as passes
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
+    from onnx_scatterx import torch as torch
     from onnx_scatterx.doors.api import Result, inspect, optimize
     from onnx_scatterx.doors.batch import inspect_many, optimize_many
     from onnx_scatterx.doors.batch.summary import Summary
@@ -127,7 +128,7 @@ _HOMES = {
     "session": "runtime.session",
     "verify": "judges.verification",
 }
-_MODULES = ("export", "passes", "rewrites", "theory")
+_MODULES = ("export", "passes", "rewrites", "theory", "torch")
 
 if not TYPE_CHECKING:  # else a misspelt name would be one of an unknown type
 

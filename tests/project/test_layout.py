@@ -121,10 +121,10 @@ def test_completion_offers_what_a_user_needs() -> None:
     assert all(callable(getattr(onnx_scatterx, name)) for name in functions)
     returned = {"Benchmark", "Report", "Result", "Summary", "Verification"}
     assert returned < names
-    packages = {"export", "passes", "rewrites", "theory"}
+    packages = {"export", "passes", "rewrites", "theory", "torch"}
     assert set(dir(onnx_scatterx)) == names | packages
     assert all(hasattr(onnx_scatterx, name) for name in dir(onnx_scatterx))
-    assert all((ROOT / "onnx_scatterx" / name).exists() for name in packages - {"passes"})
+    assert all((ROOT / "onnx_scatterx" / name).exists() for name in packages - {"passes", "torch"})
     assert "XTransformer" in dir(onnx_scatterx.theory)
     assert not hasattr(onnx_scatterx, "XTransformer")
 

@@ -1,0 +1,1 @@
+"""PyTorch's programs without scatters: the rules, and the graphs that they write."""

@@ -1,0 +1,209 @@
+"""Writes by an index or by a mask.
+
+    x[:, a:b:s] by an arange         a slice
+    x[m] = v, x[m] = y[m]            where(m, v, x), where(m, y, x)
+    x[m] = f(x[m])                   where(m, f(x), x), if f computes each element for itself
+    x[m] = u, masked_scatter         cat([x, u])[n - 1 + cumsum(m) if m else i]
+    x[i] = v, index_copy             cat([x, v])[n + the last j with i[j] = p, or p], p < n
+    x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
+
+An index i that counts from the end is ``remainder(i, n)``: the program checks -n <= i < n.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
+from onnx_scatterx.doors.programs.rows import Piece, Run, emit, written
+from onnx_scatterx.doors.programs.slices import write
+
+MOST = 2**20
+"""The most comparisons of positions with indices, if their number is known."""
+
+MOST_KNOWN = 1000
+"""The most constant indices that are looked at one by one."""
+
+
+def index_put(
+    ops: Ops,
+    x: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool = False,
+) -> Tensor | None:
+    places = [(dim, index) for dim, index in enumerate(indices) if index is not None]
+    if accumulate or not places:
+        return None
+    (dim, index), values = places[0], ops.cast(values, x)
+    if len(places) == 1:
+        if ops.is_bool(index):
+            return _masked(ops, x, dim, index, values)
+        if ops.rank(index) == 1:
+            sizes = ops.sizes(x)
+            wanted = [*sizes[:dim], ops.size(index, 0), *sizes[dim + 1 :]]
+            values = ops.expand(values, wanted)
+            return None if values is None else _rows(ops, x, dim, index, values)
+        if ops.rank(index) == 0:
+            values = _spread(ops, values, ops.rank(x) - dim - 1, -1, 1)
+            return _where_at(ops, x, dim, index, values)
+        return None
+    (after, second), n = places[1], ops.size(x, dim)
+    if len(places) > 2 or after != dim + 1 or any(ops.is_bool(i) for _, i in places):
+        return None
+    if ops.progression(index) != (0, 1) or not ops.holds(n, ops.size(index, 0)):
+        return None
+    values = _spread(ops, values, ops.rank(x) - after - 1, -1, 1)
+    if ops.rank(second) == 1:
+        second = ops.unsqueeze(second, 1)
+    elif ops.rank(second):
+        return None
+    return _where_at(ops, x, after, second, values)
+
+
+def index_copy(ops: Ops, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor | None:
+    if not ops.rank(x) or ops.rank(index) != 1:
+        return None
+    return _rows(ops, x, dim % ops.rank(x), index, ops.cast(source, x))
+
+
+def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor | None:
+    """Write one element to each row along an axis, if the index has as many rows as x."""
+    rank = ops.rank(x)
+    if not rank or ops.rank(index) != rank:
+        return None
+    dim, n = dim % rank, ops.sizes(x)
+    rows = [*n[:dim], 1, *n[dim + 1 :]]
+    sizes = zip(rows, ops.sizes(index), strict=True)
+    if not all(ops.holds(a, b) and ops.holds(b, a) for a, b in sizes):
+        return None
+    if isinstance(src, bool | int | float):
+        src = ops.full(src, x)
+    elif not all(ops.holds(a, b) for a, b in zip(ops.sizes(src), rows, strict=True)):
+        return None
+    hit = ops.calc("eq", index, ops.along(ops.arange(0, n[dim], x), dim, rank))
+    return _where(ops, hit, ops.cast(src, x), x)
+
+
+def masked_scatter(ops: Ops, x: Tensor, mask: Tensor, source: Tensor) -> Tensor | None:
+    mask = ops.expand(mask, ops.sizes(x))
+    if mask is None:
+        return None
+    return _in_order(ops, x, mask, ops.view(ops.cast(source, x), [-1]))
+
+
+def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tensor | None:
+    depth, rest = ops.rank(mask), ops.rank(x) - dim - ops.rank(mask)
+    full = mask
+    for _ in range(rest):
+        full = ops.unsqueeze(full, ops.rank(full))
+    elements = ops.unmasked(values, mask, x) if dim == 0 else None
+    if elements is not None:
+        return _where(ops, full, elements, x)
+    at = ops.rank(values) - rest - 1  # the axis of what the mask chooses
+    if at < 0 or (ops.holds(ops.size(values, at), 1) and ops.holds(1, ops.size(values, at))):
+        return _where(ops, full, _spread(ops, values, rest, at, depth), x)
+    if dim:
+        return None
+    sizes = ops.sizes(x)
+    mask = ops.expand(mask, sizes[:depth])  # if its sizes are known, else there were a guard
+    values = ops.expand(values, [ops.size(values, 0), *sizes[depth:]])
+    if mask is None or values is None:
+        return None
+    return _in_order(ops, x, mask, values, broadcast=True)
+
+
+def _where(ops: Ops, mask: Tensor, values: Tensor, x: Tensor) -> Tensor | None:
+    """Choose values, if they are known to fit."""
+    fine = ops.expand(values, ops.sizes(x)) is not None
+    return ops.where(mask, values, x) if fine else None
+
+
+def _spread(ops: Ops, values: Tensor, rest: int, at: int, depth: int) -> Tensor:
+    """Give values one axis of size 1 for each axis of a mask, in front of the rest."""
+    have = 1 if at >= 0 else 0
+    if ops.rank(values) - have > rest or have:
+        for _ in range(depth - have):
+            values = ops.unsqueeze(values, ops.rank(values) - rest)
+    return values
+
+
+def _where_at(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
+    n = ops.size(x, dim)
+    hit = ops.calc("eq", _wrapped(ops, index, n), ops.arange(0, n, x))
+    for _ in range(ops.rank(x) - dim - 1):
+        hit = ops.unsqueeze(hit, ops.rank(hit))
+    return _where(ops, hit, values, x)
+
+
+def _in_order(ops: Ops, x: Tensor, mask: Tensor, source: Tensor, broadcast: bool = False) -> Tensor:
+    """Write the rows of source, in order, where a mask of leading axes is true.
+
+    If ``broadcast``, a single row goes to all these places.
+    """
+    sizes = ops.sizes(x)
+    depth, count = ops.rank(mask), 1
+    for size in sizes[: ops.rank(mask)]:
+        count = ops.mul(count, size)
+    flat = depth > 1 or ops.rank(x) == 0
+    rows = ops.view(x, [count, *sizes[depth:]]) if flat else x
+    mask = ops.view(mask, [count]) if flat else mask
+    ordinal, k = ops.cumsum(mask), ops.size(source, 0)
+    if broadcast and not ops.holds(2, k):
+        ordinal = ops.calc("min", ordinal, k)
+    found = ops.calc("add", ordinal, ops.sub(count, 1))
+    at = ops.where(mask, found, ops.arange(0, count, x))
+    out = ops.take(ops.cat([rows, source], 0), 0, at)
+    return ops.view(out, sizes) if flat else out
+
+
+def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
+    n, k = ops.size(x, dim), ops.size(index, 0)
+    if ops.holds(k, 0):
+        return ops.same(x)
+    values = ops.cast(values, x)
+    series = ops.progression(index) or _series(ops.ints(index), n)
+    if series is not None:
+        return write(ops, x, values, dim, ops.place(series[0], n), series[1])
+    known = ops.ints(index)
+    if known is not None and isinstance(n, int) and len(known) <= MOST_KNOWN:
+        pieces: list[Piece] = [Run(0, n, x)]
+        for j, i in enumerate(known):
+            pieces = written(ops, pieces, values, i % n, 1, 1, j) or []
+        return emit(ops, dim, pieces)
+    if math.prod(v for v in (n, k) if isinstance(v, int)) > MOST:
+        return None
+    if ops.holds(k, 1) and ops.holds(1, k):
+        return _where_at(ops, x, dim, index, values)
+    at = _wrapped(ops, index, n)
+    if not ops.holds(1, k):  # an index that is never hit, so that there is a maximum
+        at, k = ops.cat([at, ops.cast(ops.arange(-1, 0, x), at)], 0), ops.add(k, 1)
+    i, j = ops.arange(0, n, x), ops.arange(1, ops.add(k, 1), x)
+    hit = ops.calc("eq", ops.unsqueeze(i, 1), at)
+    last = ops.largest(ops.calc("mul", ops.cast(hit, j), j))  # 0: not written
+    new = ops.calc("add", last, ops.sub(n, 1))
+    at = ops.where(ops.calc("ge", last, 1), new, i)
+    return ops.take(ops.cat([x, values], dim), dim, at)
+
+
+def _wrapped(ops: Ops, index: Tensor, n: Number) -> Tensor:
+    """Return an index that counts from the start."""
+    if isinstance(n, int):
+        return ops.calc("remainder", index, n)
+    return ops.where(ops.calc("ge", index, 0), index, ops.calc("add", index, n))
+
+
+def _series(index: list[int] | None, n: Number) -> tuple[int, int] | None:
+    """Return start and step of indices that go up evenly, none before the first element.
+
+    >>> _series([2, 5, 8], 9), _series([-2, -1], 9), _series([0, 2, 1], 9)
+    ((2, 3), (7, 1), None)
+    """
+    if not index or (min(index) < 0 and not isinstance(n, int)):
+        return None
+    at = [i + n if i < 0 else i for i in index]
+    step = at[1] - at[0] if len(at) > 1 else 1
+    even = step > 0 and all(b - a == step for a, b in itertools.pairwise(at))
+    return (at[0], step) if even else None

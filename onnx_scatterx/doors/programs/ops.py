@@ -1,0 +1,166 @@
+"""What a write is made of: a few operations on tensors and numbers, for any kind of graph.
+
+The rules of this folder write a program once. `graph.Fx` inserts it into an ExportedProgram, and
+`table.Onnx` into an ONNX model; the tests compute it with NumPy. A number is an int, or a value of
+the graph that is known only at run time. Numbers are added, and compared, by methods here: they
+make a node only if the result is not known, and nothing is ever compared to choose between two
+programs unless the comparison is known, so no guard is added.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.programs.rows import Piece
+
+Number = Any
+Tensor = Any
+
+
+class Ops(ABC):
+    """Writes operations; a tensor is a value of the graph."""
+
+    def __init__(self) -> None:
+        self.sums: dict[Number, tuple[Number, Number]] = {}
+        self.rows: dict[Tensor, tuple[int, list[Piece]]] = {}  # the parts of what was written
+
+    @abstractmethod
+    def size(self, x: Tensor, dim: int) -> Number: ...
+    @abstractmethod
+    def rank(self, x: Tensor) -> int: ...
+    @abstractmethod
+    def is_bool(self, x: Tensor) -> bool: ...
+    @abstractmethod
+    def number(self, name: str, *args: Number) -> Number:
+        """Return "add", "sub", "mul", "max" or "lt" of two numbers, or "ite" of three."""
+
+    @abstractmethod
+    def known(self, a: Number, b: Number) -> bool:
+        """Return whether ``a <= b`` is known; one of them is no int."""
+
+    @abstractmethod
+    def fits(self, new: Tensor, x: Tensor) -> bool:
+        """Return whether the shapes are known to be equal."""
+
+    def learn(self, a: Number, b: Number) -> None:
+        """Note that ``a <= b`` wherever the program runs, for a graph that needs no guards."""
+        return
+
+    # Tensors. `calc` is "add", "sub", "mul", "min", "fmod", "remainder", "eq", "lt",
+    # "ge" or "logical_and" of a tensor of integers or booleans, and such a tensor or a number.
+    @abstractmethod
+    def slice(self, x: Tensor, dim: int, lo: Number, hi: Number, step: int = 1) -> Tensor: ...
+    @abstractmethod
+    def cat(self, parts: Sequence[Tensor], dim: int) -> Tensor: ...
+    @abstractmethod
+    def unsqueeze(self, x: Tensor, dim: int) -> Tensor: ...
+    @abstractmethod
+    def permute(self, x: Tensor, axes: Sequence[int]) -> Tensor: ...
+    @abstractmethod
+    def view(self, x: Tensor, sizes: Sequence[Number]) -> Tensor: ...
+    @abstractmethod
+    def expand(self, x: Tensor, sizes: Sequence[Number]) -> Tensor | None:
+        """Return the tensor broadcast to a shape, or None if it is not known that it fits."""
+
+    @abstractmethod
+    def where(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor: ...
+    @abstractmethod
+    def arange(self, start: int, stop: Number, like: Tensor) -> Tensor: ...
+    @abstractmethod
+    def take(self, x: Tensor, dim: int, index: Tensor) -> Tensor: ...
+    @abstractmethod
+    def calc(self, name: str, x: Tensor, y: Tensor | Number) -> Tensor: ...
+    @abstractmethod
+    def cumsum(self, mask: Tensor) -> Tensor: ...
+    @abstractmethod
+    def largest(self, x: Tensor) -> Tensor:
+        """Return the maxima over the last axis."""
+
+    @abstractmethod
+    def cast(self, x: Tensor, like: Tensor) -> Tensor: ...
+    @abstractmethod
+    def same(self, x: Tensor) -> Tensor:
+        """Return the tensor itself, as a value of its own if the graph wants that."""
+
+    def ints(self, index: Tensor) -> list[int] | None:
+        """Return the elements of a vector that never changes."""
+        return None
+
+    def progression(self, index: Tensor) -> tuple[Number, int] | None:
+        """Return start and step of an arange that is known only at run time."""
+        return None
+
+    def constant(self, elements: list[int]) -> Tensor | None:
+        """Return a vector."""
+        return None
+
+    def full(self, number: float, like: Tensor) -> Tensor:
+        """Return a number as a tensor of rank 0."""
+        raise NotImplementedError
+
+    def filled(self, x: Tensor) -> str | None:
+        """Return the number that every element is, as text; None if it is not known."""
+        return None
+
+    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
+        """Return a tensor with a number before and after it along an axis."""
+        raise NotImplementedError
+
+    def unmasked(self, values: Tensor, mask: Tensor, x: Tensor) -> Tensor | None:
+        """Return f of all elements, if the values are f of those where the mask is true."""
+        return None
+
+    # Numbers.
+    def holds(self, a: Number, b: Number) -> bool:
+        """Return whether ``a <= b`` is known."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a <= b
+        return a is b or self.known(a, b)
+
+    def add(self, a: Number, b: Number) -> Number:
+        total = self._folded("add", operator.add, a, b)
+        if not isinstance(total, int):
+            self.sums[total] = (a, b)
+        return total
+
+    def sub(self, a: Number, b: Number) -> Number:
+        left, right = self.sums.get(a, (None, None))
+        if b is left or b is right:
+            return right if b is left else left
+        return 0 if a is b else self._folded("sub", operator.sub, a, b)
+
+    def mul(self, a: Number, b: Number) -> Number:
+        if isinstance(a, int) and not isinstance(b, int):
+            a, b = b, a
+        return a if isinstance(b, int) and b == 1 else self._folded("mul", operator.mul, a, b)
+
+    def place(self, position: Number, n: Number) -> Number:
+        """Return where a slice starts that starts at a position, which is negative from the end."""
+        if self.holds(0, position):
+            return position
+        from_end = self.add(n, position)
+        if not self.holds(0, from_end):
+            from_end = self.number("max", from_end, 0)
+        if self.holds(position, -1):
+            return from_end
+        return self.number("ite", self.number("lt", position, 0), from_end, position)
+
+    def sizes(self, x: Tensor) -> list[Number]:
+        return [self.size(x, dim) for dim in range(self.rank(x))]
+
+    def along(self, x: Tensor, dim: int, rank: int) -> Tensor:
+        """Turn a vector into one along an axis of tensors of a rank."""
+        return x if dim == rank - 1 else self.view(x, [-1, *[1] * (rank - 1 - dim)])
+
+    def _folded(self, name: str, compute: Any, a: Number, b: Number) -> Number:
+        if isinstance(a, int) and isinstance(b, int):
+            return compute(a, b)
+        if isinstance(b, int) and b == 0 and name != "mul":
+            return a
+        if isinstance(a, int) and a == 0 and name == "add":
+            return b
+        return self.number(name, a, b)

@@ -1,0 +1,67 @@
+"""PyTorch's programs without scatters, before they become ONNX or anything else.
+
+Exporters write a scatter for each assignment to a part of a tensor, and hide in indices what the
+program still says as a slice. Here the program itself is rewritten. PyTorch is imported when a
+function is called; the rules need none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+from onnx_scatterx.errors import ScatterXError
+
+__all__ = ["remove_scatters", "translation_table"]
+
+
+def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
+    """Return an ExportedProgram that computes the same without scatters, as far as rules know how.
+
+    Args:
+        program: of ``torch.export.export``. It is not changed.
+        last_bits: also compute ``x[m] = f(x[m])`` for all elements if f is a function, such as
+            exp, whose last bits may depend on the place of an element.
+
+    The new program takes the same inputs at the same sizes: it has the same guards, and mutates the
+    same inputs and buffers. Operators that are no scatters stay as they are; PyTorch makes the
+    program functional first, as ``run_decompositions({})`` does.
+
+    Raises:
+        ScatterXError: if PyTorch is not installed.
+
+    """
+    require_torch()
+    from torch.fx.experimental import _config as config
+
+    from onnx_scatterx.doors.programs.graph import remove
+
+    program = program.run_decompositions({})
+    with config.patch(backed_size_oblivious=True):  # else the layout of a slice adds guards
+        if remove(program, last_bits):
+            program = program.run_decompositions({})
+            remove(program, last_bits)
+    return program
+
+
+def translation_table() -> dict[Any, Callable[..., Any]]:
+    """Return functions for ``torch.onnx.export(..., custom_translation_table=...)``.
+
+    They write slice_scatter, select_scatter, diagonal_scatter, index_copy and masked_scatter
+    without scatters. Each sees one operator; ``remove_scatters`` sees the program, and writes less.
+
+    Raises:
+        ScatterXError: if PyTorch is not installed.
+
+    """
+    require_torch()
+    from onnx_scatterx.doors.programs.table import table
+
+    return table()
+
+
+def require_torch() -> None:
+    """Raise a ScatterXError if PyTorch is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        raise ScatterXError("onnx_scatterx.torch needs PyTorch: pip install torch==2.13.0")
