@@ -126,8 +126,11 @@ class RewriteRound:
             copies=self.copies,
         )
         found = planner.best(Region.of(mosaic))
-        if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
-            trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
+        as_output = value.is_graph_output()
+        if isinstance(found, Plan):
+            found = self._narrowed(found, dtype, as_output)
+        if isinstance(found, Plan) and (as_output or self._quantized):
+            trial = self.writer.dry_run(found.write, as_output=as_output)
             found = self._refused(value, trial) or found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
@@ -288,6 +291,8 @@ class RewriteRound:
             return error.refusal
         if isinstance(found, Plan):
             (output,) = node.outputs
+            dtype = self.provenance.abstract(output).dtype or output.dtype
+            found = self._narrowed(found, dtype, output.is_graph_output())
             trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
             refused = self._refused(output, trial)
             if isinstance(trial, Refusal):
@@ -297,6 +302,12 @@ class RewriteRound:
             inputs = tuple(trial.inputs)
             return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
         return found
+
+    def _narrowed(self, plan: Plan, dtype: ir.DataType | None, as_output: bool) -> Plan:
+        """Return a plan that writes the element type, if it is written in a wider one."""
+        if dtype is None:
+            return plan
+        return replace(plan, write=self.writer.narrowed(plan.write, dtype, as_output=as_output))
 
     def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
         """Return why a plan for a value is not written, after a dry run of it."""
