@@ -146,13 +146,13 @@ class NodeWriter(GraphWriter):
         return self.node("Abs", [self._widened(value, dtype)], WIDER[dtype])
 
     def narrowed(
-        self, write: Callable[[], ir.Value], dtype: ir.DataType, *, as_output: bool
+        self, write: Callable[[], ir.Value], dtype: ir.DataType | None, *, as_output: bool
     ) -> Callable[[], ir.Value]:
         """Return a function that writes the same in its own element type.
 
         An output gets a node of its own: ONNX Runtime has no Identity of 4-bit integers.
         """
-        if dtype not in self._wider:
+        if dtype is None or dtype not in self._wider:
             return write
 
         def whole() -> ir.Value:
@@ -192,8 +192,7 @@ class NodeWriter(GraphWriter):
             return self.node(node.op_type, inputs, dtype, **given)
 
         as_output = node.outputs[0].is_graph_output()
-        if dtype is not None:
-            write = self.narrowed(write, dtype, as_output=as_output)
+        write = self.narrowed(write, dtype, as_output=as_output)
         trial = self.dry_run(write, as_output=as_output)
         return None if isinstance(trial, Refusal) or not may(trial) else write()
 

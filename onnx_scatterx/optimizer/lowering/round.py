@@ -125,12 +125,9 @@ class RewriteRound:
             self.context.costs,
             copies=self.copies,
         )
-        found = planner.best(Region.of(mosaic))
-        as_output = value.is_graph_output()
-        if isinstance(found, Plan):
-            found = self._narrowed(found, dtype, as_output)
-        if isinstance(found, Plan) and (as_output or self._quantized):
-            trial = self.writer.dry_run(found.write, as_output=as_output)
+        found = self._narrowed(planner.best(Region.of(mosaic)), value)
+        if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
+            trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
             found = self._refused(value, trial) or found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
@@ -286,13 +283,11 @@ class RewriteRound:
         """Return the plan of a rule for a node, after a dry run of it."""
         budget().work(PRICES.rule)
         try:
-            found = planned()
+            found = self._narrowed(planned(), node.outputs[0])
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Plan):
             (output,) = node.outputs
-            dtype = self.provenance.abstract(output).dtype or output.dtype
-            found = self._narrowed(found, dtype, output.is_graph_output())
             trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
             refused = self._refused(output, trial)
             if isinstance(trial, Refusal):
@@ -303,11 +298,13 @@ class RewriteRound:
             return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
         return found
 
-    def _narrowed(self, plan: Plan, dtype: ir.DataType | None, as_output: bool) -> Plan:
-        """Return a plan that writes the element type, if it is written in a wider one."""
-        if dtype is None:
+    def _narrowed(self, plan: Plan | Refusal, value: ir.Value) -> Plan | Refusal:
+        """Return a plan for a value that writes its own element type, also if in a wider one."""
+        if isinstance(plan, Refusal):
             return plan
-        return replace(plan, write=self.writer.narrowed(plan.write, dtype, as_output=as_output))
+        dtype, as_output = self.provenance.abstract(value).dtype, value.is_graph_output()
+        write = self.writer.narrowed(plan.write, dtype or value.dtype, as_output=as_output)
+        return replace(plan, write=write)
 
     def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
         """Return why a plan for a value is not written, after a dry run of it."""

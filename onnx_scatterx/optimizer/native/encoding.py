@@ -63,15 +63,16 @@ def encode(scatter: Scatter, provenance: Provenance, numbers: TermEmitter, versi
         depth = rank - (dims - len(scatter.index_dims))
         return _scatter_nd(scatter, provenance, version, depth)
     axis = _named_axis(scatter)
-    mode = _mode(scatter)
+    mode = "linear"
     if op == "TensorScatter":
+        given = _attribute(scatter, "mode")
+        mode = mode if given is None else given.as_string()
         provision = _of_tensor_scatter(scatter, axis, mode, numbers)
     else:
         provision = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
     p2 = tuple(d for d in range(dims) if d != axis)
     body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
-    if scatter.dtype in WIDER:
-        body = replace(body, narrow=scatter.dtype)
+    body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
     return Layout(p2, _places(rank, [axis]), provision, body)
 
 
@@ -81,10 +82,15 @@ def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
     return tuple(order.index(c) for c in range(rank))
 
 
-def _named_axis(scatter: Scatter) -> int:
-    attribute = scatter.node.attributes.get("axis")
+def _attribute(scatter: Scatter, name: str) -> ir.Attr | None:
+    attribute = scatter.node.attributes.get(name)
     if attribute is not None and attribute.is_ref():
-        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, "axis")
+        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, name)
+    return attribute
+
+
+def _named_axis(scatter: Scatter) -> int:
+    attribute = _attribute(scatter, "axis")
     default = -2 if scatter.node.op_type == "TensorScatter" else 0
     axis = default if attribute is None else attribute.as_int()
     return axis % len(scatter.data_shape)
@@ -131,20 +137,12 @@ def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
     return ProvisionTensor(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
 
 
-def _mode(scatter: Scatter) -> str:
-    mode = scatter.node.attributes.get("mode")
-    if mode is not None and mode.is_ref():
-        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, "mode")
-    return "linear" if mode is None else mode.as_string()
-
-
 def _of_tensor_scatter(
     scatter: Scatter, axis: int, mode: str, numbers: TermEmitter
 ) -> ProvisionTensor:
-    """Return ``f[b, i] = write_indices[b] + i``, or ``f[i] = i`` if all starts are 0.
+    """Return ``f[b, i] = write_indices[b] + i``, or ``f[i] = i`` if there are no starts.
 
-    If the mode is circular, both summands and the sum are taken modulo the size: a start may be
-    any number.
+    If the mode is circular, the start is taken modulo the size, and so is the sum.
     """
     starts, count, size = scatter.indices, scatter.shape[axis], scatter.data_shape[axis]
 

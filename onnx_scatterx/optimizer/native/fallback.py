@@ -48,7 +48,6 @@ class FallbackSpec:
         """The name of the body."""
         words = [self.op, "" if self.reduction == "none" else self.reduction]
         words.append("" if self.axis is None else f"axis{self.axis}")
-        words.append("" if self.mode == "linear" else self.mode)
         return "_".join(w for w in words if w)
 
     def behind(self, data: Sequence[int] = (), updates: Sequence[int] = ()) -> FallbackSpec:
