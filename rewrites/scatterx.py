@@ -52,7 +52,7 @@ class ScatterXRule(ScatterRule):
         provenance = context.provenance
         version = provenance.scope.opsets.get(scatter.node.domain, 0)
         try:
-            layout = encode(scatter, provenance, version)
+            layout = encode(scatter, provenance, context.numbers, version)
         except RefusedError as error:
             return error.refusal
         unique = is_unique(scatter, provenance)

@@ -188,11 +188,18 @@ def test_tensor_scatter(count: int) -> None:
 
 
 @since(1, 25, "TensorScatter")
-def test_a_circular_tensor_scatter_is_kept() -> None:
-    text = """g (float[2, 5, 4] x, float[2, 3, 4] y, int64[2] w) => (float[2, 5, 4] z)
-              { z = TensorScatter <mode = "circular"> (x, y, w) }"""
-    feed = {"x": sample("float32", 2, 5, 4), "y": sample("float32", 2, 3, 4), "w": i64([4, 1])}
-    assert not natives(check(parse(text, opset=24, ir_version=10), feed))
+@pytest.mark.parametrize("mode", ["linear", "circular"])
+def test_a_tensor_scatter_of_any_sizes(mode: str) -> None:
+    text = f"""g (float[B, S, 4] x, float[B, N, 4] y, int64[B] w) => (float[B, S, 4] z)
+              {{ z = TensorScatter <mode = "{mode}"> (x, y, w) }}"""
+    top = (2, 4) if mode == "circular" else (0, 2)
+    feeds = [
+        {"x": sample("float32", b, s, 4), "y": sample("float32", b, n, 4), "w": i64(top[:b])}
+        for b, s, n in ((2, 5, 3), (2, 5, 1), (1, 5, 5), (1, 3, 0), (0, 5, 3))
+    ]
+    model = check(parse(text, opset=24, ir_version=10), *feeds)
+    (node,) = natives(model)
+    assert body(model, node)[-1] == "TensorScatter"
 
 
 KINDS = [f"{s}int{b}" for s in ("", "u") for b in (8, 16, 32, 64)]

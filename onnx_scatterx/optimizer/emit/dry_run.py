@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel, lacking
 from onnx_scatterx.optimizer.emit.made_values import MadeValues
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.prices import PRICES
@@ -95,7 +95,7 @@ class DryRun:
         if op in _OF_INPUTS:
             dtype = inputs[0].dtype
         if op in KERNELS and dtype is not None and not has_kernel(op, self.version, dtype):
-            raise RefusedError(Reason.NO_KERNEL, f"{op} of {dtype.name.lower()}")
+            raise RefusedError(Reason.NO_KERNEL, lacking(op, dtype))
 
     def read(self, values: Iterable[ir.Value]) -> None:
         """Note values of the graph that are read."""

@@ -19,7 +19,6 @@ _MOVES = {
     "Concat",
     "Identity",
     "Reshape",
-    "Shape",
     "Slice",
     "Squeeze",
     "Transpose",
@@ -45,6 +44,7 @@ KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
             (9, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),
         ),
     ),
+    "Shape": ((9, set(T) - {T.INT4, T.UINT4, T.FLOAT4E2M1}),),
     "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
     "Expand": ((9, _ALL),),
     # Gather of strings runs, but may return empty strings.
@@ -60,6 +60,23 @@ KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
     "TensorScatter": ((24, (_ALL | {T.BFLOAT16}) - {T.STRING}),),
     "Where": ((9, _FLOATS | {T.INT32, T.INT64, T.UINT32, T.INT8, T.UINT8, T.STRING}),),
 }
+
+# The tests hold for each code: Cast to the wider type and back gives the same code.
+WIDER = dict.fromkeys((T.FLOAT8E4M3FN, T.FLOAT8E4M3FNUZ, T.FLOAT8E5M2FNUZ), T.FLOAT)
+WIDER |= {T.INT4: T.INT8, T.UINT4: T.UINT8}
+_NOT_WIDER = {
+    T.FLOAT8E5M2: ": Cast to a wider type and back changes the codes 7C to 7E and FC to FE",
+    T.FLOAT4E2M1: ", and Cast to a wider type",
+}
+
+
+def lacking(op: str, dtype: ir.DataType) -> str:
+    """Return what lacks a kernel, and why Cast does not help.
+
+    >>> lacking("Concat", ir.DataType.FLOAT4E2M1)
+    'Concat of float4e2m1, and Cast to a wider type'
+    """
+    return f"{op} of {dtype.name.lower()}{_NOT_WIDER.get(dtype, '')}"
 
 
 def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:

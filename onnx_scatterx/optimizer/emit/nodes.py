@@ -13,7 +13,7 @@ from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import other_form
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
-from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, WIDER, has_kernel, lacking
 from onnx_scatterx.optimizer.emit.made_values import Attributes, MadeValues
 from onnx_scatterx.optimizer.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
@@ -40,6 +40,8 @@ class NodeWriter(GraphWriter):
         self.facts = scope.facts
         self.overridable = scope.overridable
         self.version = scope.opsets.get("", 0)
+        self._values = scope.values
+        self._wider = {} if target.has_scatterx else WIDER
         self._trial: DryRun | None = None
         limited = target.is_limited or target.static_only
         self._known = MadeValues(scope) if limited else None
@@ -63,7 +65,7 @@ class NodeWriter(GraphWriter):
             if not trial.made(result):
                 trial.read([result])
                 if as_output:
-                    self.node("Identity", [result], result.dtype)
+                    self.node("Identity", [result], self._dtype(result))
         except RefusedError as error:
             return error.refusal
         finally:
@@ -76,7 +78,8 @@ class NodeWriter(GraphWriter):
             self._trial.surcharge += nodes
 
     def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
-        """Return whether ONNX Runtime runs an operator on an element type."""
+        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
+        dtype = self._wider.get(dtype, dtype)
         return op not in KERNELS or has_kernel(op, self.version, dtype)
 
     def node(
@@ -86,8 +89,16 @@ class NodeWriter(GraphWriter):
         dtype: ir.DataType | None,
         **attributes: int | float | str | Sequence[int],
     ) -> ir.Value:
-        """Add a node with one output of an element type, or return an existing equal one."""
+        """Add a node with one output of an element type, or return an existing equal one.
+
+        A node of a type that ONNX Runtime only casts has inputs and output of a wider type.
+        """
         inputs = [v if v is None else self.resolve(v) for v in inputs]
+        if op == "Shape" and inputs[0] is not None:
+            inputs = [self._sized(inputs[0])]
+        elif dtype is not None and dtype in self._wider and op != "Cast":
+            inputs = [v if v is None else self._widened(v, dtype) for v in inputs]
+            dtype = self._wider[dtype]
         trial = self._trial
         key = (op, tuple(inputs), _frozen(attributes))
         found = self._nodes.get(key) if trial is None else trial.found(key)
@@ -113,6 +124,46 @@ class NodeWriter(GraphWriter):
         if trial is not None:
             trial.check_rank(op, result, self.target.max_rank)
         return output
+
+    def _dtype(self, value: ir.Value) -> ir.DataType | None:
+        known = self._values.get(value)
+        return value.dtype or (None if known is None else known.dtype)
+
+    def _widened(self, value: ir.Value, dtype: ir.DataType) -> ir.Value:
+        """Return a value of an element type in the wider one, and any other value as it is."""
+        found, wide = self._dtype(value), WIDER[dtype]
+        if found is None:
+            raise RefusedError(Reason.UNKNOWN_TYPE)
+        return value if found != dtype else self.node("Cast", [value], wide, to=wide.value)
+
+    def _sized(self, value: ir.Value) -> ir.Value:
+        """Return a value whose shape ONNX Runtime reads; it removes a lone Cast before a Shape."""
+        dtype = self._dtype(value)
+        if dtype is None or has_kernel("Shape", self.version, dtype):
+            return value
+        if dtype not in WIDER:
+            raise RefusedError(Reason.NO_KERNEL, lacking("Shape", dtype))
+        return self.node("Abs", [self._widened(value, dtype)], WIDER[dtype])
+
+    def narrowed(
+        self, write: Callable[[], ir.Value], dtype: ir.DataType | None, *, as_output: bool
+    ) -> Callable[[], ir.Value]:
+        """Return a function that writes the same in its own element type.
+
+        An output gets a node of its own: ONNX Runtime has no Identity of 4-bit integers.
+        """
+        if dtype is None or dtype not in self._wider:
+            return write
+
+        def whole() -> ir.Value:
+            result = self.resolve(write())
+            if self._dtype(result) == dtype and not as_output:
+                return result
+            result, to = self._widened(result, dtype), dtype.value
+            self._nodes.pop(("Cast", (result,), _frozen({"to": to})), None)
+            return self.node("Cast", [result], dtype, to=to)
+
+        return whole
 
     def instead_of(
         self,
@@ -141,6 +192,7 @@ class NodeWriter(GraphWriter):
             return self.node(node.op_type, inputs, dtype, **given)
 
         as_output = node.outputs[0].is_graph_output()
+        write = self.narrowed(write, dtype, as_output=as_output)
         trial = self.dry_run(write, as_output=as_output)
         return None if isinstance(trial, Refusal) or not may(trial) else write()
 

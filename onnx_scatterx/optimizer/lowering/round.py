@@ -126,7 +126,7 @@ class RewriteRound:
             self.context.costs,
             self.copies,
         )
-        found = planner.best(Region.of(mosaic))
+        found = self._narrowed(planner.best(Region.of(mosaic)), value)
         if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
             trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
             found = self._refused(value, trial) or found
@@ -283,7 +283,7 @@ class RewriteRound:
         """Return the plan of a rule for a node, after a dry run of it."""
         budget().work(PRICES.rule)
         try:
-            found = planned()
+            found = self._narrowed(planned(), node.outputs[0])
         except RefusedError as error:
             return error.refusal
         if isinstance(found, Plan):
@@ -297,6 +297,14 @@ class RewriteRound:
             inputs = tuple(trial.inputs)
             return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
         return found
+
+    def _narrowed(self, plan: Plan | Refusal, value: ir.Value) -> Plan | Refusal:
+        """Return a plan for a value that writes its own element type, also if in a wider one."""
+        if isinstance(plan, Refusal):
+            return plan
+        dtype, as_output = self.provenance.abstract(value).dtype, value.is_graph_output()
+        write = self.writer.narrowed(plan.write, dtype or value.dtype, as_output=as_output)
+        return replace(plan, write=write)
 
     def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
         """Return why a plan for a value is not written, after a dry run of it."""

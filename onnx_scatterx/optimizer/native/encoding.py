@@ -16,6 +16,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
+from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.kernels import WIDER
+from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
@@ -52,7 +55,7 @@ class Layout:
         return self.provision.dims
 
 
-def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
+def encode(scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int) -> Layout:
     """Return the encoding of a scatter, or raise RefusedError."""
     rank, dims = len(scatter.data_shape), len(scatter.shape)
     op = scatter.node.op_type
@@ -60,11 +63,16 @@ def encode(scatter: Scatter, provenance: Provenance, version: int) -> Layout:
         depth = rank - (dims - len(scatter.index_dims))
         return _scatter_nd(scatter, provenance, version, depth)
     axis = _named_axis(scatter)
-    provision = _of_tensor_scatter(scatter, axis) if op == "TensorScatter" else None
-    if provision is None:
+    mode = "linear"
+    if op == "TensorScatter":
+        given = _attribute(scatter, "mode")
+        mode = mode if given is None else given.as_string()
+        provision = _of_tensor_scatter(scatter, axis, mode, numbers)
+    else:
         provision = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
     p2 = tuple(d for d in range(dims) if d != axis)
-    body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis)
+    body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
+    body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
     return Layout(p2, _places(rank, [axis]), provision, body)
 
 
@@ -74,10 +82,15 @@ def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
     return tuple(order.index(c) for c in range(rank))
 
 
-def _named_axis(scatter: Scatter) -> int:
-    attribute = scatter.node.attributes.get("axis")
+def _attribute(scatter: Scatter, name: str) -> ir.Attr | None:
+    attribute = scatter.node.attributes.get(name)
     if attribute is not None and attribute.is_ref():
-        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, "axis")
+        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, name)
+    return attribute
+
+
+def _named_axis(scatter: Scatter) -> int:
+    attribute = _attribute(scatter, "axis")
     default = -2 if scatter.node.op_type == "TensorScatter" else 0
     axis = default if attribute is None else attribute.as_int()
     return axis % len(scatter.data_shape)
@@ -124,23 +137,35 @@ def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
     return ProvisionTensor(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
 
 
-def _of_tensor_scatter(scatter: Scatter, axis: int) -> ProvisionTensor:
-    """Return ``f[b, i] = write_indices[b] + i``."""
-    starts, count = scatter.indices, scatter.shape[axis].constant
-    mode = scatter.node.attributes.get("mode")
-    if mode is not None and (mode.is_ref() or mode.as_string() != "linear"):
-        raise RefusedError(Reason.NO_RULE, "a circular TensorScatter")
-    if starts is None or not count:
-        raise RefusedError(Reason.UNKNOWN_SIZE, "how many positions are written")
+def _of_tensor_scatter(
+    scatter: Scatter, axis: int, mode: str, numbers: TermEmitter
+) -> ProvisionTensor:
+    """Return ``f[b, i] = write_indices[b] + i``, or ``f[i] = i`` if there are no starts.
+
+    If the mode is circular, the start is taken modulo the size, and so is the sum.
+    """
+    starts, count, size = scatter.indices, scatter.shape[axis], scatter.data_shape[axis]
+
+    def on_ring(w: Writer, x: ir.Value) -> ir.Value:
+        if mode == "linear":
+            return x
+        ring = numbers.vector(size)
+        if not scatter.facts.is_nonnegative(size - 1):
+            ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
+        return w.node("Mod", [x, ring], _INT64)
 
     def write(w: Writer) -> ir.Value:
-        provision = w.axes("Unsqueeze", starts, _INT64, [1, 2])
-        if count > 1:
-            counts = w.constant(np.arange(count).reshape(1, -1, 1))
-            provision = w.node("Add", [provision, counts], _INT64)
-        return provision
+        n = count.constant
+        if n is not None and n <= _NUMBERS:
+            line = w.constant(np.arange(n).reshape(-1, 1))
+        else:
+            line = w.axes("Unsqueeze", iota(numbers, count), _INT64, [1])
+        if starts is None:
+            return line
+        first = on_ring(w, w.axes("Unsqueeze", starts, _INT64, [1, 2]))
+        return first if n == 1 else on_ring(w, w.node("Add", [first, line], _INT64))
 
-    return ProvisionTensor((0, axis), _INT64, write)
+    return ProvisionTensor((axis,) if starts is None else (0, axis), _INT64, write)
 
 
 def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> ProvisionTensor | None:

@@ -13,6 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.scatterx_domain import OPERATOR
+from onnx_scatterx.optimizer.emit.kernels import WIDER
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 
@@ -24,8 +25,9 @@ class FallbackSpec:
     The scatter is surrounded by transposes of its data (undone on the output) and of its updates.
     ``p1`` are the dims of the updates that f runs over, of the ``index_rank`` leading ones that the
     indices need. ``columns`` are the columns of a ScatterND's indices: dims of the updates or, if
-    None, columns of f, which has ``index_type``. It is empty if f is the indices. ``axis`` is that
-    of the other operators.
+    None, columns of f, which has ``index_type``. It is empty if f is the indices. ``axis`` and
+    ``mode`` are those of the other operators. ``narrow`` is the element type if ONNX Runtime runs
+    the operator on a wider one only.
     """
 
     op: str
@@ -36,6 +38,8 @@ class FallbackSpec:
     columns: tuple[int | None, ...] = ()
     index_type: ir.DataType = ir.DataType.INT64
     axis: int | None = None
+    mode: str = "linear"
+    narrow: ir.DataType | None = None
     data_perm: tuple[int, ...] = ()
     updates_perm: tuple[int, ...] = ()
 
@@ -76,6 +80,9 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
     inputs = [ir.Value(name=name) for name in ("data", "f", "updates")]
     writer = _Writer(body)
     data, f, updates = inputs
+    if body.narrow is not None:
+        wide = WIDER[body.narrow].value
+        data, updates = (writer.op("Cast", [x], to=wide) for x in (data, updates))
     if body.data_perm:
         data = writer.op("Transpose", [data], perm=body.data_perm)
     if body.updates_perm:
@@ -83,6 +90,8 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
     output = _scatter(writer, data, f, updates)
     if body.data_perm:
         output = writer.op("Transpose", [output], perm=inverse(body.data_perm))
+    if body.narrow is not None:
+        output = writer.op("Cast", [output], to=body.narrow.value)
     output.name = "output"
     graph = ir.Graph(
         inputs,
@@ -104,9 +113,12 @@ def _scatter(w: _Writer, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.V
         indices = _columns(w, f, updates) if body.columns else f
         return w.op("ScatterND", [data, indices, updates], **given)
     if body.op == "TensorScatter":
-        # f[b, i] = write_indices[b] + i
-        starts = w.axes("Squeeze", w.op("Gather", [f, w.ints([0])], axis=1), [1, 2])
-        return w.op("TensorScatter", [data, updates, starts], **given)
+        inputs = [data, updates]
+        if 0 in body.p1:
+            # f[b, i] = write_indices[b] + i, and without rows the sum is 0.
+            row = w.op("Slice", [f, w.ints([0]), w.ints([1]), w.ints([1])])
+            inputs.append(w.op("ReduceSum", [row, w.ints([1, 2])], keepdims=0))
+        return w.op("TensorScatter", inputs, mode=body.mode, **given)
     indices = w.axes("Squeeze", f, [len(body.p1)])
     return w.op(body.op, [data, w.spread(indices, updates), updates], **given)
 
