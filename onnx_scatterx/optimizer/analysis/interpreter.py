@@ -28,7 +28,7 @@ from onnx_scatterx.optimizer.analysis.degenerate_sizes import (
     is_reduction,
     suspected_sizes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.versions import Versions
@@ -38,7 +38,7 @@ from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fa
 from onnx_scatterx.optimizer.analysis.inputs import ModelInputs
 from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.analysis.reading import Reading
-from onnx_scatterx.optimizer.analysis.transfers import MICROSOFT, TRANSFERS
+from onnx_scatterx.optimizer.analysis.transfers import transferred
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.symbolic.budget import (
     LimitError,
@@ -52,8 +52,6 @@ from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prices import PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 
-_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
-_TRANSFERS = {"": TRANSFERS, "com.microsoft": MICROSOFT}
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
 CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"
@@ -218,15 +216,9 @@ class Interpreter:
             return self._function(function, call, scope)
         if node.domain == "" and call.version and node.op_type in _CONTROL:
             return _CONTROL[node.op_type](self, call, scope)
-        table = _TRANSFERS.get(node.domain, {}) if call.version else {}
-        transfer = table.get(node.op_type)
-        if transfer is not None:
-            try:
-                results = transfer(call)
-            except _CANNOT:
-                results = None  # not known, or the node cannot run (it may stand in a branch)
-            if results is not None:
-                return results
+        results = transferred(call)
+        if results is not None:
+            return results
         for body in graphs_of(node):
             self.body(body, [None] * len(body.inputs), scope)
         if node.domain != "" or not call.version:

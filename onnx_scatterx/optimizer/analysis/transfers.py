@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.operators import (
     arithmetic,
@@ -113,3 +113,22 @@ FUSED: dict[str, Transfer] = {
 }
 MICROSOFT = QUANTIZED | FUSED
 """The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its other tools'."""
+_TABLES = {"": TRANSFERS, "com.microsoft": MICROSOFT}
+_CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)
+
+
+def transferred(call: Call) -> Result:
+    """Return the outputs of a node by its transfer function; None if it says nothing.
+
+    >>> import numpy as np
+    >>> import onnx_ir as ir
+    >>> from onnx_scatterx.optimizer.symbolic.prove import Facts
+    >>> inputs = [TensorValue.of(np.array([n])) for n in (-7, 2)]
+    >>> node = ir.node("Div", [ir.Value(name="a"), ir.Value(name="b")])
+    >>> transferred(Call(node, inputs, 18, Facts()))[0].constant
+    array([-3])
+    """
+    try:
+        return _TABLES[call.node.domain][call.node.op_type](call) if call.version else None
+    except _CANNOT:
+        return None  # not known, or the node cannot run (it may stand in a branch)

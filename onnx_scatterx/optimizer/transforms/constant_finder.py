@@ -1,7 +1,8 @@
 """The values of a model that depend on known sizes alone, and what they are.
 
-Integers and booleans are those that the interpreter proves, and those that NumPy computes from
-constants that were found before. ONNX Runtime computes floats, node by node, from such constants.
+Integers and booleans are those that the interpreter proves, and those that its transfer functions
+give for constants that were found before. ONNX Runtime computes floats, node by node, from such
+constants, and integers that the transfer functions do not follow.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
-from onnx_scatterx.optimizer.analysis.domain.tensor import is_integer
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue, is_integer
+from onnx_scatterx.optimizer.analysis.transfers import transferred
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.transforms import integer_kernels
 from onnx_scatterx.optimizer.transforms.constant_runs import (
     COMPUTED,
     GENERATORS,
     MOVING,
+    REFUSED,
     ROUNDED,
     NodeRunner,
 )
@@ -50,7 +52,7 @@ class ConstantFinder:
             if node.op_type == "Constant" and node.domain == "":
                 continue
             for value in node.outputs:
-                array = _integers(value, scope)
+                array = _integers(scope.values.get(value))
                 if array is not None and self._has_room(array.nbytes):
                     self.found[value] = array
             if any(v not in self.found for v in node.outputs):
@@ -71,9 +73,7 @@ class ConstantFinder:
 
     def _compute(self, node: ir.Node, scope: Scope) -> None:
         """Compute a node, if all its inputs are known."""
-        if node.domain != "" or self._runs >= LIMITS.folding_runs:
-            return
-        if node.op_type not in COMPUTED and node.op_type not in integer_kernels.KERNELS:
+        if node.domain != "" or self._runs >= LIMITS.folding_runs or node.op_type not in COMPUTED:
             return
         if any(a.is_ref() for a in node.attributes.values()):
             return
@@ -84,7 +84,7 @@ class ConstantFinder:
             return
         given = {v.name or "": self._constant(v) for v in read}
         inputs = {name: array for name, array in given.items() if array is not None}
-        sizes = [_elements(v, scope) for v in node.outputs]
+        sizes = [_elements(scope.values.get(v)) for v in node.outputs]
         if len(inputs) < len(given) or any(n is None or n > LIMITS.elements for n in sizes):
             return
         dtypes = {_dtype(v, scope) for v in (*read, *node.outputs)}
@@ -92,28 +92,16 @@ class ConstantFinder:
             return
         self._runs += 1
         results: list[np.ndarray] | None = None
-        if all(dtype is not None and is_integer(dtype) for dtype in dtypes):
-            results = self._integers_of(node, inputs, scope)
-        elif node.op_type in COMPUTED:
+        whole = all(dtype is not None and is_integer(dtype) for dtype in dtypes)
+        if whole:
+            results = _followed(node, inputs, scope)
+        if results is None and not (whole and node.op_type in REFUSED):
             stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
             results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]
         for value, array in zip(named, results or (), strict=False):
             if self._has_room(array.nbytes):
                 self.found[value] = array
-
-    def _integers_of(
-        self, node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
-    ) -> list[np.ndarray] | None:
-        """Compute a node on integers; None if a type or shape is not the inferred one."""
-        results = integer_kernels.compute(node, inputs)
-        if results is None:
-            return None
-        for value, array in zip(node.outputs, results, strict=True):
-            dtype, known = _dtype(value, scope), scope.values[value]
-            if dtype is None or (array.dtype, array.shape) != (dtype.numpy(), known.static_shape):
-                return None
-        return [array for value, array in zip(node.outputs, results, strict=True) if value.name]
 
     def _constant(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant of the model, if it is small, or a value that was folded."""
@@ -129,12 +117,27 @@ class ConstantFinder:
         return np.asarray(tensor.numpy())
 
 
-def _integers(value: ir.Value, scope: Scope) -> np.ndarray | None:
+def _followed(
+    node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
+) -> list[np.ndarray] | None:
+    """Return what a node on integers gives, if its transfer function follows all of it."""
+    given = [None if v is None else TensorValue.of(inputs[v.name or ""]) for v in node.inputs]
+    results = within_limits(lambda: transferred(scope.call(node, given)))
+    arrays = []
+    for value, result in zip(node.outputs, results or (), strict=False):
+        array, known = _integers(result), scope.values[value]
+        if array is None or (result.dtype, array.shape) != (known.dtype, known.static_shape):
+            return None
+        if value.name:
+            arrays.append(array)
+    return arrays or None
+
+
+def _integers(found: TensorValue | None) -> np.ndarray | None:
     """Return integers or booleans that are known, if they are few enough."""
-    found = scope.values.get(value)
     if found is None or not found.is_integer or found.dtype is None or found.dtype.bitwidth < 8:
         return None
-    elements = _elements(value, scope)
+    elements = _elements(found)
     if elements is None or elements > LIMITS.elements:
         return None
     array = within_limits(lambda: found.constant)
@@ -148,9 +151,8 @@ def _dtype(value: ir.Value, scope: Scope) -> ir.DataType | None:
     return value.dtype if found is None else found.dtype
 
 
-def _elements(value: ir.Value, scope: Scope) -> int | None:
+def _elements(found: TensorValue | None) -> int | None:
     """Return how many elements a tensor has, if that is known."""
-    found = scope.values.get(value)
     shape = None if found is None else found.static_shape
     return None if shape is None else int(np.prod(shape, dtype=object))
 

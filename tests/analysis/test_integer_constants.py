@@ -1,4 +1,4 @@
-"""Integers that are computed in NumPy are those of ONNX Runtime, over their whole types."""
+"""Integers that follow from constants are those of ONNX Runtime, over their whole types."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,8 +9,11 @@ import onnx_ir as ir
 import onnxruntime as ort
 import pytest
 
-from onnx_scatterx.optimizer.transforms import constant_runs
-from onnx_scatterx.optimizer.transforms.integer_kernels import KERNELS, compute
+from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS, transferred
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.transforms.constant_runs import COMPUTED
 
 Rng = np.random.Generator
 Case = tuple[list[np.ndarray], dict[str, Any]]
@@ -22,11 +25,11 @@ VERSION = 18
 def whole(rng: Rng, kind: str, *shape: int) -> np.ndarray:
     """Draw integers of a whole type; many are at its ends, or near zero."""
     if kind == "bool":
-        return rng.random(shape) < 0.5
+        return np.asarray(rng.random(shape) < 0.5)
     low, high = np.iinfo(kind).min, np.iinfo(kind).max
     drawn = rng.integers(low, high, shape, kind, endpoint=True)
     ends = rng.choice(np.array([low, high, low + 1, 0, 1, 2, high // 2], kind), shape)
-    return np.where(rng.random(shape) < 0.5, ends, drawn).astype(kind)
+    return np.asarray(np.where(rng.random(shape) < 0.5, ends, drawn), kind)
 
 
 def shapes(rng: Rng) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -55,18 +58,13 @@ def single(rng: Rng, kind: str) -> Case:
 
 def divided(rng: Rng, kind: str) -> Case:
     (a, b), _ = pair(rng, kind)
-    b = np.where(b == 0, np.array(3, kind), b).astype(kind)
-    if kind in SIGNED:
-        b = np.where(b == -1, np.array(-2, kind), b).astype(kind)
-    return [a, b], {}
+    b = np.where(b == 0, np.array(3, kind), b)
+    return [a, np.asarray(np.where(~b == 0, np.array(2, kind), b), kind)], {}
 
 
 def modulo(rng: Rng, kind: str) -> Case:
     (a, b), _ = divided(rng, kind)
-    fmod = int(rng.integers(0, 2))
-    if fmod:
-        a, b = (np.clip(x, -1000, 1000) if kind in SIGNED else x for x in (a, b))
-    return [a.astype(kind), b.astype(kind)], {"fmod": fmod}
+    return [a, b], {"fmod": int(rng.integers(0, 2))}
 
 
 def several(rng: Rng, kind: str) -> Case:
@@ -86,7 +84,8 @@ def along(rng: Rng, kind: str) -> Case:
 def multiplied(rng: Rng, kind: str) -> Case:
     (_, *axes), attributes = reduced(rng, kind)
     size = int(max(axes[0], default=0)) + 1 if axes else 2
-    return [rng.integers(-3, 4, (2,) * size).astype(kind), *axes], attributes
+    least, most = (-3, 4) if rng.random() < 0.7 else (-(2**31), 2**31)
+    return [rng.integers(least, most, (2,) * size).astype(kind), *axes], attributes
 
 
 def reduced(rng: Rng, kind: str) -> Case:
@@ -135,14 +134,8 @@ def split(rng: Rng, kind: str) -> Case:
     return [data, i64(first, data.shape[axis] - first)], {"axis": axis}
 
 
-def padded(rng: Rng, kind: str) -> Case:
-    data = whole(rng, kind, *full(rng))
-    pads = rng.integers(0, 3, 2 * data.ndim)
-    return [data, pads, whole(rng, kind)], {}
-
-
 def clipped(rng: Rng, kind: str) -> Case:
-    return [whole(rng, kind, *shapes(rng)[0]), *map(np.asarray, np.sort(whole(rng, kind, 2)))], {}
+    return [whole(rng, kind, *shapes(rng)[0]), whole(rng, kind), whole(rng, kind)], {}
 
 
 def summed(rng: Rng, kind: str) -> Case:
@@ -156,10 +149,12 @@ def one_hot(rng: Rng, kind: str) -> Case:
     return [indices, np.array(3), whole(rng, kind, 2)], {"axis": int(rng.choice([-1, 0]))}
 
 
-def shifted(rng: Rng, kind: str) -> Case:
-    (a, _), _ = pair(rng, kind)
-    by = rng.integers(0, 8 * a.dtype.itemsize, a.shape).astype(kind)
-    return [a, by], {"direction": str(rng.choice(["LEFT", "RIGHT"]))}
+def ranged(rng: Rng, kind: str) -> Case:
+    """Draw a few numbers: near zero, or at the ends of the type."""
+    step = int(rng.choice([-(2**40), -3, -1, 1, 2, 2**31 - 1])) % np.iinfo(kind).max or 1
+    start = int(whole(rng, kind)) if rng.random() < 0.5 else int(rng.integers(-20, 20))
+    limit = min(max(start + step * int(rng.integers(-2, 9)), -(2**31)), np.iinfo(kind).max)
+    return [np.array(number, kind) for number in (start, limit, step)], {}
 
 
 def cast(rng: Rng, kind: str) -> Case:
@@ -173,9 +168,6 @@ CASES: dict[str, tuple[Callable[[Rng, str], Case], tuple[str, ...]]] = {
     "Abs": (single, NUMBERS),
     **dict.fromkeys(("Add", "Sub", "Mul"), (pair, NUMBERS)),
     **dict.fromkeys(("And", "Or", "Xor"), (pair, ("bool",))),
-    **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), (pair, NUMBERS)),
-    "BitwiseNot": (single, NUMBERS),
-    "BitShift": (shifted, UNSIGNED),
     "Cast": (cast, ALL),
     "CastLike": (lambda r, k: ([*single(r, k)[0], whole(r, "int16", 1)], {}), ALL),
     "Clip": (clipped, ("int8", "uint8", "int32", "uint32", "int64", "uint64")),
@@ -197,20 +189,12 @@ CASES: dict[str, tuple[Callable[[Rng, str], Case], tuple[str, ...]]] = {
     "GatherElements": (gathered_elements, ALL),
     "GatherND": (gathered_nd, ALL),
     "Identity": (single, ALL),
-    "MatMul": (
-        lambda r, k: ([whole(r, k, 2, 3), whole(r, k, 3, 2)], {}),
-        ("int32", "uint32", "int64", "uint64"),
-    ),
     **dict.fromkeys(("Max", "Min"), (several, ("int8", "uint8", *WIDE, "uint32", "uint64"))),
     "Mod": (modulo, NUMBERS),
     "Neg": (single, ("int8", *WIDE)),
     "Not": (single, ("bool",)),
     "OneHot": (one_hot, WIDE),
-    "Pad": (padded, ALL),
-    "Range": (
-        lambda r, k: ([np.asarray(i) for i in r.integers(-20, 20, (3,)).astype(k) | 1], {}),
-        WIDE,
-    ),
+    "Range": (ranged, WIDE),
     **dict.fromkeys(("ReduceMax", "ReduceMin"), (reduced, ("int8", "uint8", *WIDE))),
     "ReduceProd": (multiplied, WIDE),
     "Reshape": (lambda r, k: ([whole(r, k, 2, 3, 2), i64(3, 0, -1)[[1, 0, 2]]], {}), ALL),
@@ -246,7 +230,7 @@ def node_of(op: str, arrays: list[np.ndarray], attributes: dict[str, Any]) -> ir
     return ir.Node("", op, values, found, num_outputs=outputs)
 
 
-def in_onnx_runtime(op: str, case: Case) -> list[np.ndarray] | None:
+def in_onnx_runtime(op: str, case: Case, optimize: bool) -> list[np.ndarray] | None:
     arrays, attributes = case
     names, outputs = [f"i{n}" for n in range(len(arrays))], ["a", "b"][: 1 + (op == "Split")]
     node = onnx.helper.make_node(op, names, outputs, **attributes)
@@ -261,6 +245,8 @@ def in_onnx_runtime(op: str, case: Case) -> list[np.ndarray] | None:
     model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
     options = ort.SessionOptions()
     options.log_severity_level = 4
+    levels = ort.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
     try:
         session = ort.InferenceSession(model.SerializeToString(), options)
         return list(session.run(None, dict(zip(names, arrays, strict=True))))
@@ -274,41 +260,37 @@ def draws(op: str, count: int) -> Iterator[Case]:
         yield draw(np.random.default_rng([number, len(op)]), kinds[number % len(kinds)])
 
 
-@pytest.mark.parametrize("op", sorted(KERNELS))
+def followed(op: str, arrays: list[np.ndarray], attributes: dict[str, Any]) -> list[Any] | None:
+    """Return the outputs of a node on constants, if its transfer function gives all of them."""
+    inputs = [TensorValue.of(array) for array in arrays]
+    node = node_of(op, arrays, attributes)
+    found = transferred(Call(node, inputs, VERSION, Facts()))
+    results = None if found is None else [value.constant for value in found]
+    return None if results is None or any(array is None for array in results) else results
+
+
+@pytest.mark.parametrize("op", sorted(CASES))
 def test_as_onnx_runtime_computes_it(op: str) -> None:
     compared = 0
     for arrays, attributes in draws(op, 60):
-        found = compute(node_of(op, arrays, attributes), {f"i{n}": a for n, a in enumerate(arrays)})
-        if found is None:
+        found = followed(op, arrays, attributes)
+        if found is None:  # ONNX Runtime may end the process
             continue
-        expected = in_onnx_runtime(op, (arrays, attributes))
-        if expected is None:
-            continue
-        compared += 1
-        for one, other in zip(found, expected, strict=True):
-            assert one.dtype == other.dtype, (arrays, attributes)
-            np.testing.assert_array_equal(one, other, f"{arrays} {attributes}", strict=True)
-    assert compared >= 20
+        for optimize in (False, True):
+            expected = in_onnx_runtime(op, (arrays, attributes), optimize)
+            for one, other in zip(found, expected or (), strict=expected is not None):
+                np.testing.assert_array_equal(one, other, f"{arrays} {attributes}", strict=True)
+                compared += 1
+    assert compared >= 40
 
 
 @pytest.mark.parametrize("op", ["Div", "Mod"])
-def test_what_would_end_the_process_is_not_computed(op: str) -> None:
-    least = np.iinfo(np.int32).min
-    for a, b in ([1, 2], [1, 0]), ([least, 1], [-1, 1]):
-        arrays = [np.array(a, np.int32), np.array(b, np.int32)]
-        node = node_of(op, arrays, {})
-        assert compute(node, {"i0": arrays[0], "i1": arrays[1]}) is None
-
-
-def test_floats_are_not_computed() -> None:
-    arrays = [np.ones(1, np.float32), np.ones(1, np.float32)]
-    assert compute(node_of("Add", arrays, {}), {"i0": arrays[0], "i1": arrays[1]}) is None
-    to = {"to": onnx.TensorProto.FLOAT}
-    assert compute(node_of("Cast", [i64(1)], to), {"i0": i64(1)}) is None
+def test_a_division_by_zero_is_not_computed(op: str) -> None:
+    assert followed(op, [i64(1, 2), i64(1, 0)], {}) is None
 
 
 def test_every_operator_is_drawn() -> None:
-    assert CASES.keys() == KERNELS.keys()
-    rounding = {"Ceil", "Cos", "Exp", "Floor", "IsInf", "IsNaN", "Log", "Pow", "Reciprocal"}
-    rounding |= {"Round", "Sigmoid", "Sin", "Sqrt", "Tan", "Tanh"}
-    assert constant_runs.COMPUTED - KERNELS.keys() == rounding
+    others = "MatMul Pad BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"  # ONNX Runtime computes them
+    floats = """Ceil Cos Exp Floor IsInf IsNaN Log Pow Reciprocal Round Sigmoid Sin Sqrt Tan Tanh"""
+    assert CASES.keys() == COMPUTED - set(f"{others} {floats}".split())
+    assert CASES.keys() <= TRANSFERS.keys()
