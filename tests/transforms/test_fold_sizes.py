@@ -11,7 +11,6 @@ import onnx_scatterx
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, Limits
 from onnx_scatterx.optimizer.transforms import constant_finder, fold_sizes
-from onnx_scatterx.optimizer.transforms.constant_runs import NodeRunner
 from onnx_scatterx.passes import FixSizes
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import f32, nodes, parse, sample
@@ -264,26 +263,9 @@ def test_functions() -> None:
     assert same(model, {"N": 2, "M": 3}, feed, target="qnn") == ["Add", "Add"]
 
 
-UNFOLLOWED = """g (float[N, 4] x) => (int64[OUT] k) <int64[2] v = {0, 3}, int64[1] zero = {0},
-    int64[1] one = {1}> { s = Shape (x) STEP }"""
-
-
-@pytest.mark.parametrize(
-    ("step", "out"),
-    [
-        ("k = Pad (s, v)", "A"),
-        ("r = Unsqueeze (s, zero) c = Unsqueeze (s, one) k = MatMul (r, c)", "A, B"),
-        ("k = BitwiseXor (s, v)", "A"),
-    ],
-)
-def test_integers_that_only_onnx_runtime_computes(step: str, out: str) -> None:
-    model = parse(UNFOLLOWED.replace("STEP", step).replace("OUT", out))
-    assert same(model, {"N": 3}, {"x": sample("float32", 3, 4)}) == ["Constant"]
-
-
-def test_a_division_by_zero_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(NodeRunner, "run")  # it would end the process
-    model = parse(UNFOLLOWED.replace("STEP", "k = Div (s, v)").replace("OUT", "A"))
+def test_a_division_by_zero_is_left_as_it_is() -> None:
+    model = parse("""g (float[N, 4] x) => (int64[A] k) <int64[2] v = {0, 3}> {
+        s = Shape (x)  k = Div (s, v) }""")
     assert operators(fixed(model, {"N": 3})) == ["Div"]
 
 

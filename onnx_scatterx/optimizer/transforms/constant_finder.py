@@ -1,8 +1,8 @@
 """The values of a model that depend on known sizes alone, and what they are.
 
 Integers and booleans are those that the interpreter proves, and those that its transfer functions
-give for constants that were found before. ONNX Runtime computes floats, node by node, from such
-constants, and integers that the transfer functions do not follow.
+give for constants that were found before: no process is started for them. ONNX Runtime computes
+floats, node by node, from such constants.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from onnx_scatterx.optimizer.transforms.constant_runs import (
     COMPUTED,
     GENERATORS,
     MOVING,
-    REFUSED,
     ROUNDED,
     NodeRunner,
 )
@@ -91,11 +90,10 @@ class ConstantFinder:
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
             return
         self._runs += 1
-        results: list[np.ndarray] | None = None
-        whole = all(dtype is not None and is_integer(dtype) for dtype in dtypes)
-        if whole:
+        results: list[np.ndarray] | None
+        if all(dtype is not None and is_integer(dtype) for dtype in dtypes):
             results = _followed(node, inputs, scope)
-        if results is None and not (whole and node.op_type in REFUSED):
+        else:
             stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
             results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]

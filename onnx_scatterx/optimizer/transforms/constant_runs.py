@@ -23,11 +23,11 @@ GENERATORS = frozenset({"ConstantOfShape", "Range"})
 """Operators that make a tensor from sizes alone."""
 
 _OPERATORS = """
-    Abs Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Clip Concat Cos CumSum
-    Div Equal Exp Expand Flatten Floor Gather GatherElements GatherND Greater GreaterOrEqual
-    Identity IsInf IsNaN Less LessOrEqual Log MatMul Max Min Mod Mul Neg Not OneHot Or Pad Pow
-    Reciprocal ReduceMax ReduceMin ReduceProd Reshape Round Sigmoid Sign Sin Slice Split Sqrt
-    Squeeze Sub Tan Tanh Tile Transpose Trilu Unsqueeze Where Xor"""
+    Abs Add And Cast CastLike Ceil Clip Concat Cos CumSum Div Equal Exp Expand Flatten Floor Gather
+    GatherElements GatherND Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual Log MatMul
+    Max Min Mod Mul Neg Not OneHot Or Pad Pow Reciprocal ReduceMax ReduceMin ReduceProd Reshape
+    Round Sigmoid Sign Sin Slice Split Sqrt Squeeze Sub Tan Tanh Tile Transpose Trilu Unsqueeze
+    Where Xor"""
 COMPUTED = GENERATORS.union(_OPERATORS.split())
 """Operators that are computed, as ONNX Runtime does it on one thread."""
 
@@ -44,11 +44,6 @@ ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 
 A node that runs alone may give another result than in a chain. So of the operators on these types,
 only those that move elements are computed.
-"""
-
-REFUSED = frozenset({"Div", "Mod", "Range", "ReduceProd"})
-"""Operators that are not run on integers: a division by zero, or by -1 of the least number, ends
-the process, and ONNX Runtime computes large products and ranges by doubles.
 """
 
 _SECONDS = 30.0
