@@ -63,7 +63,7 @@ def check_seen(printed: str) -> None:
     ("command", "status", "shown"),
     [
         ("inspect IN", 0, "node"),
-        ("inspect IN --target qnn --strict", 1, "x"),
+        ("inspect IN --target qnn --strict", 1, "N"),
         ("explain IN", 0, "node"),
         ("explain IN gone", 2, "node"),
         ("optimize IN -o OUT --target standard --verify --samples 2", 0, "N"),
