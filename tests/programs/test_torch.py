@@ -289,13 +289,14 @@ def test_programs_that_are_drawn(seed: int) -> None:
             np.testing.assert_array_equal(a.numpy(), b.numpy(), body)
 
 
-@pytest.mark.parametrize("kind", ["bool", "uint8", "int64", "float16", "float64", "int16"])
-@pytest.mark.parametrize("number", [1, float("nan"), -0.0, 2**53 + 1])
-def test_paddings_of_every_type(kind: str, number: float) -> None:
-    whole = isinstance(number, int)
-    if number != 1 and not (kind == "float64" or (kind == "int64" and whole)):
-        pytest.skip("the number is of another type")
+ONES = [(kind, 1) for kind in ("bool", "uint8", "int64", "float16", "float64", "int16")]
+FLOATS = [("float64", x) for x in (0.1, 1e300, float("nan"), -0.0)]
 
+
+@pytest.mark.parametrize(
+    ("kind", "number"), [*ONES, *FLOATS, ("int64", 2**53 + 1), ("float16", 0.1)]
+)
+def test_paddings_of_every_type(kind: str, number: float) -> None:
     def end(x: Any) -> Any:
         x = x.clone()
         x[:, -2:] = number
@@ -306,3 +307,36 @@ def test_paddings_of_every_type(kind: str, number: float) -> None:
     a, b = end(x).numpy(), program.module()(x).numpy()
     assert a.tobytes() == b.tobytes()
     check(end, x)
+
+    def framed(x: Any) -> Any:
+        y = torch.full((2, x.shape[1] + 3), number, dtype=x.dtype)
+        y[:, 3:] = x
+        return y
+
+    for dynamic in (False, True):
+        check(framed, x, dynamic=dynamic)
+
+
+@pytest.mark.parametrize("widths", [[1, 0], [-1, 0], [0, 2], [2, -1]])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_what_is_padded_already(widths: list[int], dynamic: bool) -> None:
+    """The padding of a pad is one pad, unless the inner one cuts elements off."""
+    pad = torch.ops.aten.constant_pad_nd
+
+    def padded(x: Any) -> Any:
+        y = pad(x, widths)  # the number is left out: it is 0
+        z = torch.zeros(y.shape[0] + 2, dtype=x.dtype)
+        z[2:] = y
+        return z
+
+    check(padded, torch.randn(5, dtype=torch.float64), dynamic=dynamic)
+
+
+def test_tensors_without_dims_are_promoted_as_before() -> None:
+    def scaled(x: Any, m: Any, y: Any) -> Any:
+        x = x.clone()
+        x[m] = x[m] * y
+        return x
+
+    x, m = torch.randn(4), torch.tensor([True, False, True, True])
+    check(scaled, x, m, torch.tensor(2.5, dtype=torch.float64))

@@ -1,6 +1,6 @@
 """What a write is made of: a few operations on tensors and numbers, for any kind of graph.
 
-The rules of this folder write a program once. `graph.Fx` inserts it into an ExportedProgram, and
+The rules of this folder write a program once. `fx.Fx` inserts it into an ExportedProgram, and
 `table.Onnx` into an ONNX model; the tests compute it with NumPy. A number is an int, or a value of
 the graph that is known only at run time. Numbers are added, and compared, by methods here: they
 make a node only if the result is not known, and nothing is ever compared to choose between two
