@@ -136,7 +136,7 @@ class DeviceTable:
         return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
 
     def unlike_strict(self, consumer: str, right: bool) -> list[str]:
-        """Return the models of which `--strict` says something untrue, with the own profile.
+        """Return the models for which `--strict` is wrong, with the consumer's own profile.
 
         If `right`, the models are right although violations are named (false alarms). Else they are
         not right, although none is named.

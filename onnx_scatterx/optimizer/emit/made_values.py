@@ -68,28 +68,28 @@ class MadeValues:
             ir.Value(name=f"{op}{i or ''}", type=None if d is None else ir.TensorType(d))
             for i, d in enumerate(dtypes)
         ]
-        node = ir.Node(
-            "",
-            op,
-            [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)],
-            [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
-            outputs=outputs,
-        )
         scope = self.scope
-        call = scope.call(node, given)
         try:
+            node = ir.Node(
+                "",
+                op,
+                [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)],
+                [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
+                outputs=outputs,
+            )
+            call = scope.call(node, given)
             transfer = TRANSFERS.get(op)
             results = (transfer(call) if transfer is not None else None) or shapes.infer(call)
             found = [
                 widened(value, result, scope.visit_id, scope.facts)
                 for value, result in zip(outputs, results, strict=False)
             ]
+            return [
+                TensorValue(d or f.dtype, f.shape, f.content)
+                for d, f in zip(dtypes, found, strict=True)
+            ]
         except _UNKNOWN:
-            found = [TensorValue(dtype, None) for dtype in dtypes]
-        return [
-            TensorValue(d or f.dtype, f.shape, f.content)
-            for d, f in zip(dtypes, found, strict=True)
-        ]
+            return [TensorValue(dtype, None) for dtype in dtypes]
 
     def add(self, value: ir.Value, known: TensorValue) -> None:
         """Note the abstract value of a value that is written."""

@@ -232,8 +232,8 @@ class NodeWriter(GraphWriter):
     def insert(self, node: ir.Node) -> None:
         """Add a node that was created elsewhere."""
         inputs, dtypes = list(node.inputs), [value.dtype for value in node.outputs]
-        given = {name: attribute.value for name, attribute in node.attributes.items()}
-        if self._known is not None:
+        if self._known is not None and node.domain == "":
+            given = {name: attribute.value for name, attribute in node.attributes.items()}
             results = self._known.results(node.op_type, inputs, dtypes, given)
             for value, known in zip(node.outputs, results, strict=True):
                 self._known.add(value, known)
@@ -242,7 +242,7 @@ class NodeWriter(GraphWriter):
             return
         for i in range(len(inputs)):
             node.replace_input_with(i, None)
-        self.node(node.op_type, inputs, dtypes[0], **given)
+        self.node(node.op_type, inputs, dtypes[0])
         self._trial.outputs(node)
 
     def constant(
