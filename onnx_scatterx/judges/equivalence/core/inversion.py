@@ -196,11 +196,9 @@ class Inversion:
         return True
 
     def all_origins(self, c: Sequence[Term]) -> list[Origin]:
-        """Return all updates of the element at these coordinates, in their order."""
+        """Return all updates of the element at these coordinates, in their order, if known."""
         if self.unique:
             return [self.origin(c)]
-        if not self.layers:
-            raise UnsupportedError("a scatter that reduces updates that may collide")
         found = []
         for layer in range(self.layers):
             self._layer = layer + 1

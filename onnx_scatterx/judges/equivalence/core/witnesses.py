@@ -8,15 +8,16 @@ true, whichever points are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer, number
 from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of, walk
 
 _ROUNDS = 3
 _MOST = 400
-_SMALL = 6
+_SMALL = 16
 _GUESSES = 10
 
 
@@ -40,11 +41,15 @@ class Definition:
     limit: Callable[[Term], Term] | None = None
 
 
+_Pattern = tuple[Term, tuple[Term, ...], Callable[[tuple[Term, ...]], Term]]
+
+
 @dataclass
 class Witnesses:
     """All functions with known properties, and the facts about single terms."""
 
     definitions: dict[str, Definition] = field(default_factory=dict)
+    patterns: dict[Any, list[_Pattern]] = field(default_factory=dict)
     attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)
 
     def define(self, name: str, definition: Definition) -> None:
@@ -60,6 +65,26 @@ class Witnesses:
         for part in walk([element]):
             if part.op == "apply":
                 self.attached.setdefault(part, {})[fact, rests] = None
+
+    def match(
+        self, pattern: Term, points: Sequence[Term], fact: Callable[[tuple[Term, ...]], Term]
+    ) -> None:
+        """Add a fact, from a point, to questions that name the function of a pattern.
+
+        The pattern's arguments are coordinates of ``points``, which become those of the question,
+        and terms that do not depend on any. A coordinate that is no argument becomes 0.
+        """
+        if all(a in points or not set(points) & set(walk([a])) for a in pattern.args):
+            self.patterns.setdefault(pattern.data, []).append((pattern, tuple(points), fact))
+
+    def _matched(self, term: Term) -> Iterator[Term]:
+        for pattern, points, fact in self.patterns.get(term.data, ()):
+            found: dict[Term, Term] = {}
+            if len(pattern.args) == len(term.args) and all(
+                (found.setdefault(a, b) if a in points and a is not ZERO else a) is b
+                for a, b in zip(pattern.args, term.args, strict=True)
+            ):
+                yield fact(tuple(found.get(p, ZERO) for p in points))
 
     def facts_for(self, roots: Iterable[Term]) -> list[Term]:
         """Return the facts that are added to a question.
@@ -91,6 +116,7 @@ class Witnesses:
                     points[term] = limit
                 if term.op != "apply":
                     continue
+                made.extend(self._matched(term))
                 definition = self.definitions.get(term.data[0])
                 if definition is None:
                     continue

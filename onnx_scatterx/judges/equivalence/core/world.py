@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO
+from onnx_scatterx.judges.equivalence.core.folds import Folds
 from onnx_scatterx.judges.equivalence.core.logic import (
     FALSE,
     TRUE,
@@ -16,7 +18,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
 from onnx_scatterx.judges.equivalence.core.masks import Masks
 from onnx_scatterx.judges.equivalence.core.solver import Solver
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of
+from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of, walk
 from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses
 
 
@@ -42,13 +44,14 @@ class World:
     assumed: dict[str, None] = field(default_factory=dict)
     promised: dict[str, None] = field(default_factory=dict)
     masks: Masks = field(init=False)
+    folds: Folds = field(init=False)
     witnesses: Witnesses = field(default_factory=Witnesses)
     _decided: dict[Term, bool | None] = field(default_factory=dict)
     _names: dict[tuple[object, ...], str] = field(default_factory=dict)
     _alive: list[object] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.masks = Masks(self)
+        self.masks, self.folds = Masks(self), Folds(self)
         self.solver.witnesses = self.witnesses
 
     def need(self, condition: Term, what: str) -> None:
@@ -69,13 +72,23 @@ class World:
             self.need(condition, what)
 
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
-        """Add a fact about each element that is read, if it lies within the tensor."""
+        """Add a fact about each element, if it lies within the tensor.
+
+        It is added to questions that name what is read here, and to those that name a value of the
+        same function at another place: the place is found by comparing the arguments.
+        """
+
+        def there(at: Coordinates, element: Term) -> Term:
+            return implies(inside(at, tensor.shape), fact(at, element))
 
         def attach(at: Coordinates, element: Term) -> None:
-            there = implies(inside(at, tensor.shape), fact(at, element))
-            self.witnesses.attach(element, at, there)
+            self.witnesses.attach(element, at, there(at, element))
 
         tensor.watch(attach)
+        points = tensor.points("held ")
+        for part in walk([tensor.at(points)]):
+            if part.op == "apply" and any(p in part.args for p in points if p is not ZERO):
+                self.witnesses.match(part, points, lambda at: there(at, tensor.at(at)))
 
     def decide(self, condition: Term) -> bool | None:
         """Return whether a condition follows from the facts, or its negation; else None."""

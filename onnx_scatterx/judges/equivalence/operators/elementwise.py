@@ -54,6 +54,7 @@ from onnx_scatterx.judges.equivalence.core.types import (
     wrapped,
 )
 from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_front, in_range
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     given,
@@ -152,6 +153,8 @@ def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) ->
         return float_binary(name, node.flavour, dtype, a, b)
     low, high = range_of(dtype)
     if sort == "integer" and name in INTEGER_BINARY and not node.get("fmod"):
+        if name == "Mod" and world.known(in_range(a, b)):  # an index, which both count alike
+            return counted_from_front(a, b, world)
         value = INTEGER_BINARY[name](a, b)
         made = wrapped(value, dtype)
         fits = at_most(integer(low), value), at_most(value, integer(high))

@@ -1,8 +1,8 @@
-"""NonZero, running sums and sums of masks, and the greatest or least integer along an axis."""
+"""NonZero, running sums, sums of masks and integers, the greatest or least integer of an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import (
     ONE,
@@ -12,6 +12,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
     minimum,
     number,
 )
+from onnx_scatterx.judges.equivalence.core.folds import Fold, Part, Value, neutral, parted
 from onnx_scatterx.judges.equivalence.core.logic import (
     as_condition,
     at_most,
@@ -36,6 +37,7 @@ from onnx_scatterx.judges.equivalence.core.terms import (
 from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.witnesses import Definition, Universal
 from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.elementwise import binary
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     axes_of,
@@ -45,7 +47,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
     positive,
 )
 
-_FEW = 8
+_FEW = 16
 
 
 def _mask(a: Tensor, world: World) -> View:
@@ -77,13 +79,18 @@ def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor("int64", (integer(a.rank), view.count), define)]
 
 
-def _summed(a: Tensor, left: Iterable[Term], world: World, what: str) -> View:
+def _whole_mask(a: Tensor, left: Iterable[Term], world: World) -> View | None:
     """Return a mask that is summed as a whole: of 0 and 1, with sums for one place only."""
     x = a.at(a.points("summed"))
     if x.sort != "integer" or x.low < 0 or x.high > 1 or any(d is not ONE for d in left):
-        raise UnsupportedError(what)
+        return None
     world.assume("fewer than 2^31 elements of a mask are true")
     return _mask(a, world)
+
+
+def _adding(dtype: str, world: World) -> Callable[[Term, Term], Term]:
+    plain = Node("Add", "", (), ("",), {}, 14)
+    return lambda a, b: binary("Add", plain, dtype, a, b, world)
 
 
 @operator("CumSum")
@@ -94,13 +101,46 @@ def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("CumSum backwards, or not along one axis")
     axis = positive(axes[0], a.rank)
     others = (d for k, d in enumerate(a.shape) if k != axis)
-    view = _summed(a, others, world, "CumSum of a tensor that is not a mask of one axis")
+    view = _whole_mask(a, others, world)
+    if view is None:
+        return [_summed_up(node, a, axis, world)]
 
     def define(at: Coordinates) -> Term:
         before = view.rank(at)
         return before if node.get("exclusive") else before + from_condition(view.true(at))
 
     return [Tensor(a.dtype, a.shape, define)]
+
+
+def _summed_up(node: Node, a: Tensor, axis: int, world: World) -> Tensor:
+    """Return a running sum ``y[0] = x[0], y[i] = y[i - 1] + x[i]``; the last one sums up all."""
+    if node.get("exclusive"):
+        raise UnsupportedError("an exclusive CumSum of a tensor that is not a mask of one axis")
+    nothing, after_first = neutral("add", a.dtype), a.shape[axis] - 1
+
+    def element(others: Coordinates, place: Term) -> Term:
+        return a.at((*others[:axis], place, *others[axis:]))
+
+    def all_of(others: Coordinates, points: Coordinates) -> Part:
+        return parted(element(others, points[0] + 1), nothing)
+
+    def some_of(at: Coordinates, points: Coordinates) -> Part:
+        holds, value = all_of((*at[:axis], *at[axis + 1 :]), points)
+        return both(below(points[0], at[axis]), holds), value
+
+    def folded(dims: Coordinates, part: Callable[[Coordinates, Coordinates], Part]) -> Value:
+        fold = Fold("add", a.dtype, dims, (after_first,), part, _adding(a.dtype, world))
+        return world.folds.function(fold)
+
+    others = (*a.shape[:axis], *a.shape[axis + 1 :])
+    whole, up_to = folded(others, all_of), folded(a.shape, some_of)
+
+    def define(at: Coordinates) -> Term:
+        own = (*at[:axis], *at[axis + 1 :])
+        first = element(own, ZERO)
+        return whole(own, first) if at[axis] is after_first else up_to(at, first)
+
+    return Tensor(a.dtype, a.shape, define)
 
 
 @operator("ReduceSum")
@@ -110,8 +150,35 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if axes is None:
         return [a]
     left = (d for k, d in enumerate(a.shape) if k not in axes)
-    view = _summed(a, left, world, "ReduceSum of a tensor that is not a whole mask")
-    return [Tensor(a.dtype, _kept(node, a, axes), lambda _: view.count)]
+    view = _whole_mask(a, left, world)
+    dims = _kept(node, a, axes)
+    if view is not None:
+        return [Tensor(a.dtype, dims, lambda _: view.count)]
+    if sort_of(a.dtype) != "integer":
+        raise UnsupportedError("ReduceSum of floats, in an order that is not known")
+    read = _reading(node, a, axes)
+    nothing, over = neutral("add", a.dtype), sorted(axes)
+
+    def part(at: Coordinates, points: Coordinates) -> Part:
+        return parted(read(at, dict(zip(over, points, strict=True))), nothing)
+
+    box = tuple(a.shape[k] for k in over)
+    fold = Fold("add", a.dtype, dims, box, part, _adding(a.dtype, world))
+    value = world.folds.function(fold)
+    return [Tensor(a.dtype, dims, lambda at: value(at, ZERO))]
+
+
+def _reading(
+    node: Node, a: Tensor, axes: set[int]
+) -> Callable[[Coordinates, dict[int, Term]], Term]:
+    """Return what reads an element, from a point of the result and coordinates on some axes."""
+    kept = node.get("keepdims", 1)
+
+    def read(at: Coordinates, points: dict[int, Term]) -> Term:
+        rest = iter([c for k, c in enumerate(at) if k not in axes] if kept else at)
+        return a.at([points.get(k, ZERO) if k in axes else next(rest) for k in range(a.rank)])
+
+    return read
 
 
 def _reduced_axes(node: Node, inputs: Inputs, a: Tensor) -> set[int] | None:
@@ -138,7 +205,6 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     reduced = [k for k in sorted(axes) if a.shape[k] is not ONE]
     if sort_of(a.dtype) != "integer" or len(reduced) > 1:
         raise UnsupportedError(f"{node.op} of other than integers along one axis")
-    kept = node.get("keepdims", 1)
     if any(d.low == 0 for d in a.shape):
         world.assume(f"{node.op} of an empty tensor has the shape that ONNX states")
     if world.owing:
@@ -146,17 +212,10 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         for k in axes:
             world.need(implies(exist, below(ZERO, a.shape[k])), f"{node.op}: of some elements")
 
+    read = _reading(node, a, axes)
+
     def own(at: Coordinates, point: Term) -> Term:
-        rest = iter(at)
-        found = []
-        for k in range(a.rank):
-            if k in axes:
-                if kept:
-                    next(rest)
-                found.append(point if k in reduced else ZERO)
-            else:
-                found.append(next(rest))
-        return a.at(found)
+        return read(at, dict.fromkeys(reduced, point))
 
     pick = maximum if node.op == "ReduceMax" else minimum
     dims = _kept(node, a, axes)

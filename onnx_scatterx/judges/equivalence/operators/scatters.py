@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer, modulo, number
+from onnx_scatterx.judges.equivalence.core.folds import Fold, Part
 from onnx_scatterx.judges.equivalence.core.inversion import Inversion, Origin, Target
 from onnx_scatterx.judges.equivalence.core.logic import (
     TRUE,
@@ -24,7 +25,13 @@ from onnx_scatterx.judges.equivalence.core.logic import (
 )
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, substitute
+from onnx_scatterx.judges.equivalence.core.terms import (
+    Term,
+    UnsupportedError,
+    substitute,
+    variable,
+    walk,
+)
 from onnx_scatterx.judges.equivalence.core.types import sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.elementwise import binary, compared
@@ -77,17 +84,77 @@ def written(
             raise UnsupportedError(f"a reduction of {data.dtype}")
         if not inversion.unique and sort_of(data.dtype) == "data":
             world.assume("updates that collide are reduced in their order")
-        inversion.all_origins(target(data.points("reduced")))  # raises if they are not known
+    # The greatest of x and v, and v again, is that of x and v: any one of equal updates will do.
+    once = not reduces or (
+        node.get("reduction") in (b"max", b"min") and _equal_updates(data, inversion, update)
+    )
+    if not once and not inversion.unique and not inversion.layers:
+        return _folded(node, data, inversion, update, world)
 
     def define(at: Coordinates) -> Term:
         made = data.at(at)
-        origins = inversion.all_origins if reduces else lambda c: [inversion.origin(c)]
+        origins = (lambda c: [inversion.origin(c)]) if once else inversion.all_origins
         for origin in origins(target(at)):
             if origin.hit.op == "false":
                 continue
             new = reduced(node, data.dtype, made, update(origin, at), world)
             made = choose(origin.hit, substitute(new, origin.simpler), made)
         return made
+
+    return Tensor(data.dtype, data.shape, define)
+
+
+def _equal_updates(
+    data: Tensor, inversion: Inversion, update: Callable[[Origin, Coordinates], Term]
+) -> bool:
+    """Return whether all updates of an element of data are the same."""
+    point = Origin(TRUE, inversion.points)
+    own = {p for p in inversion.points if p is not ZERO}
+    return not own & set(walk([update(point, data.points("any"))]))
+
+
+def _folded(
+    node: Node,
+    data: Tensor,
+    inversion: Inversion,
+    update: Callable[[Origin, Coordinates], Term],
+    world: World,
+) -> Tensor:
+    """Return data reduced with updates, if it is not known which of them collide.
+
+    The point c of data is reduced with all I of the box of updates for which ``T(I) = c``. An axis
+    of I that is a column of T is c there.
+    """
+    inner = len(inversion.dims)
+    box = (*inversion.dims, *data.shape[len(inversion.columns) :])
+
+    def goes(point: Coordinates) -> Coordinates:
+        return (*inversion.target(point[:inner]), *point[inner:])
+
+    any_point = tuple(variable(("update", k), limit=d) for k, d in enumerate(box))
+    columns = goes(any_point)
+    copied = {j: columns.index(p) for j, p in enumerate(any_point) if p in columns}
+    left = [j for j in range(len(box)) if j not in copied]
+
+    def part(at: Coordinates, points: Coordinates) -> Part:
+        found = dict(zip(left, points, strict=True))
+        point = tuple(at[copied[j]] if j in copied else found[j] for j in range(len(box)))
+        there = (below(at[k], box[j]) for j, k in copied.items())
+        target = goes(point)
+        holds = both(*there, *map(equal, target, at))
+        return holds, update(Origin(TRUE, point[:inner]), target)
+
+    def combine(old: Term, new: Term) -> Term:
+        return reduced(node, data.dtype, old, new, world)
+
+    own_box = tuple(box[j] for j in left)
+    op = node.get("reduction").decode()
+    value = world.folds.function(Fold(op, data.dtype, data.shape, own_box, part, combine))
+
+    def define(at: Coordinates) -> Term:
+        if op == "add" and sort_of(data.dtype) == "integer":  # in any order, so data come last
+            return combine(value(at, ZERO), data.at(at))
+        return value(at, data.at(at))
 
     return Tensor(data.dtype, data.shape, define)
 
