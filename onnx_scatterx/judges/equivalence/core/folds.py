@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.core.world import World
 
 _FEW = 16
+_NEUTRAL = {"add": -0.0, "mul": 1.0}
 
 Part = tuple[Term, Term]
 """A condition, and the value that counts if it holds."""
@@ -77,9 +78,12 @@ class Folds:
         name = ("fold", self._number(fold))
         real = [k for k, d in enumerate(fold.dims) if d is not ONE]
         sort, (low, high) = sort_of(fold.dtype), range_of(fold.dtype)
+        empty = fold.op in _NEUTRAL and sort != "condition"
+        nothing = neutral(fold.op, fold.dtype) if empty else None
 
         def value(at: Coordinates, init: Term) -> Term:
-            return apply(name, (*(at[k] for k in real), init), sort, low, high)
+            start = () if init is nothing else (init,)
+            return apply(name, (*(at[k] for k in real), *start), sort, low, high)
 
         return value
 
@@ -131,15 +135,13 @@ def _written_out(fold: Fold, sizes: list[int], at: Coordinates, init: Term) -> T
 
 
 def neutral(op: str, dtype: str) -> Term:
-    """Return e with ``x op e = x``, bit for bit."""
-    values = {"add": (-0.0, 0), "mul": (1.0, 1)}
-    if op not in values or not (dtype in FLOATS or sort_of(dtype) == "integer"):
-        raise UnsupportedError(f"{op} of {dtype} along an axis")
+    """Return e with ``x op e = e op x = x``, bit for bit."""
+    value = _NEUTRAL[op]
     if sort_of(dtype) == "integer":
-        return integer(values[op][1])
-    found = float_constant(dtype, values[op][0])
-    assert found is not None
-    return found
+        return integer(int(value))
+    if dtype in FLOATS and (found := float_constant(dtype, value)) is not None:
+        return found
+    raise UnsupportedError(f"{op} of {dtype} along an axis")
 
 
 def parted(term: Term, nothing: Term) -> Part:

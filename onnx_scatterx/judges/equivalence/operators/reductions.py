@@ -12,7 +12,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
     minimum,
     number,
 )
-from onnx_scatterx.judges.equivalence.core.folds import Fold, Part, Value, neutral, parted
+from onnx_scatterx.judges.equivalence.core.folds import Fold, Part, neutral, parted
 from onnx_scatterx.judges.equivalence.core.logic import (
     as_condition,
     at_most,
@@ -116,29 +116,26 @@ def _summed_up(node: Node, a: Tensor, axis: int, world: World) -> Tensor:
     """Return a running sum ``y[0] = x[0], y[i] = y[i - 1] + x[i]``; the last one sums up all."""
     if node.get("exclusive"):
         raise UnsupportedError("an exclusive CumSum of a tensor that is not a mask of one axis")
-    nothing, after_first = neutral("add", a.dtype), a.shape[axis] - 1
+    nothing, combine = neutral("add", a.dtype), _adding(a.dtype, world)
+    length = a.shape[axis]
 
     def element(others: Coordinates, place: Term) -> Term:
         return a.at((*others[:axis], place, *others[axis:]))
 
-    def all_of(others: Coordinates, points: Coordinates) -> Part:
+    def after_first(others: Coordinates, points: Coordinates) -> Part:
         return parted(element(others, points[0] + 1), nothing)
 
-    def some_of(at: Coordinates, points: Coordinates) -> Part:
-        holds, value = all_of((*at[:axis], *at[axis + 1 :]), points)
-        return both(below(points[0], at[axis]), holds), value
-
-    def folded(dims: Coordinates, part: Callable[[Coordinates, Coordinates], Part]) -> Value:
-        fold = Fold("add", a.dtype, dims, (after_first,), part, _adding(a.dtype, world))
-        return world.folds.function(fold)
+    def up_to(at: Coordinates, points: Coordinates) -> Part:
+        holds, value = parted(element((*at[:axis], *at[axis + 1 :]), points[0]), nothing)
+        return both(at_most(points[0], at[axis]), holds), value
 
     others = (*a.shape[:axis], *a.shape[axis + 1 :])
-    whole, up_to = folded(others, all_of), folded(a.shape, some_of)
+    whole = world.folds.function(Fold("add", a.dtype, others, (length - 1,), after_first, combine))
+    part = world.folds.function(Fold("add", a.dtype, a.shape, (length,), up_to, combine))
 
     def define(at: Coordinates) -> Term:
         own = (*at[:axis], *at[axis + 1 :])
-        first = element(own, ZERO)
-        return whole(own, first) if at[axis] is after_first else up_to(at, first)
+        return whole(own, element(own, ZERO)) if at[axis] is length - 1 else part(at, nothing)
 
     return Tensor(a.dtype, a.shape, define)
 
