@@ -61,7 +61,7 @@ def test_on_the_command_line(
     assert capsys.readouterr() == ("", "")
     page = Page(place.read_text(encoding="utf-8"))
     page.check()
-    assert "<h1>models</h1>" in page.text
+    assert page.said.startswith("models: onnx-scatterx What became of 3 models models ")
     said = page.said.split("What would remove it", 1)[1]
     assert "some.onnx --target 'coreml, add" in said  # other options were tried
     assert main([*arguments, "-q", "--report", str(folder / "r.html")]) == 0
