@@ -22,11 +22,14 @@ class Page(HTMLParser):
         self.sources: list[str] = []
         self.words: list[str] = []
         self.classes: list[str] = []
+        self.cells: list[str] = []  # of the tables
         self.feed(text)
         assert not self.open, self.open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._part(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
         if tag not in VOID:
             self.open.append(tag)
         for name, value in attrs:
@@ -60,6 +63,8 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not {"style", "script"}.intersection(self.open):
             self.words.append(data)
+        if {"td", "th"}.intersection(self.open):
+            self.cells[-1] += data.strip()
 
     def _part(self, tag: str) -> None:
         """Note that a word ends; the parts of a shortened name are one word."""

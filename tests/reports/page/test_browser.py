@@ -22,6 +22,7 @@ from tests.helpers.many_scatters import many_scatters
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys  # noqa: E402 - only if it is there
+from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402 - only if it is there
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -114,6 +115,11 @@ def show(browser: Any, page: Path, width: int = 1280, *, dark: bool = False) -> 
 
 def find(browser: Any, selector: str) -> list[Any]:
     return list(browser.find_elements("css selector", selector))
+
+
+def opened(browser: Any, selector: str) -> list[Any]:
+    """Wait for what a link to it opens: the script hears of the link after the click."""
+    return list(WebDriverWait(browser, 10).until(lambda _: find(browser, f"{selector}[open]")))
 
 
 def visible(browser: Any, selector: str = ".card") -> int:
@@ -277,8 +283,7 @@ def test_a_link_opens_its_card(browser: Any, pages: dict[str, Path]) -> None:
     find(browser, "[type=search]")[0].send_keys("nothing of this name")
     assert visible(browser) == 0
     link.click()
-    (card,) = find(browser, f"#{name}")
-    assert card.get_property("open")
+    (card,) = opened(browser, f"#{name}")
     assert card.is_displayed()
     assert browser.switch_to.active_element.tag_name == "summary"
 
@@ -288,8 +293,8 @@ def test_models_of_a_directory(browser: Any, pages: dict[str, Path]) -> None:
     assert visible(browser, ".model") == 4
     assert visible(browser) == 0
     find(browser, ".models a")[1].click()
-    (opened,) = find(browser, ".model[open]")
-    assert opened.find_elements("css selector", ".card")
+    (model,) = opened(browser, ".model")
+    assert model.find_elements("css selector", ".card")
     find(browser, "[type=search]")[0].send_keys("m30.onnx")
     assert visible(browser, ".model") == 1
     find(browser, "[type=search]")[0].clear()
