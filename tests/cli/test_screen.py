@@ -13,6 +13,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.doors.smaller import smaller
 from tests.cli.test_cli import MODELS, error_of, saved
 from tests.cli.test_terminal import ESCAPES, as_terminal
+from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 
 LONG = "/model/decoder/layers.{}/self_attn/some_more/cache/ScatterND"
@@ -90,7 +91,9 @@ def test_a_long_result_says_so_and_what_is_shorter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, out = saved(tmp_path / "m.onnx", AT_RUN), str(tmp_path / "out.onnx")
-    assert main(["optimize", model, "-o", out, "--target", "standard"]) == 0
+    html = tmp_path / "r.html"
+    arguments = ["--target", "standard", "--report", str(html)]
+    assert main(["optimize", model, "-o", out, *arguments]) == 0
     first, why, by, command, about, *_ = capsys.readouterr().out.splitlines()
     before, after = len(onnx.load(model).graph.node), len(onnx.load(out).graph.node)
     assert (first, why) == (
@@ -100,6 +103,11 @@ def test_a_long_result_says_so_and_what_is_shorter(
     assert after > max(2 * before, before + 10)
     assert (by, command) == ("    smaller by:", f"      onnx-scatterx optimize {model} -o {out}")
     assert about.strip().startswith(f"{before} nodes, ONNX Runtime")
+    said = Page(html.read_text(encoding="utf-8")).said
+    assert f"{why.strip(' :')}; smaller by: {command.strip()} {about.strip()}" in said
+    assert main(["optimize", str(tmp_path), "-o", str(tmp_path / "all"), *arguments, "-q"]) == 0
+    said = Page(html.read_text(encoding="utf-8")).said
+    assert f"{why.strip(' :')}; smaller by: onnx-scatterx optimize {model} -o " in said
     assert main(command.split()[1:]) == 0
     assert len(onnx.load(out).graph.node) == before
     assert "smaller by" not in capsys.readouterr().out

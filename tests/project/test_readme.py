@@ -55,7 +55,7 @@ def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
             output = Path(arguments[arguments.index("-o") + 1])
             for model in output.rglob("*.onnx") if output.is_dir() else (output,):
                 onnx.checker.check_model(model, full_check=True)
-    assert "<table>" in Path("letterbox.html").read_text()
+    assert '<table class="chart">' in Path("letterbox.html").read_text()
 
 
 def test_the_first_screen() -> None:

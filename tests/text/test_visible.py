@@ -16,6 +16,7 @@ import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.text.visible import as_html, visible
+from tests.helpers.html import Page
 
 EVIL = "\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"
 SEEN = r"\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"
@@ -111,7 +112,7 @@ def test_reports_and_pages(hostile: str, tmp_path: Path) -> None:
     (scatter,) = json.loads(content)["scatters"]
     assert (scatter["node"], scatter["graph"]) == (f"node{EVIL}", f"graph{EVIL}")
     check_seen(page.read_text(encoding="utf-8"))
-    assert f'<span class="node">node{SEEN}</span>' in page.read_text(encoding="utf-8")
+    assert f"node{SEEN} ScatterND" in Page(page.read_text(encoding="utf-8")).said
 
 
 def test_of_errors_and_of_texts_in_python(hostile: str) -> None:

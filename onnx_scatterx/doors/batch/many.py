@@ -62,7 +62,7 @@ def optimize_many(
             ended. The workers of an ``executor`` cannot be ended: there the time is looked at
             between the steps and bounds what ``verify`` takes, and a model that is late is not
             written; the worker is busy until the step is done.
-        advice: let the reports say what would remove the kept scatters, as ``advise`` does.
+        advice: let the reports say what to do next, as ``advise`` does, and what would be smaller.
         on_progress: ``on_progress("optimizing", done, total)`` is called after each model.
         on_running: is called with the paths of the models that processes are at work on, each time
             that one begins or ends; an ``executor`` does not tell.

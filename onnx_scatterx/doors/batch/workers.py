@@ -33,7 +33,7 @@ class Task:
 
     Without an ``output`` it is only inspected. ``external_data`` writes the weights beside it.
     ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
-    this one might overwrite. ``advice`` asks for ``advise`` about scatters that are kept.
+    this one might overwrite. ``advice`` asks for what to do next.
     """
 
     source: Path
@@ -167,17 +167,17 @@ def run_task(task: Task) -> Outcome:
 
 
 def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
-    """Return the advice about the kept scatters of a model; other options are tried."""
+    """Return the advice about the result for a model; other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
     from onnx_scatterx.doors.explanation import advise
+    from onnx_scatterx.doors.smaller import smaller
 
-    if not report.is_open:
-        return ()
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
     command = Command(str(task.source), str(task.output), report.target, words)
-    return advise(task.source, command=command, **given)
+    found = advise(task.source, command=command, **given) if report.is_open else ()
+    return (*found, *smaller(task.source, report, command, **given))
 
 
 class _LateError(Exception):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from itertools import pairwise
@@ -21,6 +22,7 @@ from tests.helpers.many_scatters import many_scatters
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Keys  # noqa: E402 - only if it is there
+from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402 - only if it is there
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -53,6 +55,16 @@ return seen.map((e) => {
 }).filter(([ratio]) => ratio < 4.5);
 """
 
+# What is cut off, and neither has "…" nor scrolls.
+UNSIGNED = """
+return [...document.querySelectorAll(".scatterx *")].filter((e) => {
+  const style = getComputedStyle(e);
+  return e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 &&
+    style.overflowX !== "visible" && style.textOverflow !== "ellipsis" &&
+    !e.matches(".drawing, .wide, input");
+}).map((e) => e.outerHTML.slice(0, 200));
+"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -74,6 +86,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     kept = onnx_scatterx.optimize(many_scatters(5), target="standard", rules=["concat", "view"])
     reports["kept"] = kept.report
     reports["together"] = onnx_scatterx.optimize("models/box_update_dynamo.onnx").report
+    long = many_scatters(30)
+    for number, node in enumerate(long.graph.node):
+        node.name = f"/model/encoder/layers.{number}/self_attention/cache/{node.op_type}"
+    reports["long"] = onnx_scatterx.optimize(long, target="standard").report
     texts = {name: report.to_html() for name, report in reports.items()}
     outcomes = [
         Outcome(Path(f"m{name}.onnx"), Path("out"), report, True, None, 1.0, compared=3)
@@ -101,13 +117,18 @@ def find(browser: Any, selector: str) -> list[Any]:
     return list(browser.find_elements("css selector", selector))
 
 
+def opened(browser: Any, selector: str) -> list[Any]:
+    """Wait for what a link to it opens: the script hears of the link after the click."""
+    return list(WebDriverWait(browser, 10).until(lambda _: find(browser, f"{selector}[open]")))
+
+
 def visible(browser: Any, selector: str = ".card") -> int:
     return sum(element.is_displayed() for element in find(browser, selector))
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("name", ["1", "30", "300", "kept", "directory"])
+@pytest.mark.parametrize("width", [1280, 600, 390])
+@pytest.mark.parametrize("name", ["1", "30", "300", "kept", "long", "directory"])
 def test_it_looks_right(
     browser: Any, pages: dict[str, Path], name: str, width: int, dark: bool
 ) -> None:
@@ -116,11 +137,13 @@ def test_it_looks_right(
     is_wide = "return document.documentElement.scrollWidth > window.innerWidth"
     assert not browser.execute_script(is_wide)
     assert browser.execute_script(CONTRAST) == []
+    assert browser.execute_script(UNSIGNED) == []
     keep_screenshot(browser, f"{name}_{width}_{'dark' if dark else 'light'}", width)
     if name != "300":
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         assert not browser.execute_script(is_wide)
         assert browser.execute_script(CONTRAST) == []
+        assert browser.execute_script(UNSIGNED) == []
         keep_screenshot(browser, f"{name}_{width}_{'dark' if dark else 'light'}_open", width)
     assert not [entry for entry in browser.get_log("browser") if "favicon" not in entry["message"]]
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
@@ -137,6 +160,52 @@ def keep_screenshot(browser: Any, name: str, width: int) -> None:
     if folder := os.environ.get("SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         Path(folder, f"{name}.png").write_bytes(picture)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (600, 900), (390, 844)])
+@pytest.mark.parametrize("name", ["1", "30", "300", "long"])
+def test_the_first_screen(
+    browser: Any, pages: dict[str, Path], name: str, width: int, height: int
+) -> None:
+    """It has the numbers, the chart and the picture; below, each card is one line high."""
+    show(browser, pages[name], width)
+    lead, total, picture = (
+        browser.execute_script(f"return document.querySelector('{of}').getBoundingClientRect()")
+        for of in (".lead", ".chart tfoot", ".picture svg:last-of-type")
+    )
+    assert lead["bottom"] < total["bottom"] < height
+    assert picture["top"] < height - 100
+    assert picture["bottom"] < height or width < 900
+    assert lead["height"] < 30 or width < 900
+    high = "return [...document.querySelectorAll('.card')].map(e => e.offsetHeight)"
+    assert max(browser.execute_script(high)) < 42
+
+
+def test_two_pictures_stand_side_by_side_or_above_each_other(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    places = (
+        "return [...document.querySelector('.picture .drawing').querySelectorAll('svg')]"
+        ".map(e => e.getBoundingClientRect()).map(r => [r.left, r.top, r.bottom])"
+    )
+    show(browser, pages["1"], 601)
+    (left, top, _), (right, other_top, _) = browser.execute_script(places)
+    assert (left + 100 < right, top) == (True, other_top)
+    show(browser, pages["1"], 600)
+    (left, _, bottom), (right, top, _) = browser.execute_script(places)
+    assert (left, bottom < top) == (right, True)
+
+
+@pytest.mark.parametrize("selector", ["button", "[type=search]"])
+def test_controls_are_dark_in_dark_mode(
+    browser: Any, pages: dict[str, Path], selector: str
+) -> None:
+    style = f"return getComputedStyle(document.querySelector('.filters {selector}'))"
+    show(browser, pages["30"], dark=True)
+    for name, least, most in (("backgroundColor", 0, 60), ("color", 200, 255)):
+        colour = browser.execute_script(f"{style}.{name}")
+        parts = [int(part) for part in re.findall(r"\d+", colour)]
+        assert all(least <= part <= most for part in parts[:3]), (name, colour)
 
 
 def test_the_drawings_are_drawn(browser: Any, pages: dict[str, Path]) -> None:
@@ -214,8 +283,7 @@ def test_a_link_opens_its_card(browser: Any, pages: dict[str, Path]) -> None:
     find(browser, "[type=search]")[0].send_keys("nothing of this name")
     assert visible(browser) == 0
     link.click()
-    (card,) = find(browser, f"#{name}")
-    assert card.get_property("open")
+    (card,) = opened(browser, f"#{name}")
     assert card.is_displayed()
     assert browser.switch_to.active_element.tag_name == "summary"
 
@@ -225,8 +293,8 @@ def test_models_of_a_directory(browser: Any, pages: dict[str, Path]) -> None:
     assert visible(browser, ".model") == 4
     assert visible(browser) == 0
     find(browser, ".models a")[1].click()
-    (opened,) = find(browser, ".model[open]")
-    assert opened.find_elements("css selector", ".card")
+    (model,) = opened(browser, ".model")
+    assert model.find_elements("css selector", ".card")
     find(browser, "[type=search]")[0].send_keys("m30.onnx")
     assert visible(browser, ".model") == 1
     find(browser, "[type=search]")[0].clear()

@@ -15,7 +15,9 @@ import onnx_scatterx
 from onnx_scatterx.judges.verification import Verification
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import About, bytes_text
+from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel
 from onnx_scatterx.optimizer.reports.page import environment, figures
+from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
 from onnx_scatterx.optimizer.reports.report import Report
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
@@ -23,6 +25,7 @@ from tests.helpers.support import parse
 
 NOON = datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
 KV_CACHE = "models/kv_cache_dynamo.onnx"
+GRAPH: dict[str, object] = {"lines": (), "tips": (), "outlines": {}}
 EVIL = "a\x1b[2J<script>alert('1')</script>\"\u202e\n&"
 
 
@@ -40,6 +43,79 @@ def test_pages_of_models(path: Path, gathers: bool) -> None:
     for entry in report.entries:
         assert entry.node in page.said
     assert sum("card" in words.split() for words in page.classes) == len(report.entries)
+
+
+def test_the_first_screen() -> None:
+    """One line of numbers, the chart, the first removed scatter; what it is about comes last."""
+    model = many_scatters(5)
+    result = onnx_scatterx.optimize(model, target="standard", rules=["concat", "view"])
+    report = result.report
+    verification = onnx_scatterx.verify(model, result.model, samples=3)
+    page = page_of(report, verification)
+    places = [
+        page.said.index(words)
+        for words in (
+            "3 of 5 scatters removed, 19 → 24 nodes; the models were compared on 3 inputs",
+            "Nodes of each operator, before and after",
+            "Slice 0 10 +10",  # what changed most
+            "total 19 24 +5",
+            "2 more operators",
+            "y0 removed by Concat, Slice updates",
+            "What is written",
+            "What needs attention",
+            "2 scatters are kept",
+            "Scatters Search",
+            "Words",
+            "Details",
+            "File size",
+            "2024-02-29 12:30 UTC",
+        )
+    ]
+    assert places == sorted(places)
+    bars = re.findall(r'<svg viewBox="0 0 (\d+) 14".*?0 1h(\d+)v5.*?0 8h(\d+)v5', page.text)
+    shown = sorted(report.ops_before | report.ops_after)
+    assert sorted(tuple(map(int, b[1:])) for b in bars) == sorted(
+        (report.ops_before[op], report.ops_after[op]) for op in shown
+    )
+    assert {int(most) for most, *_ in bars} == {10}
+
+
+def test_the_picture_is_of_a_kept_one_if_none_is_removed() -> None:
+    report = onnx_scatterx.optimize(KV_CACHE, target="coreml").report
+    node = report.scatters[0].node
+    assert f"{node} kept: the target" in page_of(report).said.split("What needs attention")[0]
+
+
+def test_a_card_is_one_line_and_names_are_whole() -> None:
+    """A long name has two parts, of which the first can shrink; the search finds all of it."""
+    model = many_scatters(5)
+    name = "/model/encoder/layers.0/self_attention/kv_cache/ScatterND"
+    model.graph.node[1].name = name
+    page = page_of(onnx_scatterx.optimize(model).report)
+    parts = f'title="{name}"><span>{name[:-12]}</span><span>{name[-12:]}</span>'
+    assert f'<span class="node"><span class="cut" {parts}</span></span>' in page.text
+    assert page.said.count(name) == 3  # with the link on top, and the title in a drawing
+    assert 'title="y1"' not in page.text
+    assert f"<title>{name}</title>" in page.text
+    assert "<details open" not in page.text
+
+
+def test_drawings_fit_or_scroll() -> None:
+    """A tensor is narrower than a phone and has room for its text; a graph is in what scrolls."""
+    model = many_scatters(5)
+    page = page_of(onnx_scatterx.optimize(model).report)
+    for within, (_, _, width, _) in page.svgs:
+        assert within[-1] in ("drawing", "td")
+        assert width < 390 or within[-1] == "drawing"
+    long = "axis 1234, size 123456789012345"
+    panel = Panel("updates", ("axis 0", 4), ("axis 1234", 123456789012345), ())
+    data = Panel("data", ("", 1), ("", 1), ())
+    first, second = map_figures(IndexMap(data, panel, is_read=False))
+    assert long in first.content
+    assert 6 * len(long) < first.width < 390
+    assert "index map: the updates" in first.label
+    assert second.width < 60
+    assert map_figures(IndexMap(data, panel, is_read=True))[0].content == second.content
 
 
 def test_the_head_says_what_it_is_about() -> None:
@@ -83,6 +159,42 @@ def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
     assert f"{why}; removed by: {way.command} {way.condition}" in page.said
 
 
+def test_what_runs_on_the_host_is_no_violation() -> None:
+    report = onnx_scatterx.optimize("models/one_hot_labels_ts_dynamic.onnx", target="qnn").report
+    on_host = [replace(violation, on_host=True) for violation in report.violations[:1]]
+    said = page_of(replace(report, violations=tuple(on_host))).said
+    assert "qnn runs these on its host" in said
+    assert "Not taken by the target" not in said
+
+
+def test_a_larger_result_says_so_and_what_is_smaller() -> None:
+    """Advice about sizes is shown, too; the sentence of the report only without it."""
+    report = onnx_scatterx.optimize(many_scatters(1)).report
+    grown = replace(report, nodes_after=99)
+    assert grown.growth not in page_of(report).said
+    assert f"A longer or larger result {grown.growth} " in page_of(grown).said
+    way = Way("onnx-scatterx optimize m.onnx -o o.onnx", "4 nodes, ONNX Runtime")
+    smaller = Advice((), grown.growth, "", (way,), verb="smaller")
+    page = Page(grown.to_html(advice=[smaller], date=NOON))
+    page.check()
+    assert f"{grown.growth}; smaller by: {way.command} {way.condition}" in page.said
+    assert page.said.count(grown.growth) == 1
+    wants = replace(report, to_fix="--fix M=N")
+    assert "add --fix M=N, with a number for each N" in page_of(wants).said
+    fixed = Advice((), "the target wants numbers", "", (way,), verb="fixed")
+    page = Page(wants.to_html(advice=[fixed], date=NOON))
+    assert f"Sizes the target wants numbers; fixed by: {way.command}" in page.said
+    assert "for each N" not in page.said
+    failed = Advice((), "the model fails", "a size")
+    assert "the model fails: add a size" in Page(wants.to_html(advice=[failed], date=NOON)).said
+
+
+def test_what_onnx_runtime_may_change_is_told() -> None:
+    report = onnx_scatterx.optimize(many_scatters(2)).report
+    assert report.runtime_lines()
+    assert f"In ONNX Runtime {report.runtime_lines()[0]}" in page_of(report).said
+
+
 def test_kept_scatters_come_before_removed_ones() -> None:
     report = onnx_scatterx.optimize(many_scatters(5), target="standard", rules=["concat", "view"])
     text = page_of(report.report).text
@@ -96,7 +208,7 @@ def test_a_difference_is_an_alarm() -> None:
     after = parse("g (float[2] x) => (float[2] y) { y = Abs (x) }")
     report = onnx_scatterx.optimize(before).report
     said = page_of(report, onnx_scatterx.verify(before, after, samples=3)).said
-    assert "The models differ" in said
+    assert said.index("The models differ") < said.index("Nodes of each operator")
     assert "output 'y' differs" in said
 
 
@@ -121,7 +233,7 @@ def test_templates_escape_and_take_no_text_as_safe() -> None:
     for template, values in (
         ("cell.html", {"tables": [(EVIL, [EVIL], [[EVIL, EVIL]])]}),
         ("cell.html", {"heading": EVIL, "lines": [EVIL], "good": True}),
-        ("graph.svg", {"boxes": [(EVIL, EVIL, 0, 0)], "lines": (), "tips": (), "outlines": {}}),
+        ("graph.svg", {"boxes": [((EVIL, EVIL), ("…", EVIL), 0, 0)], **GRAPH}),
     ):
         text = environment.filled(template, **values)
         assert text.count("&lt;script&gt;") == text.count(r"a\x1b[2J") >= 2
@@ -140,8 +252,9 @@ def test_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_equal_drawings_are_kept_once() -> None:
     """Scatters that go together have one piece of graph."""
     text = onnx_scatterx.optimize("models/box_update_dynamo.onnx").report.to_html(date=NOON)
-    assert text.count("<use ") == 2
-    assert text.count('<g id="g') == 4
+    assert text.count('<g id="g') == 6
+    assert text.count("<use ") == 2 + 4  # the second card, and the first: it stands on top, too
+    assert text.index('<g id="g0"') < text.index('class="card ') < text.index('<use href="#g0"')
 
 
 def test_too_many_drawings_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +292,7 @@ def test_an_onnx_ir_model_and_one_without_scatters() -> None:
 
 def test_the_policy_allows_the_style_and_the_script_of_the_page_only() -> None:
     """Each hash is that of the text between the tags; nothing else is allowed."""
-    text = onnx_scatterx.inspect(KV_CACHE, target="standard").to_html(date=NOON)
+    text = page_of(onnx_scatterx.inspect(KV_CACHE, target="standard")).text
     (policy,) = re.findall('<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
     for tag, name in ("style", "style-src"), ("script", "script-src"):
         (content,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
@@ -187,4 +300,3 @@ def test_the_policy_allows_the_style_and_the_script_of_the_page_only() -> None:
         assert f"{name} 'sha256-{digest}';" in policy
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
-    assert not re.search(r"<[^>]+ (style|on[a-z]+)=", text), "a policy forbids these"

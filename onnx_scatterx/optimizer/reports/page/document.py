@@ -28,8 +28,9 @@ def page(
     name = "onnx-scatterx"
     if report.about is not None:
         name = report.about.model.replace("\\", "/").rstrip("/").rpartition("/")[2] or "model"
-    model = ModelPart(report, comparison, date or _now(), Figures(""))
-    return str(filled("page.html", name=name, model=model, kinds=kinds_of([report])))
+    model = ModelPart(report, comparison, Figures(""))
+    kinds = kinds_of([report])
+    return str(filled("page.html", name=name, model=model, kinds=kinds, date=date or _now()))
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,6 @@ def directory_page(
 ) -> str:
     """Return the page of many models; ``summary`` is a sentence about the results."""
     figures = Figures("")
-    date = date or _now()
     reports = [m.report for m in models if m.report is not None]
     before, after = Counter[str](), Counter[str]()
     for report in reports:
@@ -98,9 +98,7 @@ def directory_page(
     for place, model in sorted(enumerate(models), key=lambda pair: (pair[1].rank, pair[0])):
         part = None
         if model.report is not None:
-            part = ModelPart(
-                model.report, model.comparison, date, figures, f"m{place}", level=3, opened=0
-            )
+            part = ModelPart(model.report, model.comparison, figures, f"m{place}", level=3)
         kind, word = _OUTCOMES[model.rank]
         rows.append({"model": model, "part": part, "id": f"m{place}", "kind": kind, "word": word})
     return str(
@@ -108,7 +106,7 @@ def directory_page(
             "directory.html",
             name=name,
             summary=summary,
-            date=date,
+            date=date or _now(),
             rows=rows,
             kinds=kinds_of(reports),
             operator_rows=operator_rows(before, after),
@@ -119,7 +117,7 @@ def directory_page(
 def fragment(report: Report, comparison: ComparedNote | None = None) -> str:
     """Return a report as a part of a page; its ids differ from those of other reports."""
     prefix = f"x{hashlib.sha256(report.to_json().encode()).hexdigest()[:10]}-"
-    model = ModelPart(report, comparison, _now(), Figures(prefix), prefix, prefix, level=3)
+    model = ModelPart(report, comparison, Figures(prefix), prefix, prefix, level=3)
     return str(filled("cell.html", model=model))
 
 

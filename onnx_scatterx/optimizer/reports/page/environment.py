@@ -43,6 +43,7 @@ def _environment() -> Environment:
         digest = hashlib.sha256(text.encode()).digest()
         environment.globals[name] = Markup(text)  # our own files
         environment.globals[f"{name}_hash"] = base64.b64encode(digest).decode()
+    environment.filters["visible"] = visible
     environment.globals["version"] = _version()
     environment.globals["NEEDS"] = NEEDS
     return environment

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from onnx_scatterx.optimizer.reports.page.environment import filled
 
 MOST_BYTES = 2_000_000  # of all drawings of a page
+OP_LETTER, NAME_LETTER = 8.2, 6.3  # pixels of a letter: of the drawing, and of a name in it
 
 
 class Figure(NamedTuple):

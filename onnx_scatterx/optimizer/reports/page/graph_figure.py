@@ -7,7 +7,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from onnx_scatterx.optimizer.reports.page.environment import filled
-from onnx_scatterx.optimizer.reports.page.figures import Figure, rectangle
+from onnx_scatterx.optimizer.reports.page.figures import (
+    NAME_LETTER,
+    OP_LETTER,
+    Figure,
+    rectangle,
+)
 from onnx_scatterx.optimizer.reports.page.layout import layout
 from onnx_scatterx.optimizer.reports.sketch import Box, Excerpt
 from onnx_scatterx.text.visible import middle, visible
@@ -15,7 +20,7 @@ from onnx_scatterx.text.visible import middle, visible
 _EDGE = 6
 _LETTERS = 20  # of a name
 _NODE, _VALUE = 38, 22  # heights
-_OP_LETTER, _NAME_LETTER, _PADDING, _LEAST = 8.2, 6.3, 16, 56
+_PADDING, _LEAST = 16, 56
 _TIP = 6
 _layout = lru_cache(maxsize=256)(layout)  # pieces of one form are often of one size
 
@@ -44,7 +49,8 @@ def graph_figure(excerpt: Excerpt, word: str) -> Figure:
     for box, (width, height), (x, y) in zip(excerpt.boxes, sizes, found.centres, strict=True):
         left, top = x - width // 2 + _EDGE, y - height // 2 + _EDGE
         outlines.setdefault(box.kind, []).append(rectangle(left, top, width, height))
-        boxes.append((_short(box.op), _short(box.name), x + _EDGE, y + _EDGE))
+        texts = [(_short(text), text) for text in (box.op, box.name)]
+        boxes.append((*texts, x + _EDGE, y + _EDGE))
     content = filled("graph.svg", lines=lines, tips=tips, outlines=outlines, boxes=boxes)
     label = f"{word}: {in_words(excerpt)}"
     return Figure(content, found.width + 2 * _EDGE, found.height + 2 * _EDGE, label)
@@ -63,7 +69,7 @@ def in_words(excerpt: Excerpt) -> str:
 
 
 def _size(box: Box) -> tuple[int, int]:
-    width = max(_OP_LETTER * len(_short(box.op)), _NAME_LETTER * len(_short(box.name)))
+    width = max(OP_LETTER * len(_short(box.op)), NAME_LETTER * len(_short(box.name)))
     high = _NODE if box.op and box.name else _VALUE
     return 2 * round(max(_LEAST, width + _PADDING) / 2), high
 

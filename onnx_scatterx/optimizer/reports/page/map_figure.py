@@ -1,4 +1,4 @@
-"""An index map as a drawing: the updates and the data, in which boxes of one colour are the same.
+"""An index map as drawings of the updates and the data: boxes of one colour are the same.
 
 Both have one scale along an axis that they share. What is not coloured is kept as it was.
 """
@@ -6,40 +6,32 @@ Both have one scale along an axis that they share. What is not coloured is kept 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import ceil, prod
 
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel, Shade
 from onnx_scatterx.optimizer.reports.page.environment import filled
-from onnx_scatterx.optimizer.reports.page.figures import Figure, rectangle
+from onnx_scatterx.optimizer.reports.page.figures import (
+    NAME_LETTER,
+    OP_LETTER,
+    Figure,
+    rectangle,
+)
 
 COLOURS = 8
 _CELL, _LONGEST, _THIN, _LEAST = 16, 200, 22, 3
 _GRID = 16  # cells along an axis that are separated by lines
 _STRIPES = 1024  # elements of strided boxes that are shown one by one
-_EDGE, _TITLE, _LINE, _BETWEEN, _PANEL = 6, 20, 17, 56, 124
+_EDGE, _TITLE, _LINE = 6, 20, 17
 
 
-def map_figure(index_map: IndexMap) -> Figure:
-    """Return the drawing of an index map."""
+def map_figures(index_map: IndexMap) -> tuple[Figure, Figure]:
+    """Return the drawings of the two tensors of an index map, in the order of reading."""
     data, other = index_map.data, index_map.other
     across = _scale(data.columns[1], other.columns[1])
     down = _scale(data.rows[1], other.rows[1])
-    panels, x = [], _EDGE
-    for panel in [data, other] if index_map.is_read else [other, data]:
-        width, height = _length(panel.columns[1], across), _length(panel.rows[1], down)
-        panels.append({"x": x, "height": height, **_panel(panel, width, height)})
-        x += max(width, _PANEL) + _BETWEEN
-    heights = [_length(panel.rows[1], down) for panel in (data, other)]
-    high = _EDGE + _TITLE + max(heights) + 2 * _LINE + _EDGE
-    content = filled(
-        "map.svg",
-        panels=panels,
-        middle=_EDGE + _TITLE + min(heights) // 2,
-        edge=_EDGE,
-        title=_TITLE,
-        line=_LINE,
-    )
-    return Figure(content, x - _BETWEEN + _EDGE, high, _words(index_map))
+    drawn = _figure(data, across, down, _words(index_map))
+    beside = _figure(other, across, down, f"index map: the {other.title}")
+    return (drawn, beside) if index_map.is_read else (beside, drawn)
 
 
 def _scale(size: int, other: int) -> float:
@@ -50,9 +42,10 @@ def _length(size: int, scale: float) -> int:
     return max(round(size * scale), _THIN if size == 1 else _LEAST)
 
 
-def _panel(panel: Panel, width: int, height: int) -> dict[str, object]:
-    """Return the title of a tensor, its axes, and the paths of its outline, boxes and lines."""
+def _figure(panel: Panel, across: float, down: float, label: str) -> Figure:
+    """Return the drawing of a tensor: its title, boxes, outline, lines and axes."""
     (row_name, rows), (column_name, columns) = panel.rows, panel.columns
+    width, height = _length(columns, across), _length(rows, down)
     boxes: dict[int, dict[str, None]] = {}
     most = _STRIPES // max(len(panel.shades), 1)
     for shade in panel.shades:
@@ -63,14 +56,21 @@ def _panel(panel: Panel, width: int, height: int) -> dict[str, object]:
         lines += "".join(f"M{round(i * width / columns, 1)} 0v{height}" for i in range(1, columns))
     if 1 < rows <= _GRID:
         lines += "".join(f"M0 {round(i * height / rows, 1)}h{width}" for i in range(1, rows))
-    axes = (("→", column_name, columns), ("↓", row_name, rows))
-    return {
-        "title": panel.title,
-        "outline": rectangle(0, 0, width, height),
-        "boxes": boxes,
-        "lines": lines,
-        "axes": [f"{arrow} {name}, size {size}" for arrow, name, size in axes if name],
-    }
+    named = (("→", column_name, columns), ("↓", row_name, rows))
+    axes = [f"{arrow} {name}, size {size}" for arrow, name, size in named if name]
+    content = filled(
+        "map.svg",
+        title=panel.title,
+        boxes=boxes,
+        outline=rectangle(0, 0, width, height),
+        lines=lines,
+        axes=[(_TITLE + height + _LINE * i - 3, axis) for i, axis in enumerate(axes, 1)],
+        edge=_EDGE,
+        down=_TITLE,
+    )
+    text = max(OP_LETTER * len(panel.title), *(NAME_LETTER * len(axis) for axis in axes), 0)
+    high = _TITLE + height + _LINE * len(axes) + 2 * _EDGE
+    return Figure(content, max(width, ceil(text)) + 2 * _EDGE, high, label)
 
 
 def _boxes(shade: Shade, across: float, down: float, most: int) -> Iterator[str]:

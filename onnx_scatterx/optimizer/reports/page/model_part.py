@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
 from onnx_scatterx.optimizer.reports.page.figures import Figure, Figures
 from onnx_scatterx.optimizer.reports.page.graph_figure import graph_figure
-from onnx_scatterx.optimizer.reports.page.map_figure import map_figure
+from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
 from onnx_scatterx.optimizer.reports.report import Report
 
 if TYPE_CHECKING:
@@ -70,12 +69,14 @@ class ComparedNote:
 class Card:
     """One scatter or gather: its id on the page, its drawings with captions, and advice.
 
+    A drawing is of one or of two parts, from left to right.
+
     ``are_left_out`` says that drawings are missing, since the page has too many.
     """
 
     id: str
     entry: Entry
-    drawings: tuple[tuple[Markup, str], ...]
+    drawings: tuple[tuple[Sequence[Markup], str], ...]
     are_left_out: bool
     advice: tuple[Advice, ...]
 
@@ -139,34 +140,39 @@ class ModelPart:
     """The part of a page about one model.
 
     ``prefix`` begins the ids, ``words`` those of the explanations; ``level`` is that of headings.
-    If there are at most ``opened`` cards, all are open.
     """
 
     report: Report
     comparison: ComparedNote | None
-    date: datetime
     figures: Figures
     prefix: str = ""
     words: str = ""
     level: int = 2
-    opened: int = 3
+
+    @cached_property
+    def picture(self) -> Card | None:
+        """The first removed node that has drawings, or another one: it stands on top."""
+        kinds = [KINDS[entry.action][0] for entry in self.report.entries]
+        places = sorted(range(len(kinds)), key=lambda place: kinds[place] != "removed")
+        return next((card for card in map(self._card, places) if card.drawings), None)
 
     @cached_property
     def cards(self) -> list[Card]:
         """The cards: the kept ones, then ScatterX, then the others."""
-        rank = list(dict.fromkeys(KINDS.values()))
-        found = [(f"{self.prefix}s{i}", e) for i, e in enumerate(self.report.entries)]
-        found.sort(key=lambda pair: rank.index(KINDS[pair[1].action]))
-        return [self._card(name, entry) for name, entry in found]
+        rank = list(KINDS.values())
+        cards = map(self._card, range(len(self.report.entries)))
+        return sorted(cards, key=lambda card: rank.index((card.kind, card.badge)))
 
-    def _card(self, name: str, entry: Entry) -> Card:
+    def _card(self, place: int) -> Card:
+        entry = self.report.entries[place]
         shown = [
-            (self.figures.svg(figure), caption)
-            for figure, caption in _drawings(entry.detail or Detail(), self.report.planned)
+            ([self.figures.svg(figure) for figure in figures], caption)
+            for figures, caption in _drawings(entry.detail or Detail(), self.report.planned)
         ]
-        drawings = tuple((svg, caption) for svg, caption in shown if svg is not None)
+        drawings = tuple(([s for s in svgs if s], text) for svgs, text in shown if all(svgs))
         about = (a for a in self.report.advice if not a.is_violation)
         advice = tuple(a for a in about if entry.node in a.nodes)
+        name = f"{self.prefix}s{place}"
         return Card(name, entry, drawings, len(drawings) < len(shown), advice)
 
     def of_kind(self, kind: str) -> list[Card]:
@@ -209,21 +215,21 @@ def _grouped(cards: Iterable[Card], key: Callable[[Card], str]) -> dict[str, lis
     return groups
 
 
-def _drawings(detail: Detail, planned: bool) -> Iterator[tuple[Figure, str]]:
+def _drawings(detail: Detail, planned: bool) -> Iterator[tuple[Sequence[Figure], str]]:
     """Yield the drawings of a node with their captions."""
     if detail.index_map is not None:
         touched = "read" if detail.index_map.is_read else "written"
         caption = "; ".join((f"What is {touched}", *detail.index_map.notes))
-        yield map_figure(detail.index_map), caption
+        yield map_figures(detail.index_map), caption
     if detail.before is not None:
         others = detail.together
         word = "Before" if detail.after is not None else "The node, and what makes its indices"
         more = f", with {others} other scatter{'s' * (others > 1)}" if others else ""
         caption = f"{word}: {_nodes(detail.before.nodes)}{more}, constants not counted"
-        yield graph_figure(detail.before, "before"), caption
+        yield [graph_figure(detail.before, "before")], caption
     if detail.after is not None:
         word = "After, if this is done" if planned else "After"
-        yield graph_figure(detail.after, "after"), f"{word}: {_nodes(detail.after.nodes)}"
+        yield [graph_figure(detail.after, "after")], f"{word}: {_nodes(detail.after.nodes)}"
 
 
 def _nodes(count: int) -> str:
@@ -231,8 +237,8 @@ def _nodes(count: int) -> str:
 
 
 def operator_rows(before: Counter[str], after: Counter[str]) -> list[tuple[str, int, int]]:
-    """Return the counts of each operator, those that changed first, and the total."""
-    names = sorted(before | after, key=lambda op: (before[op] == after[op], op))
+    """Return the counts of each operator, those that changed most first, and the total."""
+    names = sorted(before | after, key=lambda op: (-abs(after[op] - before[op]), op))
     rows = [(op, before[op], after[op]) for op in names]
     return [*rows, ("total", before.total(), after.total())]
 
