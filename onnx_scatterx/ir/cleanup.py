@@ -19,13 +19,18 @@ def read_by(node: ir.Node) -> list[ir.Value]:
     return read
 
 
+def is_read(value: ir.Value) -> bool:
+    """Return whether anything reads a value."""
+    return value.is_graph_output() or bool(value.uses())
+
+
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
     """Remove the nodes whose outputs are not read, and then the nodes that only they read."""
     stack = list(nodes)
     gone: dict[ir.Node, ir.Graph] = {}
     uses: dict[ir.Value | None, int] = {}  # counted once: a value may have many readers
 
-    def is_read(value: ir.Value) -> bool:
+    def has_uses(value: ir.Value) -> bool:
         if value not in uses:
             uses[value] = len(value.uses())
         return uses[value] > 0 or value.is_graph_output()
@@ -33,7 +38,7 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
     while stack:
         node = stack.pop()
         graph = node.graph
-        if graph is None or node in gone or any(map(is_read, node.outputs)):
+        if graph is None or node in gone or any(map(has_uses, node.outputs)):
             continue
         read = read_by(node)
         for body in graphs_of(node):
@@ -49,7 +54,7 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
             producer = value.producer()
             if producer is not None:
                 stack.append(producer)
-            elif value.is_initializer() and not (is_read(value) or value.is_graph_input()):
+            elif value.is_initializer() and not (has_uses(value) or value.is_graph_input()):
                 assert value.graph is not None
                 value.graph.initializers.pop(value.name or "", None)
     for graph in dict.fromkeys(gone.values()):

@@ -19,7 +19,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lift.uniqueness import LAST_WINS, Duplicates, duplicates_of
-from onnx_scatterx.optimizer.lowering.commit import work_text
+from onnx_scatterx.optimizer.lowering.commit import Outcome, work_text
 from onnx_scatterx.optimizer.lowering.written import NOTHING
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, GatherReport, ScatterReport
@@ -27,7 +27,6 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.reports.term_text import footprint_text
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.terms import Symbol
-from onnx_scatterx.optimizer.transforms.outcome import Outcome
 from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"

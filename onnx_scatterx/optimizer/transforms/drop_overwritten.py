@@ -50,14 +50,7 @@ class DropOverwrittenUpdates(Pass):
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:
     """Return the new nodes of a graph, and the scatters that read them."""
-    graph, scope = context.graph, context.scope
-    writer = Writer(
-        graph,
-        scope,
-        context.names,
-        constant_nodes=context.constant_nodes,
-        target=context.target,
-    )
+    graph, scope, writer = context.graph, context.scope, context.writer()
     changed = []
     for node in [n for n in graph if is_scatter(n)]:
         # A refused scatter is kept, and the report says so.

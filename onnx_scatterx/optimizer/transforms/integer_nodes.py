@@ -6,7 +6,6 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.element_moves import operands_of
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
@@ -26,13 +25,7 @@ class IntegerNodes:
         self.scatters: dict[ir.Node, ir.Node] = {}
         # Another write may have given a DequantizeLinear other integers to read.
         self._integers = {value: _input(node) for value, node in write.inputs.items()}
-        self._writer = Writer(
-            context.graph,
-            context.scope,
-            context.names,
-            constant_nodes=context.constant_nodes,
-            target=context.target,
-        )
+        self._writer = context.writer()
         self._constants: list[ir.Value] = []
         self._uses: list[tuple[ir.Node, int, ir.Value]] = []
         self._outputs: list[tuple[int, ir.Value, ir.Value]] = []  # of the graph: before and after

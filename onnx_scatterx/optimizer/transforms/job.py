@@ -8,6 +8,7 @@ from functools import cached_property
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.cleanup import is_read
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.wiring import Wiring
@@ -19,6 +20,7 @@ from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_arithmetic, is_gather, lift_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames, names_of
+from onnx_scatterx.optimizer.lowering.commit import Outcome
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
@@ -30,7 +32,6 @@ from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
 from onnx_scatterx.optimizer.targets.cost_model.sizes import in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
-from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -186,7 +187,7 @@ class Job:
                 return outcome
         # Without scatters nothing is analysed, so nothing is charged to the budget.
         nothing = Provenance(context.graph, context.scope, given_up=Refusal(Reason.NO_RULE))
-        made = Outcome(context.graph, nothing, {}, set(), set())
+        made = Outcome(context.graph, nothing)
         self.outcomes.append(made)
         return made
 
