@@ -189,7 +189,11 @@ def _explanations(
     moves: bool,
 ) -> list[Explanation]:
     _, records = inspect_records(loaded, settings, observer, details=False)
-    if node is not None and not settings.gathers and all(node != a.entry.node for a in records):
+    if (
+        node is not None
+        and not settings.given["gathers"]
+        and all(node != a.entry.node for a in records)
+    ):
         settings = settings.but(gathers=True)
         _, records = inspect_records(loaded, settings, details=False)
     if node is not None:

@@ -81,7 +81,7 @@ def rewritten(
     """
     records: tuple[NodeRecord, ...] = ()
     _run(PREPARING, job, trial)
-    if job.has_scatters or job.settings.fix or job.settings.passes is not None:
+    if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
             job = _lowered(job, trial) if trial else least_violating(job, _checked)
         records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import postponed
@@ -62,12 +61,7 @@ class Writing:
     def __enter__(self) -> Writing:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._made, self._temporaries:
             if kind is None:
                 self._install()

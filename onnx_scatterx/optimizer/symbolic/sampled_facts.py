@@ -6,7 +6,6 @@ Before a long proof is tried, the term is evaluated at all points that satisfy t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -18,20 +17,14 @@ from onnx_scatterx.optimizer.symbolic.terms import Atom, Term, as_term
 class SampledFacts(OneSize):
     """Facts that refute terms by the points of a sample."""
 
-    def __init__(
-        self,
-        extents: Mapping[int, Term] | None = None,
-        known: Iterable[Term] = (),
-        *,
-        below: SampledFacts | None = None,
-        passing: bool = False,
-    ) -> None:
-        self._sample: Sample = Sample() if below is None else below._sample
+    def _prepare(self) -> None:
+        super()._prepare()
+        below = self._layers[1] if self._layers[1:] else None
+        self._below = below if isinstance(below, SampledFacts) else None
+        self._sample: Sample = Sample() if self._below is None else self._below._sample
         self._allowed = 0, EVERYWHERE  # how many facts were looked at, and which points they allow
-        self._below = below
-        super().__init__(extents, known, below=below, passing=passing)
-        same = below is not None and self.extents is below.extents
-        self._at_points: dict[Atom, Values] = below._at_points if below and same else {}
+        same = self._below is not None and self.extents is self._below.extents
+        self._at_points: dict[Atom, Values] = self._below._at_points if self._below and same else {}
 
     def _forget(self) -> None:
         super()._forget()

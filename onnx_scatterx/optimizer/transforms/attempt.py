@@ -32,7 +32,7 @@ def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
     while True:
         lower(job)
         exposed, other = readers.exposed(job), loops.keep_dims()
-        found = exposed if job.settings.fix else exposed | other
+        found = exposed if job.settings.given["fix"] else exposed | other
         if before is None or not found or job.forbidden is not None:
             return job
         more = _keep(before, exposed, _after) + _keep(before, other, _before)

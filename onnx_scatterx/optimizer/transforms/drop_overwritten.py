@@ -38,7 +38,7 @@ class DropOverwrittenUpdates(Pass):
     """Drops the updates of a model that are known to be overwritten."""
 
     def applies(self, settings: Settings) -> bool:
-        return settings.deterministic
+        return settings.given["deterministic"]
 
     def run(self, job: Job) -> bool:
         if job.obstacle is not None:

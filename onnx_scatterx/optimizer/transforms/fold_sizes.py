@@ -61,7 +61,7 @@ class FoldSizes(Pass):
     of_the_rest = True
 
     def applies(self, settings: Settings) -> bool:
-        return bool(settings.fix) or settings.target.is_device
+        return bool(settings.given["fix"]) or settings.target.is_device
 
     def run(self, job: Job) -> bool:
         modified = False
@@ -82,7 +82,7 @@ class FoldSizes(Pass):
                 modified |= folded or inlined or decided
                 if not (more or inlined):
                     break
-        if job.settings.fix:
+        if job.settings.given["fix"]:
             declare_known(job.model, known)
         return modified
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -42,6 +43,14 @@ NUMBER = "onnx_scatterx.number"
 """The key of the number of a node. Copies of the node have the same number."""
 
 
+class Lowered(NamedTuple):
+    """What was done for a target that takes only older operator sets."""
+
+    opset_kept: int | None = None  # of the model, if it could not be lowered
+    opset_lowered: int | None = None  # to which the model was lowered
+    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+
+
 @dataclass
 class Job:
     """A model, its settings, its analysis, and what was done so far."""
@@ -61,9 +70,7 @@ class Job:
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
-    opset_kept: int | None = None  # of the model, if the target takes only older ones
-    opset_lowered: int | None = None  # to which the model was lowered
-    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+    lowered: Lowered = field(default_factory=lambda: Lowered())
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
@@ -78,7 +85,7 @@ class Job:
     def analysis(self) -> ModelAnalysis:
         """What is known of the model."""
         self.observer.stage("analysing")
-        distrust = self.settings.distrust_dims
+        distrust = self.settings.given["distrust_dims"]
         return ModelAnalysis(
             self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
         )
@@ -110,7 +117,7 @@ class Job:
             if not isinstance(d, int)
         ]
         named = [name for name in names if name is not None]
-        return self.settings.distrust_dims or len(set(named)) == len(named)
+        return self.settings.given["distrust_dims"] or len(set(named)) == len(named)
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
@@ -136,10 +143,8 @@ class Job:
             self.assumed,
             observer=self.observer,
             forbidden=forbidden,
-            opset_kept=self.opset_kept,
-            opset_lowered=self.opset_lowered,
-            defined=self.defined,
-            modified=self.opset_lowered is not None,
+            lowered=self.lowered,
+            modified=self.lowered.opset_lowered is not None,
         )
         job.target, job.wider = self.target, self.wider
         return job
@@ -209,7 +214,7 @@ class Job:
 
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
-        chosen = self.settings.passes
+        chosen = self.settings.given["passes"]
         is_chosen = chosen is None or step in chosen
         return self.obstacle if is_chosen else Refusal(Reason.NOT_CHOSEN)
 
@@ -227,7 +232,7 @@ class Job:
                 self.target,
                 self.costs,
                 self.note_planned,
-                self.settings.last_bits,
+                self.settings.given["last_bits"],
             )
 
     def note_planned(self, *nodes: ir.Node) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.job import Job, Lowered
 
 
 class LowerOperatorSet(Pass):
@@ -36,9 +36,9 @@ class LowerOperatorSet(Pass):
             if there is None:
                 break
             needed = version == target.max_opset  # the last bits of definitions may differ
-            found, job.defined = lower_opset(job.model, version, define=needed)
+            found, defined = lower_opset(job.model, version, define=needed)
             if not found:
-                job.opset_lowered = version
+                job.lowered = Lowered(None, version, defined)
                 return True
-            job.opset_kept = there if needed else None
+            job.lowered = Lowered(there if needed else None, None, defined)
         return False

@@ -46,7 +46,7 @@ class ShortenShapeComputations(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        chosen = job.settings.passes
+        chosen = job.settings.given["passes"]
         alone = not job.looked_for_scatters or "LowerScatters" not in (chosen or ["LowerScatters"])
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
