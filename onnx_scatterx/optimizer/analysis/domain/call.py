@@ -83,6 +83,13 @@ class Call(NamedTuple):
         """Return the abstract value of an input, or None if it is absent."""
         return self.inputs[i] if i < len(self.inputs) else None
 
+    def known(self, i: int) -> TensorValue:
+        """Return an input of known rank; raises LookupError if there is none."""
+        found = self.input(i)
+        if found is None or found.shape is None:
+            raise LookupError(i)
+        return found
+
     def numbers(self, i: int, attribute: str) -> list[int] | None:
         """Return integers that older versions took as an attribute and newer ones as an input.
 

@@ -72,20 +72,16 @@ def constant_of_shape(call: Call) -> Result:
 
 
 def shape(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    rank = len(x.shape)
+    x = call.known(0)
+    rank = len(x.dims)
     first, last = call.integer("start", 0), call.integer("end", rank)
     first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
-    return [TensorValue.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
+    return [TensorValue.explicit(list(x.dims[first:last]), ir.DataType.INT64)]
 
 
 def size(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    total = math.prod(x.shape, start=term(1))
+    x = call.known(0)
+    total = math.prod(x.dims, start=term(1))
     return [TensorValue(ir.DataType.INT64, (), total)]
 
 
@@ -103,14 +99,12 @@ def trilu(call: Call) -> Result:
 
 
 def eye_like(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     to = call.integer("dtype", 0)
     dtype = ir.DataType(to) if to else x.dtype
     content = equals(coord(1), coord(0) + call.integer("k", 0))
-    result = TensorValue(dtype, x.shape, content)
-    return [result if result.is_integer else TensorValue(dtype, x.shape)]
+    result = TensorValue(dtype, x.dims, content)
+    return [result if result.is_integer else TensorValue(dtype, x.dims)]
 
 
 def one_hot(call: Call) -> Result:

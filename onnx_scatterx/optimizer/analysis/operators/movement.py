@@ -51,11 +51,9 @@ def wrapped(index: Term, extent: Term) -> Term:
 
 
 def transpose(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    perm = call.integers("perm") or list(range(len(x.shape)))[::-1]
-    shape = tuple(x.shape[p] for p in perm)
+    x = call.known(0)
+    perm = call.integers("perm") or list(range(len(x.dims)))[::-1]
+    shape = tuple(x.dims[p] for p in perm)
     coords = {p: coord(d) for d, p in enumerate(perm)}
     return moved(x, shape, coords, lambda a: a.transpose(perm))
 
@@ -87,14 +85,12 @@ def is_never_one(size: Term, facts: Facts) -> bool:
 
 
 def squeeze(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     axes = call.numbers(1, "axes")
     if not axes:
-        if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
+        if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.dims):
             return [TensorValue(x.dtype, None)]  # unknown which dims are removed
-        axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
+        axes = [d for d, extent in enumerate(x.dims) if extent.constant == 1]
     return [without(x, axes)]
 
 
@@ -119,17 +115,15 @@ def vector(x: TensorValue | None) -> list[Term] | None:
 
 
 def expand(call: Call) -> Result:
-    x, target = call.inputs[0], call.inputs[1]
-    if x is None or x.shape is None or target is None or target.shape is None:
-        return None
+    x, target = call.known(0), call.known(1)
     dims = target.vector()
     if dims is None:
         rank = target.static_shape
-        if rank is None or rank[0] < len(x.shape):
+        if rank is None or rank[0] < len(x.dims):
             return None
         return [TensorValue(x.dtype, call.unknown_shape(rank[0]))]
-    shape = broadcast_shapes([x.shape, tuple(dims)])
-    coords = broadcast_coords(x.shape, shape, call.facts)
+    shape = broadcast_shapes([x.dims, tuple(dims)])
+    coords = broadcast_coords(x.dims, shape, call.facts)
 
     def array(a: np.ndarray) -> np.ndarray | None:
         numbers = [d.constant for d in shape if d.constant is not None]

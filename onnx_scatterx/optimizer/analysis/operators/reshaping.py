@@ -37,13 +37,11 @@ def reshape(call: Call) -> Result:
 
 
 def flatten(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     axis = call.integer("axis", 1)
-    axis += len(x.shape) if axis < 0 else 0
-    rows = math.prod(x.shape[:axis], start=term(1))
-    columns = math.prod(x.shape[axis:], start=term(1))
+    axis += len(x.dims) if axis < 0 else 0
+    rows = math.prod(x.dims[:axis], start=term(1))
+    columns = math.prod(x.dims[axis:], start=term(1))
     return reshaped(x, (rows, columns))
 
 

@@ -34,10 +34,8 @@ def broadcast(call: Call) -> Result:
 
     ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x.
     """
-    first, second = call.inputs
-    if first is None or second is None or first.shape is None or second.shape is None:
-        return None
-    return [TensorValue(first.dtype, broadcast_shapes([first.shape, second.shape]))]
+    first, second = call.known(0), call.known(1)
+    return [TensorValue(first.dtype, broadcast_shapes([first.dims, second.dims]))]
 
 
 OF_SHAPES: dict[str, Callable[[Call], Result]] = {
