@@ -35,7 +35,7 @@ from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prices import PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
 
@@ -187,10 +187,9 @@ class RewriteRound:
         return self._within(node, lambda: self._reading(node))
 
     def _reading(self, node: ir.Node) -> Plan | Refusal:
-        try:
-            gather = self.provenance.gather(node)
-        except RefusedError as error:
-            return error.refusal
+        gather = attempt(partial(self.provenance.gather, node))
+        if isinstance(gather, Refusal):
+            return gather
         why = Refusal(Reason.NO_RULE)
         for rule in self.gather_rules:
             found = self._tried(rule, node, partial(rule.plan, gather, self._for_rules))
@@ -261,21 +260,18 @@ class RewriteRound:
     ) -> Plan | Refusal:
         """Return the plan of a rule for a node, after a dry run of it."""
         budget().work(PRICES.rule)
-        try:
-            found = self._narrowed(planned(), node.outputs[0])
-        except RefusedError as error:
-            return error.refusal
-        if isinstance(found, Plan):
-            (output,) = node.outputs
-            trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
-            refused = self._refused(output, trial)
-            if isinstance(trial, Refusal):
-                return trial
-            if refused is not None:
-                return refused
-            inputs = tuple(trial.inputs)
-            return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
-        return found
+        (output,) = node.outputs
+        found = attempt(lambda: self._narrowed(planned(), output))
+        if isinstance(found, Refusal):
+            return found
+        trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
+        refused = self._refused(output, trial)
+        if isinstance(trial, Refusal):
+            return trial
+        if refused is not None:
+            return refused
+        inputs = tuple(trial.inputs)
+        return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
 
     def _narrowed(self, plan: Plan | Refusal, value: ir.Value) -> Plan | Refusal:
         """Return a plan for a value that writes its own element type, also if in a wider one."""

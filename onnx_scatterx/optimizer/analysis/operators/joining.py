@@ -111,8 +111,7 @@ def split(call: Call) -> Result:
 
 def sliced(x: TensorValue, axis: int, start: Term, part: Term) -> TensorValue:
     """Return the part of a tensor that begins at a position of an axis."""
-    assert x.shape is not None
-    shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
+    shape = (*x.dims[:axis], part, *x.dims[axis + 1 :])
     rows = (start.constant, (start + part).constant)
 
     def array(a: np.ndarray) -> np.ndarray | None:

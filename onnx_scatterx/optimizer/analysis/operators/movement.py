@@ -96,16 +96,15 @@ def squeeze(call: Call) -> Result:
 
 def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
     """Return a tensor without some dims of size 1."""
-    assert x.shape is not None
-    gone = {a % len(x.shape) for a in axes}
-    kept = [d for d in range(len(x.shape)) if d not in gone]
+    gone = {a % len(x.dims) for a in axes}
+    kept = [d for d in range(len(x.dims)) if d not in gone]
     coords: dict[int, Number] = {d: coord(i) for i, d in enumerate(kept)}
     coords.update(dict.fromkeys(gone, 0))
 
     def array(a: np.ndarray) -> np.ndarray | None:
         return a.squeeze(tuple(gone)) if all(a.shape[d] == 1 for d in gone) else None
 
-    (found,) = moved(x, tuple(x.shape[d] for d in kept), coords, array)
+    (found,) = moved(x, tuple(x.dims[d] for d in kept), coords, array)
     return found
 
 
