@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.assumptions.clauses import (
     check,
     from_metadata,
 )
-from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import template
 from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of

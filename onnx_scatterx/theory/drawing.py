@@ -14,13 +14,12 @@ from math import prod
 
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
-from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.grid import HEADING, MARGIN, Grid, Index
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.slices import indices
-from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from onnx_scatterx.theory.transformer import XTransformer
 
 MOST_CELLS = 1024

@@ -21,8 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor
-from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor, template
 from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure

@@ -29,10 +29,9 @@ from onnx_scatterx.optimizer.analysis.degenerate_sizes import (
     is_reduction,
     suspected_sizes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Versions
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.optimizer.analysis.forgetting import forget
 from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fail

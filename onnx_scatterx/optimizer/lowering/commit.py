@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lowering.last_bits import last_bits
 from onnx_scatterx.optimizer.lowering.round import RewriteRound

@@ -20,8 +20,7 @@ from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, reshaped
-from onnx_scatterx.optimizer.mosaic.noop_writes import is_noop_write
-from onnx_scatterx.optimizer.mosaic.scattered import scattered
+from onnx_scatterx.optimizer.mosaic.scattered import is_noop_write, scattered
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prices import PRICES

@@ -18,7 +18,7 @@ from contextlib import suppress
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.cleanup import replace_uses
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter

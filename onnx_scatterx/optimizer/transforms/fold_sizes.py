@@ -20,9 +20,8 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import graphs_of
-from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.misread import misread_node

@@ -11,7 +11,7 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.optimizer.lift.element_moves import operands_of
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
-from onnx_scatterx.optimizer.transforms.quantized_write import QuantizedWrite
+from onnx_scatterx.optimizer.transforms.quantized_writes import QuantizedWrite
 
 
 class IntegerNodes:
