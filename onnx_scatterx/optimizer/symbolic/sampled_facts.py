@@ -61,7 +61,7 @@ class Sample:
 
         They are right if no coordinate is beyond its extent, and no divisor is 0.
         """
-        budget().last(PRICES.sampled * (1 + len(t.items)))
+        budget().from_command(PRICES.sampled * (1 + len(t.items)))
         total = np.zeros(LIMITS.points, np.int64)
         right = EVERYWHERE
         reach = 0.0
