@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 
@@ -54,10 +54,9 @@ class ConcatRule(RegionRule):
         return best
 
     def _along(self, axis: int, parts: list[Region], planner: Planner) -> Plan | Refusal:
-        try:
-            plans = [planner.require(p) for p in parts]
-        except RefusedError as error:
-            return error.refusal
+        plans = attempt(lambda: [planner.require(p) for p in parts])
+        if isinstance(plans, Refusal):
+            return plans
 
         def write() -> ir.Value:
             return planner.writer.concat([p.write() for p in plans], planner.dtype, axis)

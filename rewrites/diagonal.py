@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.along_axis import iota
 from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
 from onnx_scatterx.optimizer.emit.select import select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
-from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.along_axis import iota, take
 from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
 from onnx_scatterx.optimizer.emit.select import select
-from onnx_scatterx.optimizer.emit.take import take
 from onnx_scatterx.optimizer.lift.canonical import modulus_of
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule

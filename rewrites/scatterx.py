@@ -16,7 +16,7 @@ from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.native.encoding import Layout, encode
 from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.native.unique import is_unique
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal
 
 RANK = 16  # the most that the operator takes
 _NUMERIC = {
@@ -51,10 +51,7 @@ class ScatterXRule(ScatterRule):
             return Refusal(Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
         provenance = context.provenance
         version = provenance.scope.opsets.get(scatter.node.domain, 0)
-        try:
-            layout = encode(scatter, provenance, context.numbers, version)
-        except RefusedError as error:
-            return error.refusal
+        layout = encode(scatter, provenance, context.numbers, version)
         unique = is_unique(scatter, provenance)
         return Plan(lambda: _write(scatter, layout, unique, context), unique=unique)
 

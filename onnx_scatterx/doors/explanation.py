@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-import onnx_ir as ir
-
 from onnx_scatterx.doors.advice.advise import advise_on
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
@@ -175,31 +173,21 @@ def explanations(
     settings = Settings.of(**options)
     loaded = loaded_ir(model, observer)
     with command_budget(loaded, settings):
-        return _explanations(loaded, node, settings, observer, command, theory=theory, moves=moves)
-
-
-def _explanations(
-    loaded: ir.Model,
-    node: str | None,
-    settings: Settings,
-    observer: Observer,
-    command: Command | None,
-    *,
-    theory: bool,
-    moves: bool,
-) -> list[Explanation]:
-    _, records = inspect_records(loaded, settings, observer, details=False)
-    if node is not None and not settings.gathers and all(node != a.entry.node for a in records):
-        settings = settings.but(gathers=True)
-        _, records = inspect_records(loaded, settings, details=False)
-    if node is not None:
-        records = _named(records, node)
-    if not records:
-        return []
-    observer.stage("trying what would help")
-    found = advise_on(loaded, settings, records, command=command)
-    next_ = {node: advice for advice in found for node in advice.nodes}
-    return [_explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records]
+        _, records = inspect_records(loaded, settings, observer, details=False)
+        found = node is None or any(node == a.entry.node for a in records)
+        if not found and not settings.given["gathers"]:
+            settings = settings.but(gathers=True)
+            _, records = inspect_records(loaded, settings, details=False)
+        if node is not None:
+            records = _named(records, node)
+        if not records:
+            return []
+        observer.stage("trying what would help")
+        tried = advise_on(loaded, settings, records, command=command)
+        next_ = {node: advice for advice in tried for node in advice.nodes}
+        return [
+            _explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records
+        ]
 
 
 def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:

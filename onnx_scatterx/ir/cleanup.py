@@ -1,13 +1,45 @@
-"""Removing nodes that nothing reads any more, with the chains and constants that only they read."""
+"""Changing many inputs in linear time, and removing nodes that nothing reads any more.
+
+onnx_ir copies all inputs of a node for each change. A dead node is removed with the chains and
+constants that only it reads.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import graphs_of, nodes_within
-from onnx_scatterx.ir.inputs import set_inputs
+
+_MANY = 16
+
+
+def set_inputs(node: ir.Node, inputs: Sequence[ir.Value | None]) -> None:
+    """Give a node other inputs."""
+    if len(node.inputs) <= _MANY or node.device_configurations:
+        node.resize_inputs(len(inputs))
+        for place, value in enumerate(inputs):
+            if node.inputs[place] is not value:
+                node.replace_input_with(place, value)
+        return
+    # There is no public function for it.
+    for place, value in enumerate(node.inputs):
+        if value is not None:
+            value._remove_usage(node, place)
+    node._inputs = tuple(inputs)
+    for place, value in enumerate(inputs):
+        if value is not None:
+            value._add_usage(node, place)
+
+
+def replace_uses(value: ir.Value, new: ir.Value) -> None:
+    """Let all readers of a value read another one, also as an output of its graph."""
+    for node, count in Counter(use.node for use in value.uses()).items():
+        if count > _MANY:
+            set_inputs(node, [new if v is value else v for v in node.inputs])
+    value.replace_all_uses_with(new, replace_graph_outputs=True)
 
 
 def read_by(node: ir.Node) -> list[ir.Value]:
@@ -19,13 +51,18 @@ def read_by(node: ir.Node) -> list[ir.Value]:
     return read
 
 
+def is_read(value: ir.Value) -> bool:
+    """Return whether anything reads a value."""
+    return value.is_graph_output() or bool(value.uses())
+
+
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
     """Remove the nodes whose outputs are not read, and then the nodes that only they read."""
     stack = list(nodes)
     gone: dict[ir.Node, ir.Graph] = {}
     uses: dict[ir.Value | None, int] = {}  # counted once: a value may have many readers
 
-    def is_read(value: ir.Value) -> bool:
+    def has_uses(value: ir.Value) -> bool:
         if value not in uses:
             uses[value] = len(value.uses())
         return uses[value] > 0 or value.is_graph_output()
@@ -33,7 +70,7 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
     while stack:
         node = stack.pop()
         graph = node.graph
-        if graph is None or node in gone or any(map(is_read, node.outputs)):
+        if graph is None or node in gone or any(map(has_uses, node.outputs)):
             continue
         read = read_by(node)
         for body in graphs_of(node):
@@ -49,7 +86,7 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
             producer = value.producer()
             if producer is not None:
                 stack.append(producer)
-            elif value.is_initializer() and not (is_read(value) or value.is_graph_input()):
+            elif value.is_initializer() and not (has_uses(value) or value.is_graph_input()):
                 assert value.graph is not None
                 value.graph.initializers.pop(value.name or "", None)
     for graph in dict.fromkeys(gone.values()):

@@ -9,23 +9,24 @@ from onnx_scatterx.optimizer.reports.builder import NodeRecord, records_of
 from onnx_scatterx.optimizer.reports.sections import with_details
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.optimizer.transforms.attach_fallbacks import AttachFallbacks
-from onnx_scatterx.optimizer.transforms.attempt import attempts
+from onnx_scatterx.optimizer.transforms.attempt import attempts, least_violating
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.cancel_transposes import CancelTransposes
-from onnx_scatterx.optimizer.transforms.check_target import CheckTarget
-from onnx_scatterx.optimizer.transforms.drop_defaults import DropDefaultReductions
 from onnx_scatterx.optimizer.transforms.drop_overwritten import DropOverwrittenUpdates
+from onnx_scatterx.optimizer.transforms.fit_target import (
+    AttachFallbacks,
+    CheckTarget,
+    DropDefaultReductions,
+    LowerOperatorSet,
+)
 from onnx_scatterx.optimizer.transforms.fold_sizes import FoldSizes
 from onnx_scatterx.optimizer.transforms.inline_if import InlineKnownIfs
 from onnx_scatterx.optimizer.transforms.job import Job
-from onnx_scatterx.optimizer.transforms.lower_operator_set import LowerOperatorSet
 from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import MoveAboveQuantizers
 from onnx_scatterx.optimizer.transforms.share_masks import ShareMasks
 from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.optimizer.transforms.simplify_gathers import SimplifyGathers
-from onnx_scatterx.optimizer.transforms.wider_targets import least_violating
 from onnx_scatterx.optimizer.transforms.write_on_integers import WriteOnIntegers
 from onnx_scatterx.optimizer.transforms.write_other_forms import WriteOtherForms
 from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes
@@ -81,7 +82,7 @@ def rewritten(
     """
     records: tuple[NodeRecord, ...] = ()
     _run(PREPARING, job, trial)
-    if job.has_scatters or job.settings.fix or job.settings.passes is not None:
+    if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
             job = _lowered(job, trial) if trial else least_violating(job, _checked)
         records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)

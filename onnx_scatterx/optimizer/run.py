@@ -22,8 +22,7 @@ from onnx_scatterx.optimizer.assumptions.clauses import (
     check,
     from_metadata,
 )
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import template
 from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of
@@ -65,11 +64,11 @@ def _optimized(
     follow_links(model)
     check_sizes(model, settings.size_hint)
     for name in settings.size_hint:
-        if name in (settings.fix or {}):
+        if name in (settings.given["fix"] or {}):
             raise ScatterXError(f"the size {name!r} is fixed: a hint on it has no effect")
-    check_passes(settings.passes or ())
+    check_passes(settings.given["passes"] or ())
     given = settings.assumed
-    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    fixed = settings.fixed_in(model)
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
         given = at_sizes(given, fixed)
@@ -87,34 +86,17 @@ def _optimized(
             found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
             model.metadata_props[METADATA] = as_metadata(found)
     told = {why for record in records for why in record.entry.in_onnxruntime}
-    told |= {str(LastBit.DEFINED)} if job.defined else set()
+    told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     add_to_metadata(model.metadata_props, told)
-    report = report_of(
-        settings.target.name,
-        records,
-        before,
-        _operators(model),
-        planned=planned,
-        with_gathers=settings.gathers,
-    )
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(necessary)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
+    said = {"fixed": tuple(fixed.symbols.items()), "to_fix": wanted, "planned": planned}
+    said["not_needed"] = tuple(map(str, unused))
+    report = report_of(job, records, before, _operators(model), **said)
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
-    sizes = tuple(fixed.symbols.items())
-    return replace(
-        report,
-        not_needed=tuple(map(str, unused)),
-        modified=job.modified,
-        violations=job.violations,
-        violations_if_kept=job.violations_if_kept,
-        opset_lowered=job.opset_lowered,
-        opset_kept=job.opset_kept,
-        defined=job.defined,
-        fixed=sizes,
-        to_fix=wanted,
-    ), records
+    return report, records
 
 
 def _necessary(
@@ -151,7 +133,7 @@ def tried(
     the model is rewritten. Raises ScatterXError if its assumptions contradict each other.
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
-    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    fixed = settings.fixed_in(model)
     with command_budget(model, settings):
         job = Job(model, settings, at_sizes(settings.assumed, fixed))
         job, records = rewritten(job, trial=not whole)

@@ -12,10 +12,12 @@ from numbers import Real
 from types import NoneType
 from typing import Any, TypeAlias, Unpack
 
+import onnx_ir as ir
+
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.optimizer.lowering.rule import Rule
 from onnx_scatterx.optimizer.targets.catalogue import target_of
 from onnx_scatterx.optimizer.targets.target import Target
@@ -70,7 +72,7 @@ def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rul
 class Settings:
     """How to optimize: the options, checked and read.
 
-    ``given`` are the options as they were given, with the defaults of all others.
+    ``given`` are the options as they were given, by their names, with the defaults of all others.
     """
 
     target: Target
@@ -104,21 +106,6 @@ class Settings:
         return Settings.of(**given)
 
     @property
-    def passes(self) -> Sequence[str] | None:
-        """The passes that are chosen by their names; all, if it is None."""
-        return self.given["passes"]
-
-    @property
-    def distrust_dims(self) -> bool:
-        """Whether dims of one name may differ."""
-        return self.given["distrust_dims"]
-
-    @property
-    def gathers(self) -> bool:
-        """Whether all gathers are rewritten, too."""
-        return self.given["gathers"]
-
-    @property
     def reads(self) -> frozenset[str]:
         """The operators that read by indices and are rewritten, too.
 
@@ -127,22 +114,11 @@ class Settings:
         """
         target = self.target
         lacking = {op for op in READS if not target.has(op) or not target.limits_of(op).constant}
-        return READS if self.gathers else frozenset(lacking)
+        return READS if self.given["gathers"] else frozenset(lacking)
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether the last of colliding updates wins."""
-        return self.given["deterministic"]
-
-    @property
-    def last_bits(self) -> bool:
-        """Whether the last bits of functions may depend on the place of an element."""
-        return self.given["last_bits"]
-
-    @property
-    def fix(self) -> Fix:
-        """The sizes that are written into the model."""
-        return self.given["fix"]
+    def fixed_in(self, model: ir.Model) -> FixedSizes:
+        """Return the sizes that are fixed in a model."""
+        return FixedSizes.of(model, self.given["fix"], distrust_dims=self.given["distrust_dims"])
 
     @property
     def size_hint(self) -> Mapping[str, int]:

@@ -7,6 +7,41 @@ import os
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class KnownFiles(Generic[V]):
+    """A value for each of some files.
+
+    >>> files = KnownFiles[str]()
+    >>> files.add(Path("model.onnx"), "the input")
+    >>> files.find(Path("folder/../model.onnx")), files.find(Path("other.onnx"))
+    ('the input', None)
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[object, V] = {}
+
+    def add(self, path: Path, value: V) -> None:
+        """Give a file a value, unless it has one."""
+        for key in _keys(path):
+            self._values.setdefault(key, value)
+
+    def find(self, path: Path) -> V | None:
+        """Return the value of a file, None if it has none."""
+        return next((self._values[key] for key in _keys(path) if key in self._values), None)
+
+
+def _keys(path: Path) -> tuple[object, ...]:
+    place = os.path.normcase(os.path.realpath(path))
+    with contextlib.suppress(OSError, ValueError):
+        found = os.stat(path)
+        if found.st_ino:
+            return place, (found.st_dev, found.st_ino)
+    return (place,)
+
 
 Files = Mapping[Path, str]
 """Files by their absolute paths, and the role of each for the user: "the input"."""

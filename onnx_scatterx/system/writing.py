@@ -16,12 +16,10 @@ import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import postponed
-from onnx_scatterx.system.known import KnownFiles
-from onnx_scatterx.system.record import Files, files_read
+from onnx_scatterx.system.record import Files, KnownFiles, files_read
 from onnx_scatterx.system.scratch import scratch
 
 AnyPath = str | os.PathLike[str]
@@ -62,12 +60,7 @@ class Writing:
     def __enter__(self) -> Writing:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._made, self._temporaries:
             if kind is None:
                 self._install()

@@ -7,10 +7,13 @@ Runtime may compute other values after a write was replaced.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from onnx_scatterx.text.visible import shortened
+
+T = TypeVar("T")
 
 
 class Reason(enum.Enum):
@@ -192,6 +195,27 @@ _KEPT = frozenset(
 
 LAST_BIT = "onnx_scatterx.last_bit"
 """The key of the reasons in the ``meta`` of a scatter or gather that was replaced."""
+
+
+def attempt(work: Callable[[], T]) -> T | Refusal:
+    """Return the result of some work, or the refusal that it raises.
+
+    >>> def refused() -> int:
+    ...     raise RefusedError(Reason.NO_RULE)
+    >>> attempt(lambda: 3), attempt(refused) == Refusal(Reason.NO_RULE)
+    (3, True)
+    """
+    try:
+        return work()
+    except RefusedError as error:
+        return error.refusal
+
+
+def granted(found: T | Refusal) -> T:
+    """Return a result, or raise the refusal in its place."""
+    if isinstance(found, Refusal):
+        raise RefusedError(found.reason, found.detail)
+    return found
 
 
 class LastBit(enum.Enum):

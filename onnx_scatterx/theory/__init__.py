@@ -36,7 +36,6 @@ from onnx_scatterx.theory.algorithm import (
     tensorflow_scatter,
     traverse,
 )
-from onnx_scatterx.theory.dissemination import DisseminatedSlice, disseminated_slices
 from onnx_scatterx.theory.drawing import picture
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.moves import Move, moves
@@ -52,7 +51,12 @@ from onnx_scatterx.theory.slices import (
     slice_of,
     subtensor,
 )
-from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.theorem import (
+    DisseminatedSlice,
+    Impossibility,
+    disjoint_representation,
+    disseminated_slices,
+)
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Obstacle, Sliceability, Verdict
 

@@ -13,7 +13,7 @@ that fits, with 0 <= a < m and 0 < s < m in an ``AffineModulo``; then ``==`` mea
 function".
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -131,6 +131,18 @@ def coordinate(component: Component[N]) -> int | None:
     (2, None)
     """
     return next((d for d in component.dims if component.is_coordinate(d)), None)
+
+
+def line(start: Any, step: int, dim: int, text: Callable[[Any], str] = str) -> str:
+    """Write ``start + step * I_dim`` as a formula; ``text`` writes the start.
+
+    >>> line(3, -1, 0), line(0, 2, 1)
+    ('3 - I_0', '2*I_1')
+    """
+    slope = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"
+    if start == 0:
+        return slope if step > 0 else f"-{slope}"
+    return f"{text(start)} {'+' if step > 0 else '-'} {slope}"
 
 
 def normal_picks(components: Sequence[Component[N]]) -> tuple[Pick, Pick, Pick]:

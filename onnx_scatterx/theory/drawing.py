@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from onnx_scatterx.text.visible import as_html
-from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant
-from onnx_scatterx.theory.dissemination import disseminated_slices
+from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.grid import HEADING, MARGIN, Grid, Index
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.slices import indices
-from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from onnx_scatterx.theory.transformer import XTransformer
 
 MOST_CELLS = 1024
@@ -177,7 +176,7 @@ def _picture(left: _Panel, right: _Panel, captions: Sequence[str]) -> str:
         "</g>",
         f'<path d="M{start} {middle} H{end} m-7 -5 l7 5 l-7 5" fill="none" stroke="{INK}" '
         'stroke-width="2"/>',
-        *(_caption(first + _LINE * i, line) for i, line in enumerate(captions)),
+        *(_caption(first + _LINE * i, text) for i, text in enumerate(captions)),
         "</g>",
         "</svg>",
     ]
@@ -189,8 +188,8 @@ def _captions(transformer: XTransformer, form: XTransformer | Impossibility) -> 
     yield f"T(I) = ({', '.join(components)})"
     yield transformer.verdict().sliceability.value
     if isinstance(form, Impossibility):
-        for line in str(form).splitlines():
-            yield from textwrap.wrap(line, 76, subsequent_indent="    ")
+        for text in str(form).splitlines():
+            yield from textwrap.wrap(text, 76, subsequent_indent="    ")
     else:
         yield f"p1 = {_pick(form.p1)}, p2 = {_pick(form.p2)}, p = {_pick(form.p)}"
 
@@ -205,19 +204,12 @@ def formula(component: Component[int]) -> str:
         case Constant(value):
             return str(value)
         case Affine(start, step, dim):
-            return _line(start, step, dim)
+            return line(start, step, dim)
         case AffineModulo(start, step, dim, modulus):
-            line = _line(start, step, dim)
-            return f"{line if line == f'I_{dim}' else f'({line})'} mod {modulus}"
+            inner = line(start, step, dim)
+            return f"{inner if inner == f'I_{dim}' else f'({inner})'} mod {modulus}"
         case _:
             return f"f({', '.join(f'I_{d}' for d in component.dims)})"
-
-
-def _line(start: int, step: int, dim: int) -> str:
-    term = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"
-    if start == 0:
-        return term if step > 0 else f"-{term}"
-    return f"{start} {'+' if step > 0 else '-'} {term}"
 
 
 def _pick(pick: Pick) -> str:
@@ -232,10 +224,9 @@ def _landed(names: Sequence[str]) -> str:
     return names[-1] if len(names) == 1 else f"{names[-1]} +{len(names) - 1}"
 
 
-def _caption(y: int, line: str) -> str:
-    # Spaces that begin a text are not drawn.
-    text = line.lstrip()
-    return _text(_EDGE + _LETTER * (len(line) - len(text)), y, text, INK)
+def _caption(y: int, whole: str) -> str:
+    text = whole.lstrip()  # spaces that begin a text are not drawn
+    return _text(_EDGE + _LETTER * (len(whole) - len(text)), y, text, INK)
 
 
 def _text(x: int, y: int, text: str, fill: str, anchor: str = "start") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.iota import LISTED, iota
+from onnx_scatterx.optimizer.emit.along_axis import LISTED, iota
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.terms import Term
 

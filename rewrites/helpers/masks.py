@@ -36,8 +36,7 @@ class Mask:
     @property
     def shape(self) -> Shape:
         """The shape of the mask."""
-        assert self.abstract.shape is not None
-        return self.abstract.shape
+        return self.abstract.dims
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.optimizer.analysis.convergence import interpret
-from onnx_scatterx.optimizer.analysis.operators.same_shape import OF_SHAPES
+from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.analysis.draws.creation import (
     constant,

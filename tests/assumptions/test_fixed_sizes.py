@@ -5,8 +5,7 @@ import pytest
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.assumptions.clauses import clauses
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix, FixedSizes, sizes_of
-from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix, FixedSizes, sizes_of, template
 from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes
 
 

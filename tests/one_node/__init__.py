@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.optimizer.analysis.operators.same_shape import OF_SHAPES
+from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.one_node import fused, quantized
 from tests.one_node.source import Draws

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import theory
 from onnx_scatterx.theory import Pick, Scattering, Sliceability, Verdict, XTransformer, outcomes
-from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.slices import (
     embedded_slice,
     index_of,
@@ -22,7 +21,7 @@ from onnx_scatterx.theory.slices import (
     slice_of,
     subtensor,
 )
-from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from tests.helpers.examples import examples
 from tests.paper.draws import Index, numbered, picks, shapes, x_transformers
 from tests.paper.examples import E_0, E_1

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from onnx_scatterx.theory import Pick, Scattering, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import provision_x_transformer, scatter_x, tensorflow_scatter
 from onnx_scatterx.theory.conventions.onnx import tensor_scatter
-from onnx_scatterx.theory.dissemination import disseminated_slices
 from onnx_scatterx.theory.slices import indices, is_embedded_slice, picked_slices
-from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation
+from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from tests.helpers.examples import examples
 from tests.paper.draws import Index, numbered, x_transformers
 from tests.paper.examples import E_2, E_3

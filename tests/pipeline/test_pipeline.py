@@ -14,7 +14,7 @@ from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.pipeline import PIPELINE
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.drop_defaults import DropDefaultReductions
+from onnx_scatterx.optimizer.transforms.fit_target import DropDefaultReductions
 from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
 from tests.helpers.support import parse

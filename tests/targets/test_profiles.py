@@ -185,7 +185,10 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\n[limits.Pad]\nno_types = ["int46"]', "'int46', .*did you mean int4"),
         ('name = "a"\n[limits.Pad]\ntypes = "bool"', "limits.Pad.types is a list, not 'bool'"),
         ('name = "a"\n[limits.Pad]\nmax_rank = 0', "limits.Pad.max_rank is at least 1, not 0"),
-        ('name = "a"\n[limits.ScatterND]\nreductions = ["sum"]', "has 'sum'; there are none, add"),
+        (
+            'name = "a"\n[limits.ScatterND]\nreductions = ["sum"]',
+            "has 'sum', which is not a reduction: there are",
+        ),
         ('name = "a"\n[limits.Slice]\nsteps = [0]', "limits.Slice.steps is true or false, not"),
         ('name = "a"\n[limits.Pad]\nnative = 0', "limits.Pad.native is true or false, not 0"),
     ],

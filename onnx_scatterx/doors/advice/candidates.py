@@ -53,9 +53,9 @@ def candidates(
         numbers = fixed(model, settings)
         if numbers is not None:
             yield replace(numbers, is_last=True)
-    if Reason.COLLIDES in reasons and not settings.deterministic:
+    if Reason.COLLIDES in reasons and not settings.given["deterministic"]:
         yield Change(deterministic=True, conditions=("the last update wins",))
-    if not READS.isdisjoint(refused) and not settings.gathers:
+    if not READS.isdisjoint(refused) and not settings.given["gathers"]:
         yield Change(gathers=True)
     old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
     if old or refused:

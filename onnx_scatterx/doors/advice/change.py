@@ -106,11 +106,12 @@ class Change:
 
     def settings(self, given: Settings) -> Settings:
         """Return the settings to optimize with, given those of the run."""
+        chosen = given.given
         changed = given.but(
             target=self.target(given.target),
-            deterministic=given.deterministic or self.deterministic,
-            gathers=given.gathers or self.gathers,
-            fix={**(given.fix or {}), **self.fix},
+            deterministic=chosen["deterministic"] or self.deterministic,
+            gathers=chosen["gathers"] or self.gathers,
+            fix={**(chosen["fix"] or {}), **self.fix},
         )
         assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
         return replace(changed, assumed=assumed)

@@ -21,8 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor
-from onnx_scatterx.optimizer.assumptions.size_template import template
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor, template
 from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
@@ -73,7 +72,7 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failu
     >>> fitting_sizes(model, settings)
     {'batch': 1, 'N': 96, 'M': 64}
     """
-    fixed = FixedSizes.of(model, settings.fix, distrust_dims=settings.distrust_dims)
+    fixed = settings.fixed_in(model)
     wanted = open_sizes(model, fixed)
     if not wanted:
         return {}
@@ -118,7 +117,7 @@ def _is_batch(name: str) -> bool:
 def _analysis(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
     return ModelAnalysis(
         model,
-        distrust_dims=settings.distrust_dims,
+        distrust_dims=settings.given["distrust_dims"],
         assumed=at_sizes(settings.assumed, fixed),
         learn=learn_bounds,
     )
@@ -155,8 +154,8 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
     """Return None if a model runs at sizes, as far as is known; else what speaks against them."""
     copy = cloned(model)
     try:
-        fix = {**(settings.fix or {}), **numbers}
-        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.distrust_dims)
+        fix = {**(settings.given["fix"] or {}), **numbers}
+        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
         write_sizes(copy, fixed)
         knowledge = _analysis(copy, settings, fixed).knowledge
     except ScatterXError as error:  # a size would be negative, or is promised to be another

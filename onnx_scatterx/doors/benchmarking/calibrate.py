@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import onnx
-import onnx.parser
 import onnxruntime as ort
 
-from onnx_scatterx.doors.benchmarking.ways import fastest_ways, ways
+from onnx_scatterx.doors.benchmarking.ways import bound, fastest_ways, ways
 from onnx_scatterx.optimizer.targets.cost_model.machine import KINDS, Machine
-from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.system.observer import Observer, Progress
 
 _CHAIN = 64
@@ -149,27 +146,12 @@ def _time(probe: Probe, threads: int) -> float:
 
 def _least(text: str, inputs: Mapping[str, np.ndarray], threads: int, repeat: int) -> float:
     """Return the least nanoseconds of some runs with outputs in memory that is bound once."""
-    model = onnx.parser.parse_model(text)
-    for value in model.graph.output:
-        value.type.tensor_type.ClearField("shape")
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.register_custom_ops_library(str(library_path()))
-    session = ort.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    binding = session.io_binding()
-    for name, array in inputs.items():
-        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
-    (expected,) = session.run(None, dict(inputs))
-    name = session.get_outputs()[0].name
-    binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(expected))
+    unoptimized = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    run = bound(text, inputs, threads, graph_optimization_level=unoptimized)
     times = []
     for _ in range(_ROUNDS):
         start = time.perf_counter_ns()
         for _ in range(repeat):
-            session.run_with_iobinding(binding)
+            run()
         times.append((time.perf_counter_ns() - start) / repeat)
     return float(min(times))

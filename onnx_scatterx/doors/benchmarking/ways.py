@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import onnx.parser
@@ -144,20 +145,38 @@ def _bound(
     threads: int,
     output: np.ndarray | None = None,
 ) -> Callable[[], None]:
-    """Return a call that runs one node, with all its tensors in memory that is bound once."""
+    """Return a call that runs one node."""
     shapes = [", ".join(map(str, array.shape)) for array in (data, f, updates)]
     inputs = f"float[{shapes[0]}] x, int64[{shapes[1]}] f, float[{shapes[2]}] u"
     node = f"onnx_scatterx.ScatterX <{attributes}unique = 0> (x, f, u)"
-    text = f"{_HEAD} probe ({inputs}) => (float[{shapes[0]}] z) {{ z = {node} }}"
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
-    options.register_custom_ops_library(str(library_path()))
-    model = onnx.parser.parse_model(text).SerializeToString()
-    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    text = f"{_HEAD} probe ({inputs}) => (float z) {{ z = {node} }}"
+    return bound(text, {"x": data, "f": f, "u": updates}, threads, output)
+
+
+def bound(
+    text: str,
+    inputs: Mapping[str, np.ndarray],
+    threads: int,
+    output: np.ndarray | None = None,
+    **options: Any,
+) -> Callable[[], None]:
+    """Return a call that runs a model, with all its tensors in memory that is bound once.
+
+    ``options`` are fields of ONNX Runtime's SessionOptions. The model has one output.
+    """
+    model = onnx.parser.parse_model(text)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    session_options = ort.SessionOptions()
+    for name, value in {"log_severity_level": 4, **options}.items():
+        setattr(session_options, name, value)
+    session_options.intra_op_num_threads = threads
+    session_options.register_custom_ops_library(str(library_path()))
+    content, providers = model.SerializeToString(), ["CPUExecutionProvider"]
+    session = ort.InferenceSession(content, session_options, providers=providers)
     binding = session.io_binding()
-    for name, array in {"x": data, "f": f, "u": updates}.items():
+    for name, array in inputs.items():
         binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
-    result = np.ones_like(data) if output is None else output
-    binding.bind_ortvalue_output("z", ort.OrtValue.ortvalue_from_numpy(result))
+    result = session.run(None, dict(inputs))[0] if output is None else output
+    name = session.get_outputs()[0].name
+    binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(result))
     return lambda: session.run_with_iobinding(binding)

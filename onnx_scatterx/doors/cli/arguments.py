@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options import NATIVE, OPTIONS
@@ -15,6 +15,9 @@ from onnx_scatterx.text.option_values import (
     natural,
     thread_count,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _SAMPLES = 40
 Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
@@ -108,6 +111,14 @@ def add_inputs(command: Arguments, otherwise: str = "without this option, they a
         help="the inputs: a .npy each, a .npz with all, or a directory of .npy files that are "
         f"named after them; {otherwise}",
     )
+
+
+def given_inputs(args: argparse.Namespace, model: Any) -> dict[str, np.ndarray]:
+    """Return the arrays that --input names, for the inputs of a model."""
+    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.runtime.array_files import read_arrays
+
+    return read_arrays(args.input, {v.name for v in load(model).graph.inputs if v.name})
 
 
 def add_sizes(command: Arguments) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import checks, read_target, settings
 from onnx_scatterx.doors.cli.models import STREAM, paths_of
-from onnx_scatterx.doors.cli.output import print_error, report_place, show, show_text
+from onnx_scatterx.doors.cli.output import print_error, report_place, show_result
 from onnx_scatterx.doors.cli.progress import Batch, stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
@@ -62,10 +62,8 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 **observers,
                 **settings(args),
             )
-        if args.json:
-            show_text(summary.to_json())
-        elif not args.quiet:
-            show(summary)
+        if args.json or not args.quiet:
+            show_result(summary, json=args.json)
         if report is not None:
             for outcome in summary.outcomes:
                 for file in outcome.files:

@@ -9,10 +9,11 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_session,
     add_sizes,
+    given_inputs,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.models import named_models
-from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import count
@@ -44,16 +45,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
     from onnx_scatterx.doors.benchmarking import bench
-    from onnx_scatterx.ir.io import load
-    from onnx_scatterx.runtime.array_files import read_arrays
 
     models = named_models(args.models)
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
         reject_unused(args, "with --input", "size", "seed")
-        names = {value.name for value in load(models[args.models[0]]).graph.inputs if value.name}
-        inputs = read_arrays(args.input, names)
+        inputs = given_inputs(args, models[args.models[0]])
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
     with stages() as tell:
@@ -68,8 +66,5 @@ def run(args: argparse.Namespace) -> int:
             library=args.library,
             on_progress=tell,
         )
-    if args.json:
-        show_text(found.to_json())
-    else:
-        show(found)
+    show_result(found, json=args.json)
     return 0

@@ -12,6 +12,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_inputs,
     add_model,
     add_sizes,
+    given_inputs,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import print_error, show, show_text
@@ -77,14 +78,10 @@ def add_python(command: Arguments) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Give a model to each consumer, and print the answers."""
-    from onnx_scatterx.ir.io import load
-    from onnx_scatterx.runtime.array_files import read_arrays
-
     feeds = None
     if args.input:
         reject_unused(args, "with --input", "samples", "size", "seed")
-        names = {value.name for value in load(args.model).graph.inputs if value.name}
-        feeds = [read_arrays(args.input, names)]
+        feeds = [given_inputs(args, args.model)]
     options = {
         "feeds": feeds,
         "samples": args.samples or 1,

@@ -8,7 +8,7 @@ import sys
 
 from onnx_scatterx.doors.cli.arguments import add_json, add_model, add_options, settings
 from onnx_scatterx.doors.cli.models import STREAM, given_model, require_stream, write_model
-from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.system.record import note_read
 from onnx_scatterx.system.writing import Writing
@@ -33,7 +33,6 @@ def run(args: argparse.Namespace) -> int:
     """Cut a scatter out of a model, and write it."""
     from onnx_scatterx.doors.extraction import extract
     from onnx_scatterx.ir.save import as_bytes, stage
-    from onnx_scatterx.text.visible import as_json
 
     stream = None
     if args.output == STREAM:
@@ -53,8 +52,5 @@ def run(args: argparse.Namespace) -> int:
         else:
             directory = part.source_path.parent if part.source_path else None
             write_model(as_bytes(part.model, directory)[0], stream)
-        if args.json:
-            show_text(as_json(part.to_dict()))
-        else:
-            show(str(part))
+        show_result(part, json=args.json)
     return 0

@@ -17,7 +17,7 @@ from onnx_scatterx.doors.cli.arguments import (
 from onnx_scatterx.doors.cli.batch import batch_status, watched
 from onnx_scatterx.doors.cli.exit_status import advised, command_of, strict_status
 from onnx_scatterx.doors.cli.models import add_models, given_model, is_one, paths_of
-from onnx_scatterx.doors.cli.output import show, show_report, show_text
+from onnx_scatterx.doors.cli.output import show, show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
 
@@ -74,8 +74,5 @@ def _inspect_many(args: argparse.Namespace) -> int:
             **observers,
             **settings(args),
         )
-    if args.json:
-        show_text(summary.to_json())
-    else:
-        show(summary)
+    show_result(summary, json=args.json)
     return batch_status(args, summary)

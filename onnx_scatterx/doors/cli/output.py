@@ -14,11 +14,11 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.writing import Writing
-from onnx_scatterx.text.visible import in_lines, visible
+from onnx_scatterx.text.visible import as_json, in_lines, visible
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.rendering import Shown
@@ -49,6 +49,14 @@ def show(content: object) -> None:
         _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
     else:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
+
+
+def show_result(found: Any, *, json: bool) -> None:
+    """Print a result, which has ``to_dict`` for JSON."""
+    if json:
+        show_text(as_json(found.to_dict()))
+    else:
+        show(found)
 
 
 def show_report(report: Report, *, verbose: bool) -> None:

@@ -10,11 +10,12 @@ from onnx_scatterx.doors.cli.arguments import (
     add_inputs,
     add_json,
     add_options,
+    given_inputs,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.exit_status import answer, verified
 from onnx_scatterx.doors.cli.models import given_models
-from onnx_scatterx.doors.cli.output import show, show_text
+from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import from_zero
 
@@ -38,23 +39,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare two models, and say whether they are the same."""
-    from onnx_scatterx.ir.io import load
-    from onnx_scatterx.runtime.array_files import read_arrays
-    from onnx_scatterx.text.visible import as_json
-
     if args.effort != 1 and not args.prove:
         raise ScatterXError("--effort changes nothing unless --prove is given")
     before, after = given_models(args.before, args.after)
     more: dict[str, Any] = {"rtol": args.rtol, "atol": args.atol}
     if args.input:
-        names = {value.name for value in load(before).graph.inputs if value.name}
-        more["feeds"] = [read_arrays(args.input, names)]
+        more["feeds"] = [given_inputs(args, before)]
         if args.samples is None:
             reject_unused(args, "with --input alone, without --samples", "seed")
             more["samples"] = 0
     verification = verified(args, before, after, **more)
-    if args.json:
-        show_text(as_json(verification.to_dict()))
-    else:
-        show(verification)
+    show_result(verification, json=args.json)
     return answer(verification)

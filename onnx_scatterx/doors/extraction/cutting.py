@@ -118,7 +118,7 @@ class _Wanted:
     ) -> _Wanted:
         report, _ = inspect_records(model, settings, observer)
         found = [entry for entry in report.entries if entry.node == node]
-        if not found and not settings.gathers:
+        if not found and not settings.given["gathers"]:
             settings = settings.but(gathers=True)
             report, _ = inspect_records(model, settings, observer)
             found = [entry for entry in report.entries if entry.node == node]

@@ -10,9 +10,8 @@ programs unless the comparison is known, so no guard is added.
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.programs.rows import Piece
@@ -21,28 +20,24 @@ Number = Any
 Tensor = Any
 
 
-class Ops(ABC):
+class Ops(Protocol):
     """Writes operations; a tensor is a value of the graph."""
 
-    def __init__(self) -> None:
-        self.sums: dict[Number, tuple[Number, Number]] = {}
-        self.rows: dict[Tensor, tuple[int, list[Piece]]] = {}  # the parts of what was written
+    sums: dict[Number, tuple[Number, Number]]
+    rows: dict[Tensor, tuple[int, list[Piece]]]  # the parts of what was written
 
-    @abstractmethod
+    def __init__(self) -> None:
+        self.sums, self.rows = {}, {}
+
     def size(self, x: Tensor, dim: int) -> Number: ...
-    @abstractmethod
     def rank(self, x: Tensor) -> int: ...
-    @abstractmethod
     def is_bool(self, x: Tensor) -> bool: ...
-    @abstractmethod
     def number(self, name: str, *args: Number) -> Number:
         """Return "add", "sub", "mul", "max" or "lt" of two numbers, or "ite" of three."""
 
-    @abstractmethod
     def known(self, a: Number, b: Number) -> bool:
         """Return whether ``a <= b`` is known; one of them is no int."""
 
-    @abstractmethod
     def fits(self, new: Tensor, x: Tensor) -> bool:
         """Return whether the shapes are known to be equal."""
 
@@ -52,37 +47,23 @@ class Ops(ABC):
 
     # Tensors. `calc` is "add", "sub", "mul", "min", "fmod", "remainder", "eq", "lt",
     # "ge" or "logical_and" of a tensor of integers or booleans, and such a tensor or a number.
-    @abstractmethod
     def slice(self, x: Tensor, dim: int, lo: Number, hi: Number, step: int = 1) -> Tensor: ...
-    @abstractmethod
     def cat(self, parts: Sequence[Tensor], dim: int) -> Tensor: ...
-    @abstractmethod
     def unsqueeze(self, x: Tensor, dim: int) -> Tensor: ...
-    @abstractmethod
     def permute(self, x: Tensor, axes: Sequence[int]) -> Tensor: ...
-    @abstractmethod
     def view(self, x: Tensor, sizes: Sequence[Number]) -> Tensor: ...
-    @abstractmethod
     def expand(self, x: Tensor, sizes: Sequence[Number]) -> Tensor | None:
         """Return the tensor broadcast to a shape, or None if it is not known that it fits."""
 
-    @abstractmethod
     def where(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor: ...
-    @abstractmethod
     def arange(self, start: int, stop: Number, like: Tensor) -> Tensor: ...
-    @abstractmethod
     def take(self, x: Tensor, dim: int, index: Tensor) -> Tensor: ...
-    @abstractmethod
     def calc(self, name: str, x: Tensor, y: Tensor | Number) -> Tensor: ...
-    @abstractmethod
     def cumsum(self, mask: Tensor) -> Tensor: ...
-    @abstractmethod
     def largest(self, x: Tensor) -> Tensor:
         """Return the maxima over the last axis."""
 
-    @abstractmethod
     def cast(self, x: Tensor, like: Tensor) -> Tensor: ...
-    @abstractmethod
     def same(self, x: Tensor) -> Tensor:
         """Return the tensor itself, as a value of its own if the graph wants that."""
 
@@ -100,7 +81,7 @@ class Ops(ABC):
 
     def full(self, number: float, like: Tensor) -> Tensor:
         """Return a number as a tensor of rank 0."""
-        raise NotImplementedError
+        raise AssertionError("asked only if numbers are known")
 
     def filled(self, x: Tensor) -> str | None:
         """Return the number that every element is, as text; None if it is not known."""
@@ -108,7 +89,7 @@ class Ops(ABC):
 
     def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
         """Return a tensor with a number before and after it along an axis."""
-        raise NotImplementedError
+        raise AssertionError("asked only if numbers are known")
 
     def unmasked(self, values: Tensor, mask: Tensor, x: Tensor) -> Tensor | None:
         """Return f of all elements, if the values are f of those where the mask is true."""

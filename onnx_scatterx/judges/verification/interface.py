@@ -54,34 +54,19 @@ class Interface:
     @classmethod
     def of(cls, model: ir.Model) -> Interface:
         """Read the interface of a model."""
-        constants = model.graph.initializers
-        inputs = [
-            _input(
-                value,
-                constants[value.name].const_value
-                if value.name and value.name in constants
-                else None,
-            )
-            for value in model.graph.inputs
-        ]
+        inputs = [_input(v, model.graph.initializers.get(v.name or "")) for v in model.graph.inputs]
+        can_override = (model.ir_version or 0) >= _OVERRIDABLE_SINCE
         return cls(
             tuple(i for i in inputs if i.default is None),
-            tuple(i for i in inputs if i.default is not None)
-            if (model.ir_version or 0) >= _OVERRIDABLE_SINCE
-            else (),
+            tuple(i for i in inputs if i.default is not None and can_override),
             tuple((value.name or "", _type_name(value.type)) for value in model.graph.outputs),
         )
 
 
-def _input(value: ir.Value, default: ir.TensorProtocol | None) -> Input:
+def _input(value: ir.Value, default: ir.Value | None) -> Input:
     dtype = value.dtype if isinstance(value.type, ir.TensorType) else None
-    dims: tuple[Dim, ...] | None = None
-    if value.shape is not None:
-        dims = tuple(
-            (dim if dim >= 0 else None) if isinstance(dim, int) else dim.value or None
-            for dim in value.shape
-        )
-    return Input(value.name or "", dtype, dims, default)
+    dims = None if value.shape is None else dims_of(value)
+    return Input(value.name or "", dtype, dims, None if default is None else default.const_value)
 
 
 def _type_name(kind: ir.TypeProtocol | None) -> str:

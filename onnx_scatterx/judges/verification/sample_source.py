@@ -56,7 +56,7 @@ class Fits:
     assumptions: Mapping[str, Assumption]
     elements: int
 
-    def exist(self, sizes: Combination) -> bool:
+    def exist(self, sizes: Combination, most: int = MOST_ELEMENTS) -> bool:
         """Return whether arrays can be made of it, and all assumptions on symbols are true."""
         elements = 0
         for sampler in self.samplers:
@@ -67,18 +67,11 @@ class Fits:
             own = sampler.own(sizes)
             if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
                 return False
-        return elements <= MOST_ELEMENTS
+        return elements <= most
 
     def __call__(self, sizes: Combination) -> bool:
-        if not self.exist(sizes):
-            return False
-        shapes = [sampler.shape(sizes) for sampler in self.samplers]
-        fixed = sum(
-            int(np.prod([dim for dim in d.input.dims or () if isinstance(dim, int)], dtype=object))
-            for d in self.samplers
-        )
-        elements = sum(int(np.prod(shape, dtype=object)) for shape in shapes if shape is not None)
-        return elements <= max(self.elements, 4 * fixed)
+        fixed = sum(sampler.least_elements for sampler in self.samplers)
+        return self.exist(sizes, min(MOST_ELEMENTS, max(self.elements, 4 * fixed)))
 
 
 @dataclass

@@ -29,6 +29,7 @@ FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", 
 """The kinds of floats that are drawn, in turn."""
 
 _MOST_SPAN = 1 << 58  # so that each position has an address, also with 16 bytes an element
+_UNDRAWN = (ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128)
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
 
@@ -60,31 +61,25 @@ class InputSampler:
     """Whether dims of the same name on different inputs may differ."""
 
     def __post_init__(self) -> None:
-        if self.input.dtype is None or self.input.dtype in (
-            ir.DataType.UNDEFINED,
-            ir.DataType.COMPLEX64,
-            ir.DataType.COMPLEX128,
-        ):
-            raise VerifyError(
-                f"cannot draw input {self.input.name!r}: unsupported type "
-                "(a sequence, an optional, a map or complex); give inputs with feeds="
-            )
-        dims = self.input.dims or ()
+        name, dims = f"input {self.input.name!r}", self.input.dims or ()
+        if self.input.dtype in (None, *_UNDRAWN):
+            why = "unsupported type (a sequence, an optional, a map or complex)"
+            raise VerifyError(f"cannot draw {name}: {why}; give inputs with feeds=")
         if len(dims) > MOST_DIMS:
-            raise VerifyError(
-                f"input {self.input.name!r} has {len(dims)} dims; NumPy can draw "
-                f"at most {MOST_DIMS}"
-            )
-        least = math.prod(dim for dim in dims if isinstance(dim, int))
+            raise VerifyError(f"{name} has {len(dims)} dims; NumPy can draw at most {MOST_DIMS}")
+        least = self.least_elements
         if least > MOST_ELEMENTS:
             raise VerifyError(
-                f"input {self.input.name!r} of shape {list(dims)} has {least} elements or more; "
+                f"{name} of shape {list(dims)} has {least} elements or more; "
                 f"at most {MOST_ELEMENTS} are drawn; give inputs"
             )
         if not _is_array(dim for dim in dims if isinstance(dim, int)):
-            raise VerifyError(
-                f"input {self.input.name!r} of shape {list(dims)} is too large for NumPy"
-            )
+            raise VerifyError(f"{name} of shape {list(dims)} is too large for NumPy")
+
+    @property
+    def least_elements(self) -> int:
+        """How many elements it has if each open dim is 1."""
+        return math.prod(dim for dim in self.input.dims or () if isinstance(dim, int))
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -93,8 +93,7 @@ class Assumptions:
         for comparison in comparisons:
             upper = comparison.sign in ("<", "<=") and not comparison.modulus
             bounds += self._compared(Elements.ANY + (last if upper else 0), comparison)
-        assert found.shape is not None
-        if not all(facts.is_nonnegative(d - 1) for d in found.shape):
+        if not all(facts.is_nonnegative(d - 1) for d in found.dims):
             witness = assumption.witness()
             elements = Elements(tuple(bounds))
             met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))

@@ -12,8 +12,8 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.degenerate_sizes import Exclusion
+from onnx_scatterx.optimizer.analysis.domain.call import Versions
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge
-from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError
 from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
 from onnx_scatterx.optimizer.analysis.reading import Reading

@@ -25,7 +25,7 @@ class ModelInputs:
     the size is that number.
     """
 
-    def __init__(self, model: ir.Model, *, distrust_dims: bool, probe: Exclusion | None) -> None:
+    def __init__(self, model: ir.Model, distrust_dims: bool, probe: Exclusion | None) -> None:
         self.graph = model.graph
         self.distrust_dims = distrust_dims
         self.probe = probe

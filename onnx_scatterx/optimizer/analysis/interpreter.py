@@ -8,6 +8,7 @@ body may use only that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeAlias
 
 import onnx_ir as ir
@@ -28,10 +29,9 @@ from onnx_scatterx.optimizer.analysis.degenerate_sizes import (
     is_reduction,
     suspected_sizes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Versions
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope, operator_sets
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.optimizer.analysis.forgetting import forget
 from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fail
@@ -57,6 +57,7 @@ _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"
 
 
+@dataclass(eq=False)
 class Interpreter:
     """Walks a model once; ``convergence.interpret`` is the way to use it.
 
@@ -68,36 +69,30 @@ class Interpreter:
     are ruled out only in the older of the ``versions`` of ONNX Runtime.
     """
 
-    def __init__(
-        self,
-        model: ir.Model,
-        *,
-        distrust_dims: bool,
-        assumed: Sequence[Clause] = (),
-        ruled_out: Sequence[Exclusion] = (),
-        speculate: bool = False,
-        probe: Exclusion | None = None,
-        versions: Versions = Versions.ALL,
-        older: Sequence[Exclusion] = (),
-        reading: Reading | None = None,
-    ) -> None:
-        self.model = model
-        self.reading = reading or Reading()
-        self.distrust_dims = distrust_dims
-        self.assumed = tuple(assumed)
-        self.ruled_out = dict.fromkeys(ruled_out)
-        self.speculate = speculate
-        self.probe = probe
-        self.versions = versions
-        self.older = tuple(map(fact_of, older))
-        self.suspected: dict[Exclusion, bool] = {}  # whether newer versions must rule it out, too
-        self.believed = False
-        self.values: dict[ir.Value, TensorValue] = {}
-        self.scopes: dict[ir.Graph, Scope] = {}
-        self.calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = {}
-        self.visits = 0
-        self.depth = 0  # of bodies and functions that are being visited
-        self.inputs = ModelInputs(model, distrust_dims=distrust_dims, probe=probe)
+    model: ir.Model
+    distrust_dims: bool
+    _: KW_ONLY
+    assumed: Sequence[Clause] = ()
+    ruled_out: Sequence[Exclusion] = ()
+    speculate: bool = False
+    probe: Exclusion | None = None
+    versions: Versions = Versions.ALL
+    older: Sequence[Exclusion] = ()
+    reading: Reading = field(default_factory=Reading)
+    suspected: dict[Exclusion, bool] = field(default_factory=dict, init=False)
+    """Whether newer versions must rule it out, too."""
+    believed: bool = field(default=False, init=False)
+    values: dict[ir.Value, TensorValue] = field(default_factory=dict, init=False)
+    scopes: dict[ir.Graph, Scope] = field(default_factory=dict, init=False)
+    calls: dict[ir.OperatorIdentifier, list[CallOfFunction]] = field(
+        default_factory=dict, init=False
+    )
+    visits: int = 0  # of functions
+    depth: int = 0  # of bodies and functions that are being visited
+
+    def __post_init__(self) -> None:
+        self.older_facts = tuple(map(fact_of, self.older))
+        self.inputs = ModelInputs(self.model, self.distrust_dims, self.probe)
 
     def run(self) -> Knowledge:
         graph = self.model.graph
@@ -179,7 +174,7 @@ class Interpreter:
                 scope.values[node.outputs[0]] = found
                 return
         inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
-        call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older)
+        call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
         must_run = self.probe is not None and live and node.graph is self.model.graph
         if must_run and must_fail(call):
             raise InfeasibleError
@@ -257,9 +252,8 @@ class Interpreter:
             return [TensorValue(v.dtype, None) for v in call.node.outputs]
         inner = functions.called(function, call, scope)
         # Functions that it calls are visited again, in a joined visit: this one leaves no traces.
-        quiet = Interpreter(self.model, distrust_dims=self.distrust_dims, versions=self.versions)
-        quiet.older, quiet.reading = self.older, self.reading
-        quiet.visits, quiet.depth = self.visits, self.depth + 1
+        depth = self.depth + 1
+        quiet = replace(self, assumed=(), ruled_out=(), speculate=False, probe=None, depth=depth)
         quiet._visit(function, inner)
         self.visits = quiet.visits
         return [quiet._input(v, inner) for v in function.outputs]

@@ -93,24 +93,16 @@ def _within_limits(dim: str) -> ast.expr | None:
 @lru_cache(maxsize=1024)
 def _parse(dim: str) -> ast.expr | None:
     """Return a dim as an expression, or None if it is not an expression."""
-    if len(dim) > MOST_CHARACTERS:
-        raise ExpressionLimitError(
-            f"has {len(dim)} characters; at most {MOST_CHARACTERS} are allowed"
-        )
+    _check(len(dim), MOST_CHARACTERS, "has {} characters")
     tokens = _TOKEN.findall(dim)
     for token in tokens:
         is_number = token.isascii() and token.isdecimal()
         if not (is_number or token.isidentifier() or token in _SIGNS):
             return None
-        if is_number and len(token) > _MOST_DIGITS:
-            raise ExpressionLimitError(
-                f"has a number of {len(token)} digits; at most {_MOST_DIGITS} are allowed"
-            )
+        if is_number:
+            _check(len(token), _MOST_DIGITS, "has a number of {} digits")
     operators = sum(token in _SIGNS - {"(", ")"} for token in tokens)
-    if operators > _MOST_OPERATORS:
-        raise ExpressionLimitError(
-            f"has {operators} operators; at most {_MOST_OPERATORS} are allowed"
-        )
+    _check(operators, _MOST_OPERATORS, "has {} operators")
     try:
         tree = ast.parse(dim.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two by parentheses
@@ -120,15 +112,14 @@ def _parse(dim: str) -> ast.expr | None:
         if is_flag or not isinstance(node, _KNOWN):
             return None
     products, factors = _extent(tree)
-    if products > _MOST_PRODUCTS:
-        raise ExpressionLimitError(
-            f"is a sum of {products} products; at most {_MOST_PRODUCTS} are allowed"
-        )
-    if factors > _MOST_FACTORS:
-        raise ExpressionLimitError(
-            f"has a product of {factors} names; at most {_MOST_FACTORS} are allowed"
-        )
+    _check(products, _MOST_PRODUCTS, "is a sum of {} products")
+    _check(factors, _MOST_FACTORS, "has a product of {} names")
     return tree
+
+
+def _check(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise ExpressionLimitError(f"{what.format(count)}; at most {most} are allowed")
 
 
 def _extent(tree: ast.expr) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -231,3 +232,28 @@ def _derived(dim: str, known: Mapping[str, int]) -> int | None:
     if names(dim) == {dim}:
         return None
     return evaluate(dim, {name: number for name, number in known.items() if name != dim})
+
+
+def template(model: ir.Model, known: Mapping[str, int] | None = None) -> str:
+    """Return the options that give every size of a model a number, "" if they all have one.
+
+    ``known`` has the numbers of some sizes; the others are N.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[b, 4, ?] x) => (float[b, 4, M] y) { y = Identity(x) }''')
+    >>> template(model, {"b": 4})
+    "--fix b=4 --fix 'x[2]=N'"
+    """
+    options: dict[str, None] = {}
+    for value in model.graph.inputs:
+        if not is_tensor(value) or value.name in model.graph.initializers:
+            continue
+        dims = dims_of(value)
+        if dims is None:
+            options[f"{value.name}:N,N"] = None
+        for axis, dim in enumerate(dims or ()):
+            if isinstance(dim, int):
+                continue
+            called = [f"{value.name}[{axis}]"] if dim is None else sorted(names(dim))
+            options |= {f"{name}={(known or {}).get(name, 'N')}": None for name in called}
+    return " ".join(f"--fix {shlex.quote(option)}" for option in options)

@@ -14,7 +14,7 @@ from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import widened
 from onnx_scatterx.optimizer.analysis.operators import generators
-from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
+from onnx_scatterx.optimizer.analysis.transfers import transferred
 from onnx_scatterx.optimizer.symbolic.budget import QuestionSpentError, TooLargeError
 
 Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
@@ -78,8 +78,7 @@ class MadeValues:
                 outputs=outputs,
             )
             call = scope.call(node, given)
-            transfer = TRANSFERS.get(op)
-            results = (transfer(call) if transfer is not None else None) or shapes.infer(call)
+            results = transferred(call) or shapes.infer(call)
             found = [
                 widened(value, result, scope.visit_id, scope.facts)
                 for value, result in zip(outputs, results, strict=False)

@@ -6,19 +6,21 @@ term over the coordinates ``x0, x1, ...`` of I.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,27 +88,29 @@ def simplified_targets(
 
     ``named`` are the axes on which a negative target counts from the end.
     """
+
+    def simplified() -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
+        extents = dict(enumerate(shape))
+        # An empty index tensor is not examined.
+        facts = known.assuming(extents=extents)
+        gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
+        found, signs = [], []
+        for c, target in enumerate(targets):
+            target = simplify(target.at(gone), facts)
+            positive = c not in named or facts.is_nonnegative(target)
+            if not positive and facts.is_nonnegative(-target - 1):
+                target, positive = simplify(target + data_shape[c], facts), True
+            found.append(target)
+            signs.append(positive)
+        return tuple(found), tuple(signs), facts
+
     key = "simplified_targets", data_shape, shape, tuple(targets), tuple(named)
-    return known.memoised(key, lambda: _simplified(known, data_shape, shape, targets, named))
+    return known.memoised(key, simplified)
 
 
-def _simplified(
-    known: Facts,
-    data_shape: Shape,
-    shape: Shape,
-    targets: Sequence[Term],
-    named: Collection[int],
-) -> tuple[tuple[Term, ...], tuple[bool, ...], Facts]:
-    extents = dict(enumerate(shape))
-    # An empty index tensor is not examined.
-    facts = known.assuming(extents=extents)
-    gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
-    found, signs = [], []
-    for c, target in enumerate(targets):
-        target = simplify(target.at(gone), facts)
-        positive = c not in named or facts.is_nonnegative(target)
-        if not positive and facts.is_nonnegative(-target - 1):
-            target, positive = simplify(target + data_shape[c], facts), True
-        found.append(target)
-        signs.append(positive)
-    return tuple(found), tuple(signs), facts
+def lifted(work: Callable[[], T]) -> T | Refusal:
+    """Return a node in canonical form, or why it has none."""
+    try:
+        return attempt(work)
+    except UnknownAttributeError as error:
+        return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))

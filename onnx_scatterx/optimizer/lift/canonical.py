@@ -19,7 +19,7 @@ from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Symbol, Term, as_term, coord
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import Verdict, judge
@@ -67,10 +67,7 @@ class Canonical:
     @cached_property
     def boxes(self) -> list[Piece] | Refusal:
         """The boxes that are written or read, or why they are not known."""
-        try:
-            return pieces(self.access)
-        except RefusedError as error:
-            return error.refusal
+        return attempt(lambda: pieces(self.access))
 
     @cached_property
     def unique(self) -> bool | None:

@@ -26,7 +26,7 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     coord,
     term,
 )
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, RefusedError, attempt, granted
 
 _LONE = 4  # positions far apart that are better written one by one than as a strided box
 
@@ -52,25 +52,9 @@ class Piece(NamedTuple):
 
 def pieces(access: Access) -> list[Piece]:
     """Return the boxes that a scatter fills or a gather reads, in row-major order, or refuse."""
-    key = (
-        "pieces",
-        access.index_exprs,
-        access.shape,
-        access.data_shape,
-        access.nonnegative,
-        access.may_repeat,
-    )
-    found = access.facts.memoised(key, lambda: _pieces_or_refusal(access))
-    if isinstance(found, Refusal):
-        raise RefusedError(found.reason, found.detail)
-    return found
-
-
-def _pieces_or_refusal(access: Access) -> list[Piece] | Refusal:
-    try:
-        return _pieces(access)
-    except RefusedError as error:
-        return error.refusal
+    shapes = access.shape, access.data_shape
+    key = "pieces", access.index_exprs, *shapes, access.nonnegative, access.may_repeat
+    return granted(access.facts.memoised(key, lambda: attempt(lambda: _pieces(access))))
 
 
 def _pieces(access: Access) -> list[Piece]:

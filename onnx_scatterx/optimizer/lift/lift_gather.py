@@ -13,13 +13,14 @@ from typing import ClassVar
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS, reading
 from onnx_scatterx.optimizer.lift.access import (
     Access,
     formula_of,
     input_of,
+    lifted,
     simplified_targets,
     value_of,
 )
@@ -67,12 +68,7 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
     >>> lift_gather(model.graph[0], interpret(model).scopes[model.graph]).index_exprs
     (x0, 3*x1 + 1)
     """
-    try:
-        return _lift_read(scope.call(node))
-    except RefusedError as error:
-        return error.refusal
-    except UnknownAttributeError as error:
-        return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
+    return lifted(lambda: _lift_read(scope.call(node)))
 
 
 def _lift_read(call: Call) -> Gather:
@@ -80,10 +76,8 @@ def _lift_read(call: Call) -> Gather:
     if call.version < _SINCE[op]:
         raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
     data, indices = input_of(call, 0), input_of(call, 1)
-    assert data.shape is not None
-    assert indices.shape is not None
     try:
-        read = reading(call, data.shape, indices.shape, formula_of(call, 1, indices))
+        read = reading(call, data.dims, indices.dims, formula_of(call, 1, indices))
     except ValueError as error:
         raise RefusedError(Reason.INVALID, str(error)) from error
     except LookupError as error:
@@ -95,14 +89,14 @@ def _lift_read(call: Call) -> Gather:
         # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
         raise RefusedError(Reason.NO_KERNEL, "Gather of string")
     targets, signs, facts = simplified_targets(
-        call.facts, data.shape, read.shape, read.targets, read.named
+        call.facts, data.dims, read.shape, read.targets, read.named
     )
     return Gather(
         node=call.node,
         data=value_of(call, 0),
         indices=value_of(call, 1),
         dtype=dtype,
-        data_shape=data.shape,
+        data_shape=data.dims,
         shape=read.shape,
         index_exprs=targets,
         nonnegative=signs,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.domain.wraparound import without_wraparound
@@ -20,6 +20,7 @@ from onnx_scatterx.optimizer.lift.access import (
     Access,
     formula_of,
     input_of,
+    lifted,
     simplified_targets,
     value_of,
 )
@@ -46,16 +47,7 @@ def lift_scatter(node: ir.Node, scope: Scope) -> Scatter | Refusal:
     """Return a node in canonical form, or why it has none."""
     call = scope.call(node)
     key = (lift_scatter, node, scope.visit_id, *node.inputs, *call.inputs)
-    return scope.facts.memoised(key, lambda: _lifted(call, scope))
-
-
-def _lifted(call: Call, scope: Scope) -> Scatter | Refusal:
-    try:
-        return _lift(call, scope)
-    except RefusedError as error:
-        return error.refusal
-    except UnknownAttributeError as error:
-        return Refusal(Reason.UNKNOWN_ATTRIBUTE, str(error))
+    return scope.facts.memoised(key, lambda: lifted(lambda: _lift(call, scope)))
 
 
 def _lift(call: Call, scope: Scope) -> Scatter:
@@ -79,45 +71,39 @@ def _axis(call: Call, default: int, rank: int) -> int:
 
 
 def _scatter_nd(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
-    assert data.shape is not None
-    assert indices.shape is not None
-    depth = indices.shape[-1].constant if indices.shape else None
+    depth = indices.dims[-1].constant if indices.dims else None
     if depth is None:
         raise RefusedError(Reason.UNKNOWN_RANK, "how many axes the indices name")
-    if depth > len(data.shape) or depth == 0:
-        raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.shape)}")
-    index_rank = len(indices.shape) - 1
-    shape = (*indices.shape[:-1], *data.shape[depth:])
+    if depth > len(data.dims) or depth == 0:
+        raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.dims)}")
+    index_rank = len(indices.dims) - 1
+    shape = (*indices.dims[:-1], *data.dims[depth:])
     columns = [
         found
         if (found := indices.column(c)) is not None
         else formula_of(call, 1, indices).at({index_rank: c})
         for c in range(depth)
     ]
-    targets = [*columns, *(coord(index_rank + c) for c in range(len(data.shape) - depth))]
+    targets = [*columns, *(coord(index_rank + c) for c in range(len(data.dims) - depth))]
     return _scatter(call, scope, data, 1, 2, shape, targets, range(index_rank), range(depth))
 
 
 def _scatter_elements(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
-    assert data.shape is not None
-    assert indices.shape is not None
-    rank = len(data.shape)
-    if len(indices.shape) != rank:
-        raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.shape)}, data of {rank}")
+    rank = len(data.dims)
+    if len(indices.dims) != rank:
+        raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.dims)}, data of {rank}")
     axis = _axis(call, 0, rank)
     formula = formula_of(call, 1, indices)
     targets = [formula if c == axis else coord(c) for c in range(rank)]
     named = range(axis, axis + 1)
-    return _scatter(call, scope, data, 1, 2, indices.shape, targets, range(rank), named)
+    return _scatter(call, scope, data, 1, 2, indices.dims, targets, range(rank), named)
 
 
 def _tensor_scatter(call: Call, data: TensorValue, scope: Scope) -> Scatter:
     update = input_of(call, 1)
-    assert data.shape is not None
-    assert update.shape is not None
-    rank = len(data.shape)
+    rank = len(data.dims)
     axis = _axis(call, -2, rank)
-    if axis == 0 or len(update.shape) != rank:
+    if axis == 0 or len(update.dims) != rank:
         raise RefusedError(Reason.INVALID, "axis 0 is the batch, and ranks must agree")
     starts = call.input(2)
     start = term(0)
@@ -125,10 +111,10 @@ def _tensor_scatter(call: Call, data: TensorValue, scope: Scope) -> Scatter:
         start = formula_of(call, 2, starts)
     target = start + coord(axis)
     if call.string("mode", "linear") == "circular":
-        target = modulo(target, data.shape[axis])
+        target = modulo(target, data.dims[axis])
     # The operator checks that the other dims agree.
     shape = tuple(
-        u if d == axis else s for d, (u, s) in enumerate(zip(update.shape, data.shape, strict=True))
+        u if d == axis else s for d, (u, s) in enumerate(zip(update.dims, data.dims, strict=True))
     )
     targets = [target if c == axis else coord(c) for c in range(rank)]
     return _scatter(call, scope, data, 2, 1, shape, targets, range(rank), range(axis, axis + 1))
@@ -145,13 +131,12 @@ def _scatter(
     index_dims: range,
     named: range,
 ) -> Scatter:
-    assert data.shape is not None
     updates = value_of(call, updates_at)
     dtype = data.dtype or updates.dtype
     if dtype is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
     targets = [without_wraparound(t, scope) if c in named else t for c, t in enumerate(targets)]
-    found, signs, facts = simplified_targets(call.facts, data.shape, shape, targets, named)
+    found, signs, facts = simplified_targets(call.facts, data.dims, shape, targets, named)
     has_indices = indices_at < len(call.node.inputs)
     return Scatter(
         node=call.node,
@@ -159,7 +144,7 @@ def _scatter(
         indices=call.node.inputs[indices_at] if has_indices else None,
         updates=updates,
         dtype=dtype,
-        data_shape=data.shape,
+        data_shape=data.dims,
         shape=shape,
         index_exprs=found,
         nonnegative=signs,

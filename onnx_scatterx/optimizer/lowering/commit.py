@@ -1,21 +1,25 @@
-"""Writing a selection into a graph, in the places and under the names of the replaced values."""
+"""The outcome of the scatters and gathers of one graph: what is selected is written into it.
+
+New nodes stand in the places of the replaced values, and have their names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lowering.last_bits import last_bits
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
-from onnx_scatterx.optimizer.lowering.rule import Rule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Rule
 from onnx_scatterx.optimizer.lowering.selection import Selection
 from onnx_scatterx.optimizer.lowering.written import NOTHING, Written, element_path
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.terms import Term
-from onnx_scatterx.text.reasons import LAST_BIT
+from onnx_scatterx.text.reasons import LAST_BIT, Refusal
 
 REPLACES = "onnx_scatterx.replaces"
 """The metadata key on a new node: the names of the scatters and gathers that it replaces."""
@@ -26,28 +30,34 @@ WORK = "onnx_scatterx.work"
 _SHORT = 64  # letters of a term that a user reads
 
 
-class Commit:
-    """Writes a selection into its graph; ``rules`` says by which rules nodes were removed.
+@dataclass
+class Outcome:
+    """What was done with the scatters of a graph, and with its gathers if those are simplified."""
 
-    ``selected`` are the scatters and gathers for which a Where of floats was written. ``written``
-    has the new nodes for each removed one.
-    """
+    graph: ir.Graph
+    provenance: Provenance  # as it was when the scatters were lowered
+    refusals: dict[ir.Node, Refusal] = field(default_factory=dict)  # why a node is kept
+    dead: set[ir.Node] = field(default_factory=set)  # removed, since nothing reads them
+    index_nodes: set[ir.Node] = field(default_factory=set)
+    """They computed the indices of removed scatters."""
+    rules: dict[ir.Node, frozenset[Rule]] = field(default_factory=dict)  # of the replacement
+    work: dict[ir.Node, Term] = field(default_factory=dict)
+    """Of dense forms: how many elements the largest tensor has."""
+    selected: set[ir.Node] = field(default_factory=set)  # a Where of floats was written for them
+    unique: dict[ir.Node, bool] = field(default_factory=dict)
+    """Of scatters that became ScatterX: whether updates are proven not to collide."""
+    written: dict[ir.Node, Written] = field(default_factory=dict)
+    """The new nodes for each removed one."""
 
-    def __init__(self, round_: RewriteRound, choice: Selection) -> None:
-        self._round = round_
-        self._writer = round_.writer
-        self.rules: dict[ir.Node, frozenset[Rule]] = {}
-        self.work: dict[ir.Node, Term] = {}
-        self.selected: set[ir.Node] = set()
-        self.unique: dict[ir.Node, bool] = {}
-        self.written: dict[ir.Node, Written] = {}
+    def write(self, round_: RewriteRound, choice: Selection) -> bool:
+        """Write a selection into the graph; return whether there is anything to write."""
         # In the graph's order: a node that is written once must precede all its readers.
         for node in list(round_.graph):
             if node in choice.shapes:
-                self._write_shape(node, choice.shapes[node])
+                _write_shape(round_, node, choice.shapes[node])
             if node in choice.rewritings:
                 rewriting = choice.rewritings[node]
-                self._write(node.outputs[0], rewriting.write, {node}, node, rewriting.work)
+                self._write(round_, node.outputs[0], rewriting, {node}, node)
                 if rewriting.work is not None:
                     self.work[node] = rewriting.work
                 self.rules[node] = rewriting.rules
@@ -55,41 +65,45 @@ class Commit:
                     self.unique[node] = rewriting.unique
             for value in [v for v in node.outputs if v in choice.values]:
                 plan, absorbed = choice.values[value], round_.provenance.absorbed[value]
-                self._write(value, plan.write, absorbed, node)
+                self._write(round_, value, plan, absorbed, node)
                 for gone in (*absorbed, node):
                     self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
         moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
+        return bool(choice.rewritings or choice.values or choice.shapes)
 
-    def _write_shape(self, node: ir.Node, part: Sequence[Term]) -> None:
-        """Write the shape of a removed tensor from what is left."""
-        w, (value,) = self._writer, node.outputs
-        with w.at(node, value.name or "shape"):
-            result = self._round.numbers.shape(part)
-        replace_uses(value, result)
-        w.replaced[value] = result
+    def add_later(self, later: Outcome) -> None:
+        """Add what was done with the scatters that were kept."""
+        self.refusals = later.refusals
+        self.dead |= later.dead
+        self.index_nodes |= later.index_nodes
+        self.rules.update(later.rules)
+        self.work.update(later.work)
+        self.selected |= later.selected
+        self.unique.update(later.unique)
+        self.written.update(later.written)
 
     def _write(
         self,
+        round_: RewriteRound,
         value: ir.Value,
-        write: Callable[[], ir.Value],
+        plan: Plan,
         gone: Collection[ir.Node],
         place: ir.Node,
-        work: Term | None = None,
     ) -> None:
-        w, scope = self._writer, self._round.context.scope
-        changed = self._round.changed_by_runtime.get(value)
+        w, scope = round_.writer, round_.context.scope
+        changed = round_.changed_by_runtime.get(value)
         if changed is not None:
             for node in gone:
                 node.meta[QUANTIZED] = changed
         metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
-        if work is not None:
-            metadata[WORK] = work_text(work)
+        if plan.work is not None:
+            metadata[WORK] = work_text(plan.work)
         made = len(w.made)
         results = set(w.replaced.values())
-        known = self._round.provenance.abstract(value)
+        known = round_.provenance.abstract(value)
         with w.at(place, value.name, metadata):
-            result = w.resolve(write())
+            result = w.resolve(plan.write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
             new = set(w.made[made:])
@@ -109,6 +123,15 @@ class Commit:
         w.replaced[value] = result
         # Subgraphs that read it come later, and may use the abstract value.
         scope.values.setdefault(result, known)
+
+
+def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> None:
+    """Write the shape of a removed tensor from what is left."""
+    (value,) = node.outputs
+    with round_.writer.at(node, value.name or "shape"):
+        result = round_.numbers.shape(part)
+    replace_uses(value, result)
+    round_.writer.replaced[value] = result
 
 
 def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lowering.rule import Rule
 from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
@@ -41,6 +42,16 @@ class GraphContext:
     def known(self) -> Known:
         """What is known of its values."""
         return Known(self.scope, self.constants)
+
+    def writer(self) -> Writer:
+        """Return a writer of nodes into the graph."""
+        return Writer(
+            self.graph,
+            self.scope,
+            self.names,
+            constant_nodes=self.constant_nodes,
+            target=self.target,
+        )
 
     def obstacle(self, node: ir.Node) -> FloatReason | None:
         """Return why a node must be kept if ONNX Runtime runs the model, or None."""

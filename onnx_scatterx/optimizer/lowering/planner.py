@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import onnx_ir as ir
 
@@ -23,7 +24,7 @@ from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted
 
 
 @dataclass(eq=False)
@@ -52,20 +53,14 @@ class Planner:
 
     def require(self, region: Region) -> Plan:
         """Return the best plan for a part of a region, or refuse the whole."""
-        found = self.best(region)
-        if isinstance(found, Refusal):
-            raise RefusedError(found.reason, found.detail)
-        return found
+        return granted(self.best(region))
 
     def _best(self, region: Region) -> Plan | Refusal:
         plans: list[Plan] = []
         refusals: list[Refusal] = []
         for rule in self.rules:
             budget().work(PRICES.region_rule)
-            try:
-                found = rule.plan(region, self)
-            except RefusedError as error:
-                found = error.refusal
+            found = attempt(partial(rule.plan, region, self))
             if isinstance(found, Plan):
                 plans.append(found)
                 if found.cost == 0:

@@ -13,7 +13,6 @@ from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.scalar_load import scalar_load
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
-from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
@@ -36,7 +35,7 @@ from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prices import PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")
 
@@ -65,18 +64,14 @@ class RewriteRound:
         self.region_rules = [r for r in context.rules if isinstance(r, RegionRule)]
         self.scatter_rules = [r for r in context.rules if isinstance(r, ScatterRule)]
         self.gather_rules = [r for r in context.rules if isinstance(r, GatherRule)]
-        self.writer = Writer(
-            context.graph,
-            context.scope,
-            context.names,
-            constant_nodes=context.constant_nodes,
-            target=context.target,
-        )
+        self.writer = context.writer()
         opaque = provenance.opaque
         removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
         values = AvailableValues(context.graph, context.scope, removed)
         self.numbers = TermEmitter(self.writer, context.scope, values)
+        own = context.constants, self.numbers, context.target, context.last_bits
+        self._for_rules = Context(provenance, self.writer, *own)
         self.existing_views = existing_views(provenance)
         self.changed_by_runtime: dict[ir.Value, FloatReason] = {}
         """For a value: why ONNX Runtime would change what its last plan computes."""
@@ -192,13 +187,12 @@ class RewriteRound:
         return self._within(node, lambda: self._reading(node))
 
     def _reading(self, node: ir.Node) -> Plan | Refusal:
-        try:
-            gather = self.provenance.gather(node)
-        except RefusedError as error:
-            return error.refusal
+        gather = attempt(partial(self.provenance.gather, node))
+        if isinstance(gather, Refusal):
+            return gather
         why = Refusal(Reason.NO_RULE)
         for rule in self.gather_rules:
-            found = self._tried(rule, node, partial(rule.plan, gather, self._context))
+            found = self._tried(rule, node, partial(rule.plan, gather, self._for_rules))
             if isinstance(found, Plan):
                 return found
             why = found
@@ -219,31 +213,27 @@ class RewriteRound:
         invalid = lifted.refusal.reason in (Reason.INVALID, Reason.QUANTIZER)
         why: Refusal | None = None
         last = [r for r in self.scatter_rules if r.accepts_invalid]  # they write any scatter
-        if not invalid:
-            asked = [r for r in self.scatter_rules if r not in last]
-            for scatter in lifted.interpretations:
-                for searches in (False, True):
-                    rules = [r for r in asked if r.searches is searches]
-                    for rule in rules:
-                        found = self._asked(rule, scatter)
-                        if isinstance(found, Plan):
-                            return found
-                        if found.reason is not Reason.NO_RULE:
-                            why = found
-                    in_part = self._in_part(scatter, rules)
-                    if in_part is not None:
-                        return in_part
-        for rule in last:
-            found = self._asked(rule, lifted.scatter)
-            if isinstance(found, Plan):
-                return found
-            if found.reason is not Reason.NO_RULE:
-                why = found
+        others = [r for r in self.scatter_rules if not r.accepts_invalid]
+        stages = [
+            (scatter, [r for r in others if r.searches is searches])
+            for scatter in (() if invalid else lifted.interpretations)
+            for searches in (False, True)
+        ]
+        for scatter, rules in [*stages, (lifted.scatter, last)]:
+            for rule in rules:
+                found = self._asked(rule, scatter)
+                if isinstance(found, Plan):
+                    return found
+                if found.reason is not Reason.NO_RULE:
+                    why = found
+            in_part = None if rules is last else self._in_part(scatter, rules)
+            if in_part is not None:
+                return in_part
         return why
 
     def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
         """Return the plan of a rule for a scatter on a box of its data, or None."""
-        part = peel_to_box(scatter, self._context)
+        part = peel_to_box(scatter, self._for_rules)
         for rule in rules if part is not None else ():
             if rule.has_priority:
                 continue
@@ -253,23 +243,11 @@ class RewriteRound:
                 return found
         return None
 
-    @property
-    def _context(self) -> Context:
-        task = self.context
-        return Context(
-            self.provenance,
-            self.writer,
-            task.constants,
-            self.numbers,
-            task.target,
-            task.last_bits,
-        )
-
     def _asked(
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
     ) -> Plan | Refusal:
         """Ask a rule about a scatter, which may be one on a ``part`` of its data."""
-        context = self._context if part is None else part.context
+        context = self._for_rules if part is None else part.context
 
         def planned() -> Plan | Refusal:
             found = rule.plan(scatter, context)
@@ -282,21 +260,18 @@ class RewriteRound:
     ) -> Plan | Refusal:
         """Return the plan of a rule for a node, after a dry run of it."""
         budget().work(PRICES.rule)
-        try:
-            found = self._narrowed(planned(), node.outputs[0])
-        except RefusedError as error:
-            return error.refusal
-        if isinstance(found, Plan):
-            (output,) = node.outputs
-            trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
-            refused = self._refused(output, trial)
-            if isinstance(trial, Refusal):
-                return trial
-            if refused is not None:
-                return refused
-            inputs = tuple(trial.inputs)
-            return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
-        return found
+        (output,) = node.outputs
+        found = attempt(lambda: self._narrowed(planned(), output))
+        if isinstance(found, Refusal):
+            return found
+        trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
+        refused = self._refused(output, trial)
+        if isinstance(trial, Refusal):
+            return trial
+        if refused is not None:
+            return refused
+        inputs = tuple(trial.inputs)
+        return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
 
     def _narrowed(self, plan: Plan | Refusal, value: ir.Value) -> Plan | Refusal:
         """Return a plan for a value that writes its own element type, also if in a wider one."""

@@ -20,12 +20,11 @@ from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, reshaped
-from onnx_scatterx.optimizer.mosaic.noop_writes import is_noop_write
-from onnx_scatterx.optimizer.mosaic.scattered import scattered
+from onnx_scatterx.optimizer.mosaic.scattered import is_noop_write, scattered
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prices import PRICES
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError, attempt, granted
 
 _FINE = 6  # the weight of a mosaic up to which a chain of writes is not cut
 
@@ -145,10 +144,7 @@ class Provenance:
         """Return a node that reads in canonical form, or refuse."""
         if node not in self.gathers:
             self.gathers[node] = lift_gather(node, self.scope)
-        found = self.gathers[node]
-        if isinstance(found, Refusal):
-            raise RefusedError(found.reason, found.detail)
-        return found
+        return granted(self.gathers[node])
 
     def mosaic(self, value: ir.Value) -> Mosaic | None:
         """Return a value's mosaic: itself if nothing is known, None if the rank is unknown."""
@@ -198,10 +194,10 @@ class Provenance:
         """Give a scatter's output its mosaic, or return why it has none."""
         node = scatter.node
         (output,) = node.outputs
-        try:
-            mosaic, absorbed = self._written(scatter)
-        except RefusedError as error:
-            return error.refusal
+        found = attempt(lambda: self._written(scatter))
+        if isinstance(found, Refusal):
+            return found
+        mosaic, absorbed = found
         budget().work(PRICES.cell * len(mosaic.cells))
         self._mosaics[output] = coalesced(mosaic, self.facts)
         self.absorbed[output] = absorbed | {node}

@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
-from onnx_scatterx.optimizer.emit.iota import iota
+from onnx_scatterx.optimizer.emit.along_axis import iota
 from onnx_scatterx.optimizer.emit.kernels import WIDER
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.optimizer.native.fallback import inverse
 from onnx_scatterx.optimizer.native.nodes import body_of, describe, new_nodes, picks_of
 

@@ -19,7 +19,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lift.uniqueness import LAST_WINS, Duplicates, duplicates_of
-from onnx_scatterx.optimizer.lowering.commit import work_text
+from onnx_scatterx.optimizer.lowering.commit import Outcome, work_text
 from onnx_scatterx.optimizer.lowering.written import NOTHING
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, GatherReport, ScatterReport
@@ -27,7 +27,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.reports.term_text import footprint_text
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.terms import Symbol
-from onnx_scatterx.optimizer.transforms.outcome import Outcome
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
@@ -82,27 +82,26 @@ def records_of(
 
 
 def report_of(
-    target: str,
-    records: Sequence[NodeRecord],
-    before: Counter[str],
-    after: Counter[str],
-    *,
-    planned: bool = False,
-    with_gathers: bool = False,
+    job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str], **said: Any
 ) -> Report:
-    """Return the report on a model; ``planned`` says that the model was not changed."""
+    """Return the report on a job, with what is said in other fields of it."""
     entries = tuple(record.entry for record in records)
+    gathers = tuple(entry for entry in entries if isinstance(entry, GatherReport))
     return Report(
-        target,
+        job.settings.target.name,
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
         before.total(),
         after.total(),
         tuple(dict.fromkeys(f for e in entries if e.action is not Action.KEPT for f in e.facts)),
         before,
         after,
-        planned,
-        tuple(entry for entry in entries if isinstance(entry, GatherReport)),
-        with_gathers or any(isinstance(entry, GatherReport) for entry in entries),
+        gathers=gathers,
+        with_gathers=job.settings.given["gathers"] or bool(gathers),
+        violations=job.violations,
+        violations_if_kept=job.violations_if_kept,
+        **job.lowered._asdict(),
+        modified=job.modified,
+        **said,
     )
 
 

@@ -59,7 +59,7 @@ class Effect:
         """Return the new nodes for a scatter; without a name, it is found by its operator."""
         return self.written.get(entry.node, self.written.get(entry.op))
 
-    def is_that_of(self, other: Effect) -> bool:
+    def is_same_as(self, other: Effect) -> bool:
         """Return whether two effects are the same."""
         return self.operators == other.operators and not any(self.differs_in(other))
 
@@ -78,12 +78,12 @@ def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, l
         return seen[clauses]
 
     whole = effect(given)
-    if effect(()).is_that_of(whole):
+    if effect(()).is_same_as(whole):
         return (), [() for _ in whole.entries]
     kept = given
     for clause in given:
         rest = _without(kept, clause)
-        if effect(rest).is_that_of(whole):
+        if effect(rest).is_same_as(whole):
             kept = rest
     changed = [whole.differs_in(effect(_without(kept, clause))) for clause in kept]
     rests = [

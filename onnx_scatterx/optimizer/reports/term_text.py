@@ -144,9 +144,9 @@ def component_text(component: Component[Any], wording: TermFormatter) -> str:
         case Constant(value):
             return wording.text(value)
         case Affine(start, step, dim):
-            return _line(start, step, dim, wording)
+            return components.line(start, step, dim, wording.text)
         case AffineModulo(start, step, dim, modulus):
-            line = _line(start, step, dim, wording)
+            line = components.line(start, step, dim, wording.text)
             return f"({line}) mod {_factor(wording.text(modulus))}"
         case components.Lookup(dims, values):
             if isinstance(values, np.ndarray):
@@ -158,13 +158,6 @@ def component_text(component: Component[Any], wording: TermFormatter) -> str:
 def shape_text(shape: Shape) -> str:
     """Return a shape as text."""
     return shortened(f"[{', '.join(map(str, shape))}]")
-
-
-def _line(start: Term | int, step: int, dim: int, wording: TermFormatter) -> str:
-    slope = f"I_{dim}" if abs(step) == 1 else f"{abs(step)}*I_{dim}"
-    if start == 0:
-        return slope if step > 0 else f"-{slope}"
-    return f"{wording.text(start)} {'+' if step > 0 else '-'} {slope}"
 
 
 def _coordinate(dim: int) -> Term:

@@ -83,10 +83,10 @@ class Budget:
 
     def work(self, steps: int) -> None:
         """Take steps for the open part, but not for its question."""
-        self.last(steps)
+        self.from_command(steps)
         self._pay(steps)
 
-    def last(self, steps: int) -> None:
+    def from_command(self, steps: int) -> None:
         """Take steps from the command alone, for results that are used after the part has ended."""
         self.steps -= steps
         if self.steps < 0:

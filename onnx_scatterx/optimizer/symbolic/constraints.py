@@ -68,7 +68,11 @@ class ConstraintSet:
         """Results under these facts, until the next fact is learnt."""
         self._recalled = Memo[object, tuple[object, int]]()  # and the price
         self._recalled_at = 0
+        self._prepare()
         self.add(known)
+
+    def _prepare(self) -> None:
+        """Make what a kind of facts has besides, before the first fact is learnt."""
 
     def memoised(self, key: object, work: Callable[[], T]) -> T:
         """Return the result for a key under these facts, computed if necessary.

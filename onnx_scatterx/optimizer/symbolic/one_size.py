@@ -10,7 +10,6 @@ these numbers, and the term is negative there, the term cannot be proven, so no 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -24,16 +23,9 @@ from onnx_scatterx.optimizer.symbolic.terms import Atom, Symbol, Term, size
 class OneSize(ConstraintSet):
     """Facts that decide terms of one size."""
 
-    def __init__(
-        self,
-        extents: Mapping[int, Term] | None = None,
-        known: Iterable[Term] = (),
-        *,
-        below: ConstraintSet | None = None,
-        passing: bool = False,
-    ) -> None:
+    def _prepare(self) -> None:
+        super()._prepare()
         self._of_size: dict[Symbol, tuple[int, tuple[Term, ...], tuple[Term, ...] | None]] = {}
-        super().__init__(extents, known, below=below, passing=passing)
 
     def by_one_size(self, t: Term) -> bool | None:
         """Return whether ``t >= 0`` at every size that the facts allow, or None if not decided."""

@@ -9,7 +9,7 @@ means "not proven".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -42,20 +42,13 @@ class Facts(SampledFacts):
     True
     """
 
-    def __init__(
-        self,
-        extents: Mapping[int, Term] | None = None,
-        known: Iterable[Term] = (),
-        *,
-        below: Facts | None = None,
-        passing: bool = False,
-    ) -> None:
+    def _prepare(self) -> None:
+        super()._prepare()
         self._proven = Memo[Term, int]()  # and the price of the proof
         self._open = Memo[Term, tuple[int, int, bool]]()
         """What is not proven: the facts learnt by then, the price, and whether it was answered."""
         self._nonempty: dict[int, Facts] = {}
         self._about = Memo[tuple[Term, ...], Facts]()
-        super().__init__(extents, known, below=below, passing=passing)
 
     def _forget(self) -> None:
         super()._forget()

@@ -1,37 +1,164 @@
-"""Facts with a sample of points: a term that is negative at an allowed point cannot be proven.
+"""Terms at a few hundred points: one that is negative at an allowed point cannot be proven.
 
-Before a long proof is tried, the term is evaluated at all points that satisfy the facts.
+A search that finds no proof takes longest. Most terms that are not always >= 0 are negative at some
+point of the sample. So before a long proof is tried, the term is evaluated at all points that
+satisfy the facts.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.memo import Memo
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize
-from onnx_scatterx.optimizer.symbolic.sample import EVERYWHERE, Sample, Values
-from onnx_scatterx.optimizer.symbolic.terms import Atom, Term, as_term
+from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term, as_term
+
+_GREATEST = 5000.0  # of a size at a point
+_NARROW = 2.0**62  # below this, results fit into 64 bits
+_SPREAD = 0x9E3779B97F4A7C15  # spreads numbers over 64 bits
+
+
+class Values(NamedTuple):
+    """The values of a term, and the points at which they are right."""
+
+    numbers: np.ndarray
+    right: np.ndarray
+
+
+ConstraintSet = dict[Atom, Values]
+
+# Elements are less than these. They are small at three of four points, so that many of them can be
+# positions on one axis.
+_MOST = np.where(np.arange(LIMITS.points) % 4, 1 + np.arange(LIMITS.points) // 4 % 16, 8192)
+EVERYWHERE = np.ones(LIMITS.points, bool)
+_NOWHERE = np.zeros(LIMITS.points, bool)
+_UNKNOWN = Values(np.zeros(LIMITS.points, np.int64), _NOWHERE)
+
+
+class Sample:
+    """Points: a number for each size, element and coordinate, the same in every process.
+
+    >>> from onnx_scatterx.optimizer.symbolic.terms import size
+    >>> n, m = size("n"), size("m")
+    >>> values = Sample().of(n - m, {}, {})
+    >>> bool(values.right.all()), bool((values.numbers < 0).any())
+    (True, True)
+    """
+
+    def __init__(self) -> None:
+        self._known: ConstraintSet = Memo()
+
+    def of(self, t: Term, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
+        """Return the values of a term; ``inner`` keeps those that depend on coordinates.
+
+        They are right if no coordinate is beyond its extent, and no divisor is 0.
+        """
+        budget().from_command(PRICES.sampled * (1 + len(t.items)))
+        total = np.zeros(LIMITS.points, np.int64)
+        right = EVERYWHERE
+        reach = 0.0
+        for monomial, c in t.items:
+            if abs(c) >= _NARROW:
+                return _UNKNOWN
+            size = float(abs(c))
+            factors: list[np.ndarray] = []
+            for atom in monomial:
+                found = self._of_atom(atom, extents, inner)
+                if found.right is not EVERYWHERE:
+                    right = right & found.right
+                size *= float(max(abs(int(found.numbers.max())), abs(int(found.numbers.min()))))
+                factors.append(found.numbers)
+            reach += size
+            if not reach < _NARROW:
+                return _UNKNOWN
+            whole: np.ndarray | int = c
+            for numbers in factors:
+                whole = whole * numbers
+            total = total + whole
+        return Values(total, right)
+
+    def _of_atom(self, atom: Atom, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
+        known = inner if atom.coords else self._known
+        found = known.get(atom)
+        if found is None:
+            found = known[atom] = self._compute(atom, extents, inner)
+        return found
+
+    def _compute(self, atom: Atom, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
+        if isinstance(atom, IndexVar):
+            drawn = _sizes(atom.dim, "coord")
+            extent = extents.get(atom.dim)
+            if extent is None:
+                return Values(drawn, EVERYWHERE)
+            most, right = self.of(extent, extents, inner)
+            return Values(drawn % np.maximum(most, 1), right & (most > 0))
+        parts = [self.of(p, extents, inner) for p in atom.parts]
+        right = EVERYWHERE
+        for part in parts:
+            if part.right is not EVERYWHERE:
+                right = right & part.right
+        numbers = [part.numbers for part in parts]
+        if isinstance(atom, Symbol):
+            return Values(_drawn(atom, numbers), right)
+        if isinstance(atom, FloorDiv):
+            right = right & (numbers[1] > 0)
+        made = atom.value(numbers, _no_leaf, _no_leaf)
+        return Values(np.broadcast_to(np.asarray(made, np.int64), (LIMITS.points,)), right)
+
+
+def _sizes(number: int, kind: str) -> np.ndarray:
+    """Draw numbers that are never negative, small ones more often."""
+    seed = [number & 0xFFFFFFFFFFFF, len(kind)]
+    uniform = np.random.default_rng(seed).random(LIMITS.points)
+    return np.floor(np.exp(uniform * math.log(_GREATEST))).astype(np.int64) - 1
+
+
+def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
+    """Draw numbers within the bounds of a leaf: one for each index at each point."""
+    numbers = _sizes(leaf.serial.number, "leaf")
+    if index:
+        mixed = np.zeros(LIMITS.points, np.uint64)
+        with np.errstate(over="ignore"):
+            for part in index:
+                mixed = (mixed ^ part.astype(np.uint64)) * np.uint64(_SPREAD)
+            mixed = mixed >> np.uint64(40)
+        numbers = (numbers + mixed.astype(np.int64)) % 8192 % (numbers + 2) % _MOST
+    low, high = leaf.low, leaf.high
+    if math.isinf(low):
+        # A number of either sign; if only the greatest is known, the ones next to it.
+        numbers = (
+            numbers * np.where(numbers % 2 == 0, 1, -1) if math.isinf(high) else int(high) - numbers
+        )
+    elif math.isinf(high):
+        numbers = numbers + int(low)
+    else:
+        numbers = int(low) + numbers % (int(high) - int(low) + 1)
+    return numbers
+
+
+def _no_leaf(*_: object) -> int:
+    raise AssertionError("a leaf and a coordinate have values of their own")
 
 
 class SampledFacts(OneSize):
     """Facts that refute terms by the points of a sample."""
 
-    def __init__(
-        self,
-        extents: Mapping[int, Term] | None = None,
-        known: Iterable[Term] = (),
-        *,
-        below: SampledFacts | None = None,
-        passing: bool = False,
-    ) -> None:
-        self._sample: Sample = Sample() if below is None else below._sample
+    def _prepare(self) -> None:
+        super()._prepare()
+        below = self._layers[1] if self._layers[1:] else None
+        self._below = below if isinstance(below, SampledFacts) else None
+        self._sample: Sample = Sample() if self._below is None else self._below._sample
         self._allowed = 0, EVERYWHERE  # how many facts were looked at, and which points they allow
-        self._below = below
-        super().__init__(extents, known, below=below, passing=passing)
-        same = below is not None and self.extents is below.extents
-        self._at_points: dict[Atom, Values] = below._at_points if below and same else {}
+        same = self._below is not None and self.extents is self._below.extents
+        self._at_points: dict[Atom, Values] = self._below._at_points if self._below and same else {}
 
     def _forget(self) -> None:
         super()._forget()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import onnx.defs
@@ -78,8 +78,11 @@ def check_profile(content: Mapping[str, Any]) -> None:
         _check(limits, _LIMITS, f"limits.{op_type}.")
         for key in ("types", "no_types", "native"):
             given = limits.get(key)
-            _check_types(given if isinstance(given, list) else [], f"limits.{op_type}.{key}")
-        _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
+            names = given if isinstance(given, list) else []
+            _check_names(names, f"limits.{op_type}.{key}", _TYPES, "an element type")
+        names = limits.get("reductions", [])
+        known = f"a reduction: there are {', '.join(_REDUCTIONS)}"
+        _check_names(names, f"limits.{op_type}.reductions", _REDUCTIONS, known)
 
 
 def _check(content: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -> None:
@@ -111,24 +114,13 @@ def _are_steps(values: list[Any]) -> bool:
 def _check_operators(names: list[Any], key: str) -> None:
     """Check that ONNX has each operator of a list; those of other domains have a dot."""
     for name in names:
-        if isinstance(name, str) and ("." in name or name in NEW or onnx.defs.has(name)):
-            continue
-        known = {schema.name for schema in onnx.defs.get_all_schemas() if not schema.domain}
-        near = did_you_mean(name, known) if isinstance(name, str) else ""
-        raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is not an ONNX operator{near}")
+        if not (isinstance(name, str) and ("." in name or name in NEW or onnx.defs.has(name))):
+            known = {schema.name for schema in onnx.defs.get_all_schemas() if not schema.domain}
+            _check_names([name], key, known, "an ONNX operator")
 
 
-def _check_types(names: list[Any], key: str) -> None:
+def _check_names(names: list[Any], key: str, known: Collection[str], what: str) -> None:
     for name in names:
-        if not isinstance(name, str) or name not in _TYPES:
-            near = did_you_mean(name, _TYPES) if isinstance(name, str) else ""
-            raise ScatterXError(
-                f"{key} has {reprlib.repr(name)}, which is not an element type{near}"
-            )
-
-
-def _check_reductions(names: list[Any], key: str) -> None:
-    for name in names:
-        if name not in _REDUCTIONS:
-            known = ", ".join(_REDUCTIONS)
-            raise ScatterXError(f"{key} has {reprlib.repr(name)}; there are {known}")
+        if not isinstance(name, str) or name not in known:
+            near = did_you_mean(name, known) if isinstance(name, str) else ""
+            raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is not {what}{near}")

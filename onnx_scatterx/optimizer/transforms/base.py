@@ -35,7 +35,7 @@ class Pass(ir.passes.InPlacePass):
 
     def is_wanted(self, settings: Settings) -> bool:
         """Return whether the pass applies, and is chosen or runs whatever is chosen."""
-        chosen = settings.passes is None or self.name in settings.passes
+        chosen = settings.given["passes"] is None or self.name in settings.given["passes"]
         return self.applies(settings) and (chosen or self.is_guard or self.reports)
 
     @abstractmethod

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.job import Job

@@ -18,7 +18,7 @@ from contextlib import suppress
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.inputs import replace_uses
+from onnx_scatterx.ir.cleanup import replace_uses
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
@@ -38,7 +38,7 @@ class DropOverwrittenUpdates(Pass):
     """Drops the updates of a model that are known to be overwritten."""
 
     def applies(self, settings: Settings) -> bool:
-        return settings.deterministic
+        return settings.given["deterministic"]
 
     def run(self, job: Job) -> bool:
         if job.obstacle is not None:
@@ -50,14 +50,7 @@ class DropOverwrittenUpdates(Pass):
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:
     """Return the new nodes of a graph, and the scatters that read them."""
-    graph, scope = context.graph, context.scope
-    writer = Writer(
-        graph,
-        scope,
-        context.names,
-        constant_nodes=context.constant_nodes,
-        target=context.target,
-    )
+    graph, scope, writer = context.graph, context.scope, context.writer()
     changed = []
     for node in [n for n in graph if is_scatter(n)]:
         # A refused scatter is kept, and the report says so.

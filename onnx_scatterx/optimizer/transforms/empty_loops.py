@@ -25,7 +25,7 @@ from onnx_scatterx.ir.graphs import (
 )
 from onnx_scatterx.ir.inferred import inferred
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.transforms.attach_fallbacks import AttachFallbacks
+from onnx_scatterx.optimizer.transforms.fit_target import AttachFallbacks
 from onnx_scatterx.optimizer.transforms.job import NUMBER
 from onnx_scatterx.text.reasons import Reason, Refusal
 

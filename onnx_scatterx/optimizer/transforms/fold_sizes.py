@@ -20,9 +20,8 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import graphs_of
-from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.misread import misread_node
@@ -61,7 +60,7 @@ class FoldSizes(Pass):
     of_the_rest = True
 
     def applies(self, settings: Settings) -> bool:
-        return bool(settings.fix) or settings.target.is_device
+        return bool(settings.given["fix"]) or settings.target.is_device
 
     def run(self, job: Job) -> bool:
         modified = False
@@ -82,7 +81,7 @@ class FoldSizes(Pass):
                 modified |= folded or inlined or decided
                 if not (more or inlined):
                     break
-        if job.settings.fix:
+        if job.settings.given["fix"]:
             declare_known(job.model, known)
         return modified
 

@@ -14,9 +14,8 @@ from collections import Counter
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import nodes_within
-from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.element_moves import operands_of
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
-from onnx_scatterx.optimizer.transforms.quantized_write import QuantizedWrite
+from onnx_scatterx.optimizer.transforms.quantized_writes import QuantizedWrite
 
 
 class IntegerNodes:
@@ -26,13 +27,7 @@ class IntegerNodes:
         self.scatters: dict[ir.Node, ir.Node] = {}
         # Another write may have given a DequantizeLinear other integers to read.
         self._integers = {value: _input(node) for value, node in write.inputs.items()}
-        self._writer = Writer(
-            context.graph,
-            context.scope,
-            context.names,
-            constant_nodes=context.constant_nodes,
-            target=context.target,
-        )
+        self._writer = context.writer()
         self._constants: list[ir.Value] = []
         self._uses: list[tuple[ir.Node, int, ir.Value]] = []
         self._outputs: list[tuple[int, ir.Value, ir.Value]] = []  # of the graph: before and after
@@ -80,7 +75,7 @@ class IntegerNodes:
     def _clone(self, node: ir.Node) -> None:
         """Write one node on the integers, before the floats."""
         (old,) = node.outputs
-        with self._writer.at(node, old.name) as w:
+        with self._writer.at(node, old.name):
             if old in self.write.constants:
                 fill = ir.Tensor(self.write.constants[old].reshape(1))
                 attributes = [ir.AttrTensor("value", fill)]
@@ -92,25 +87,30 @@ class IntegerNodes:
                     self._integer(v) if i in moved and v is not None else v
                     for i, v in enumerate(node.inputs)
                 ]
-            new = ir.Node(
-                node.domain,
-                node.op_type,
-                inputs,
-                attributes,
-                outputs=[self._value(self.write.dtype, old.shape)],
-                name=w.new_name("integers"),
-                doc_string=node.doc_string,
-                metadata_props=dict(node.metadata_props),
-            )
+            new = self._node(node, inputs, self.write.dtype, attributes, old.shape)
+            new.doc_string = node.doc_string
+            new.metadata_props.update(node.metadata_props)
             new.meta.update(node.meta)
-            w.insert(new)
         self._integers[old] = new.outputs[0]
         if is_scatter(node):
             self.scatters[node] = new
 
-    def _value(self, dtype: ir.DataType, shape: ir.Shape | None) -> ir.Value:
-        name = self._writer.new_name("integers")
-        return ir.Value(name=name, type=ir.TensorType(dtype), shape=shape)
+    def _node(
+        self,
+        like: ir.Node | None,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType,
+        attributes: Iterable[ir.Attr] = (),
+        shape: ir.Shape | None = None,
+    ) -> ir.Node:
+        """Add a node with the operator of another one, or an Identity; return it."""
+        w = self._writer
+        value = ir.Value(name=w.new_name("integers"), type=ir.TensorType(dtype), shape=shape)
+        domain, op = ("", "Identity") if like is None else (like.domain, like.op_type)
+        new = ir.Node(domain, op, inputs, attributes, outputs=[value])
+        new.name = w.new_name("integers" if like in self.write.nodes else op)
+        w.insert(new)
+        return new
 
     def _integer(self, value: ir.Value) -> ir.Value:
         """Return the integers that stand for a float."""
@@ -130,17 +130,10 @@ class IntegerNodes:
         """Let all readers of one value read another; an output of the graph keeps its name."""
         if old.is_graph_output():
             if new.is_graph_output():
-                with self._writer.at(place, old.name) as w:
-                    again = ir.Node(
-                        "", "Identity", [new], outputs=[self._value(self.write.dtype, None)]
-                    )
-                    again.name = w.new_name("Identity")
-                    w.insert(again)
+                with self._writer.at(place, old.name):
+                    again = self._node(None, [new], self.write.dtype)
                 (new,) = again.outputs
-            for i, output in enumerate(self.context.graph.outputs):
-                if output is old:
-                    self._outputs.append((i, old, new))
-                    self.context.graph.outputs[i] = new
+            self._give_out(old, new)
         for use in list(old.uses()):
             self._redirect(use.node, use.idx, new)
 
@@ -161,20 +154,18 @@ class IntegerNodes:
         axis = self.write.axes[value]
         if axis is not None:
             attributes["axis"] = ir.AttrInt64("axis", axis)
-        with self._writer.at(node, value.name) as w:
-            new = ir.Node(
-                leaf.domain,
-                leaf.op_type,
-                [self._integers[value], *map(self._before, leaf.inputs[1:])],
-                attributes,
-                outputs=[self._value(self.write.quantization.floats, value.shape)],
-                name=w.new_name("DequantizeLinear"),
-            )
-            w.insert(new)
+        floats = self.write.quantization.floats
+        with self._writer.at(node, value.name):
+            inputs = [self._integers[value], *map(self._before, leaf.inputs[1:])]
+            new = self._node(leaf, inputs, floats, attributes.values(), value.shape)
+        self._give_out(value, new.outputs[0])
+
+    def _give_out(self, old: ir.Value, new: ir.Value) -> None:
+        """Let another value be an output of the graph."""
         for i, output in enumerate(self.context.graph.outputs):
-            if output is value:
-                self._outputs.append((i, value, new.outputs[0]))
-                self.context.graph.outputs[i] = new.outputs[0]
+            if output is old:
+                self._outputs.append((i, old, new))
+                self.context.graph.outputs[i] = new
 
 
 def _input(node: ir.Node, place: int = 0) -> ir.Value:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.cleanup import is_read
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.wiring import Wiring
@@ -19,6 +21,7 @@ from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_arithmetic, is_gather, lift_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames, names_of
+from onnx_scatterx.optimizer.lowering.commit import Outcome
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
@@ -30,7 +33,6 @@ from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
 from onnx_scatterx.optimizer.targets.cost_model.sizes import in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
-from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -39,6 +41,14 @@ KEPT = "onnx_scatterx.kept"
 
 NUMBER = "onnx_scatterx.number"
 """The key of the number of a node. Copies of the node have the same number."""
+
+
+class Lowered(NamedTuple):
+    """What was done for a target that takes only older operator sets."""
+
+    opset_kept: int | None = None  # of the model, if it could not be lowered
+    opset_lowered: int | None = None  # to which the model was lowered
+    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
 
 
 @dataclass
@@ -60,9 +70,7 @@ class Job:
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
-    opset_kept: int | None = None  # of the model, if the target takes only older ones
-    opset_lowered: int | None = None  # to which the model was lowered
-    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+    lowered: Lowered = field(default_factory=lambda: Lowered())
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
@@ -77,7 +85,7 @@ class Job:
     def analysis(self) -> ModelAnalysis:
         """What is known of the model."""
         self.observer.stage("analysing")
-        distrust = self.settings.distrust_dims
+        distrust = self.settings.given["distrust_dims"]
         return ModelAnalysis(
             self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
         )
@@ -109,7 +117,7 @@ class Job:
             if not isinstance(d, int)
         ]
         named = [name for name in names if name is not None]
-        return self.settings.distrust_dims or len(set(named)) == len(named)
+        return self.settings.given["distrust_dims"] or len(set(named)) == len(named)
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
@@ -135,10 +143,8 @@ class Job:
             self.assumed,
             observer=self.observer,
             forbidden=forbidden,
-            opset_kept=self.opset_kept,
-            opset_lowered=self.opset_lowered,
-            defined=self.defined,
-            modified=self.opset_lowered is not None,
+            lowered=self.lowered,
+            modified=self.lowered.opset_lowered is not None,
         )
         job.target, job.wider = self.target, self.wider
         return job
@@ -186,7 +192,7 @@ class Job:
                 return outcome
         # Without scatters nothing is analysed, so nothing is charged to the budget.
         nothing = Provenance(context.graph, context.scope, given_up=Refusal(Reason.NO_RULE))
-        made = Outcome(context.graph, nothing, {}, set(), set())
+        made = Outcome(context.graph, nothing)
         self.outcomes.append(made)
         return made
 
@@ -208,7 +214,7 @@ class Job:
 
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
-        chosen = self.settings.passes
+        chosen = self.settings.given["passes"]
         is_chosen = chosen is None or step in chosen
         return self.obstacle if is_chosen else Refusal(Reason.NOT_CHOSEN)
 
@@ -226,7 +232,7 @@ class Job:
                 self.target,
                 self.costs,
                 self.note_planned,
-                self.settings.last_bits,
+                self.settings.given["last_bits"],
             )
 
     def note_planned(self, *nodes: ir.Node) -> None:

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.cleanup import is_read
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
-from onnx_scatterx.optimizer.lowering.commit import Commit
+from onnx_scatterx.optimizer.lowering.commit import Outcome
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import ScatterSelection
@@ -25,7 +26,6 @@ from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import refusals
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.job import KEPT, Job
-from onnx_scatterx.optimizer.transforms.outcome import Outcome, is_read
 from onnx_scatterx.optimizer.transforms.shorten_shapes import index_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
@@ -180,8 +180,8 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
         for n, s in lifted.items()
         if n in selection.rewritings or (s.refusal is None and n not in opaque)
     ]
-    indices = index_nodes(context, gone)
-    written = Commit(round_, selection)
+    outcome = Outcome(context.graph, found, index_nodes=index_nodes(context, gone))
+    outcome.write(round_, selection)
     refused = {
         node: opaque.get(node, scatter.refusal)
         for node, scatter in lifted.items()
@@ -190,19 +190,17 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
     for node, why in refused.items():
         if why is not None and isinstance(why.detail, FloatReason):
             node.meta[QUANTIZED] = why.detail
-    refusals = {
+    outcome.refusals = {
         node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
         for node in lifted
         if node.graph is not None
     }
     # A scatter that only removed scatters read is removed, too, even if it was refused.
-    dead = {n for n in [*unread, *refused] if n.graph is None}
-    outcome = Outcome(context.graph, found, refusals, dead, indices)
-    outcome.add(written)
+    outcome.dead = {n for n in [*unread, *refused] if n.graph is None}
     return outcome, round_.writer.made
 
 
 def _untouched(context: GraphContext, why: Refusal) -> Outcome:
     """Return the outcome of a graph that is not changed."""
     found = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
-    return Outcome(context.graph, found, dict.fromkeys(found.scatters, why), set(), set())
+    return Outcome(context.graph, found, dict.fromkeys(found.scatters, why))

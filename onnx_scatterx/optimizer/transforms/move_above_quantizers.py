@@ -44,7 +44,7 @@ class MoveAboveQuantizers(Pass):
     def run(self, job: Job) -> bool:
         alone, folded = (
             not job.looked_for_scatters,
-            job.settings.fix or job.settings.target.is_device,
+            job.settings.given["fix"] or job.settings.target.is_device,
         )
         if not alone and not folded and not any(outcome.rules for outcome in job.outcomes):
             return False

@@ -8,7 +8,7 @@ the nodes can move the integers instead.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import onnx_ir as ir
@@ -23,8 +23,38 @@ from onnx_scatterx.optimizer.lowering.quantizer_paths import reached
 from onnx_scatterx.optimizer.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.transforms.quantized_write import QuantizedWrite
 from onnx_scatterx.text.reasons import FloatReason
+
+
+@dataclass(eq=False)
+class QuantizedWrite:
+    """Nodes that can process integers instead of floats.
+
+    ``nodes`` are in the order of the graph, the scatters among them; ``inputs`` are floats that
+    were integers, with their DequantizeLinear, and ``constants`` are quantized now; ``sizes`` read
+    the shape of a float. ``outputs`` are floats that are outputs of the graph. ``axes`` has, for
+    each output of the nodes, the axis along which its scales differ, if they do.
+    """
+
+    quantization: Quantization
+    nodes: list[ir.Node] = field(default_factory=list)
+    inputs: dict[ir.Value, ir.Node] = field(default_factory=dict)
+    constants: dict[ir.Value, np.ndarray] = field(default_factory=dict)
+    ends: list[ir.Node] = field(default_factory=list)
+    sizes: list[ir.Node] = field(default_factory=list)
+    outputs: list[ir.Value] = field(default_factory=list)
+    axes: dict[ir.Value, int | None] = field(default_factory=dict)
+
+    @property
+    def dtype(self) -> ir.DataType:
+        """The type of the integers."""
+        return self.quantization.integers
+
+    @property
+    def scatters(self) -> list[ir.Node]:
+        """The scatters among its nodes."""
+        return [n for n in self.nodes if is_scatter(n)]
+
 
 _SIZES = ("Shape", "Size")
 

@@ -14,10 +14,9 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of
-from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.transforms.base import Pass

@@ -17,7 +17,6 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
-from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, own_budget
@@ -47,7 +46,7 @@ class ShortenShapeComputations(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        chosen = job.settings.passes
+        chosen = job.settings.given["passes"]
         alone = not job.looked_for_scatters or "LowerScatters" not in (chosen or ["LowerScatters"])
         found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
@@ -97,13 +96,7 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
     while shapes:
         removable = _removable(task.graph, shapes)
         removed = [v for n in removable for v in n.outputs]
-        writer = Writer(
-            task.graph,
-            task.scope,
-            task.names,
-            constant_nodes=task.constant_nodes,
-            target=task.target,
-        )
+        writer = task.writer()
         numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, removed))
         worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
         if len(worth) == len(shapes):

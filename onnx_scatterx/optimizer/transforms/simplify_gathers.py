@@ -12,7 +12,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
-from onnx_scatterx.optimizer.lowering.commit import Commit
+from onnx_scatterx.optimizer.lowering.commit import Outcome
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
 from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
@@ -23,7 +23,6 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.job import KEPT, Job
-from onnx_scatterx.optimizer.transforms.outcome import Outcome
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 
@@ -48,19 +47,16 @@ class SimplifyGathers(Pass):
             if obstacle is not None:
                 outcome.refusals.update(dict.fromkeys(gathers, obstacle))
                 continue
-            done = _simplify(context, list(gathers), job.unread, outcome)
-            if done is not None:
-                written, made = done
-                outcome.add(written)
-                job.note_new(made)
-                modified |= bool(written.rules)
+            made = _simplify(context, list(gathers), job.unread, outcome)
+            job.note_new(made or ())
+            modified |= made is not None
         return modified
 
 
 def _simplify(
     context: GraphContext, gathers: list[ir.Node], unread: set[ir.Node], outcome: Outcome
-) -> tuple[Commit, list[ir.Node]] | None:
-    """Rewrite the gathers of one graph; return the commit, and the new nodes.
+) -> list[ir.Node] | None:
+    """Rewrite the gathers of one graph; return the new nodes, or None if nothing is written.
 
     If planning exceeds a limit, the graph is not changed.
     """
@@ -81,7 +77,7 @@ def _simplify(
         outcome.refusals.update(dict.fromkeys(there, budget().refusal(error)))
         return None
     with own_budget():  # a plan is written completely
-        written = Commit(round_, selection)
+        is_written = outcome.write(round_, selection)
     found = round_.provenance
     for node in there:
         if node.graph is not None:
@@ -91,7 +87,7 @@ def _simplify(
                 why = by_rule
             outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
     outcome.dead |= {n for n in unread if n.graph is None}
-    return written, round_.writer.made
+    return round_.writer.made if is_written else None
 
 
 def _planned(

@@ -21,8 +21,7 @@ from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.lower_scatters import kept_scatters
-from onnx_scatterx.optimizer.transforms.quantized_write import QuantizedWrite
-from onnx_scatterx.optimizer.transforms.quantized_writes import quantized_writes
+from onnx_scatterx.optimizer.transforms.quantized_writes import QuantizedWrite, quantized_writes
 from onnx_scatterx.text.reasons import FloatReason
 
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.ir.inputs import replace_uses
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
 from onnx_scatterx.optimizer.emit.writer import Writer

@@ -35,11 +35,11 @@ class WriteSizes(Pass):
     is_guard = True
 
     def applies(self, settings: Settings) -> bool:
-        return bool(settings.fix)
+        return bool(settings.given["fix"])
 
     def run(self, job: Job) -> bool:
         settings = job.settings
-        found = FixedSizes.of(job.model, settings.fix, distrust_dims=settings.distrust_dims)
+        found = settings.fixed_in(job.model)
         changed = write_sizes(job.model, found)
         failure = first_failure(job.model.graph, job.analysis.knowledge) if changed else None
         if failure is not None:

@@ -40,6 +40,16 @@ def by_axes(
     return XTransformer(tuple(shape), tuple(data_shape), f, p1, p2, Pick(by_f + by_p2).inverse())
 
 
+def by_element(data_shape: tuple[int, ...], numbers: Integers, axis: int) -> XTransformer:
+    """Make the transformer of a number for each element: that of its place on an axis.
+
+    >>> by_element((2, 3), np.array([[2], [0]]), 1)((1, 0))
+    (1, 0)
+    """
+    axes = [numbers if d == axis else d for d in range(len(data_shape))]
+    return by_axes(numbers.shape, data_shape, axes)
+
+
 def by_axis(
     data_shape: tuple[int, ...], numbers: Integers, axis: int, batch: int = 0
 ) -> XTransformer:

@@ -15,8 +15,23 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_tuples, nothing
-from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axis,
+    by_element,
+    by_tuples,
+    nothing,
+)
+from onnx_scatterx.theory.conventions.checks import (
+    check_choice,
+    check_dtype,
+    check_extents,
+    check_integers,
+    check_range,
+    check_same_dtype,
+    check_same_rank,
+    wrap,
+)
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -24,12 +39,9 @@ from onnx_scatterx.theory.transformer import XTransformer
 Number: TypeAlias = bool | int | float
 
 _INDICES = frozenset({"int32", "int64"})
-_REAL = frozenset(
-    {
-        *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
-        *("bfloat16", "float16", "float32", "float64"),
-    }
-)
+_REAL = frozenset({"bool", "bfloat16", "float16", "float32", "float64"}) | {
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+}
 _REDUCE = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
 _MOST = 8  # the highest rank
 
@@ -66,7 +78,7 @@ def scatter_(
     check_dtype("index", index, _INDICES)
     if self.ndim > _MOST:
         raise ValueError(f"self has rank {self.ndim}, and may have {_MOST} at most")
-    dim = _wrap("dim", dim, self.ndim)
+    dim = wrap("dim", dim, self.ndim)
     tensor = isinstance(src, np.ndarray)
     if isinstance(src, np.ndarray):
         check_same_dtype("src", src, "self", self)
@@ -75,14 +87,13 @@ def scatter_(
     if index.size == 0:
         updates = np.empty(0, self.dtype)
         return Scattering(self, updates, nothing(self.shape), reduction)
-    if index.ndim != self.ndim:
-        raise ValueError(f"index must have the rank of self, {self.ndim}, not {index.ndim}")
+    check_same_rank("index", index, "self", self)
     array = np.asarray(src)
-    if tensor and array.ndim != self.ndim:
-        raise ValueError(f"src must have the rank of self, {self.ndim}, not {array.ndim}")
-    _check_extents("index", index.shape, "self", self.shape)
     if tensor:
-        _check_extents("index", index.shape, "src", array.shape)
+        check_same_rank("src", array, "self", self)
+    check_extents("index", index.shape, "self", self.shape)
+    if tensor:
+        check_extents("index", index.shape, "src", array.shape)
         array = array[tuple(slice(n) for n in index.shape)]
     transformer = _along("index", index, self.shape, dim)
     return Scattering(self, np.broadcast_to(array, index.shape), transformer, reduction)
@@ -130,8 +141,7 @@ def tensor_scatter_elements(
     >>> tensor_scatter_elements(input_x, indices, np.array([[8, 8]]), 1, "add").run()
     array([[ 1,  2, 11,  4, 13]])
     """
-    if reduction not in ("none", "add"):
-        raise ValueError(f"reduction must be 'none' or 'add', not {reduction!r}")
+    check_choice("reduction", reduction, ("none", "add"))
     named = ("input_x", input_x), ("indices", indices), ("updates", updates)
     return _elements(*named, axis, Reduction(reduction))
 
@@ -149,9 +159,9 @@ def gather(
     >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2], [0]]), 1, 1).run()
     array([[3], [4]])
     """
-    _check_integers("input_indices", input_indices)
-    axis, rank = _wrap("axis", axis, input_params.ndim), input_indices.ndim
-    batch = _wrap("batch_dims", batch_dims, rank) if batch_dims or rank else 0
+    check_integers("input_indices", input_indices)
+    axis, rank = wrap("axis", axis, input_params.ndim), input_indices.ndim
+    batch = wrap("batch_dims", batch_dims, rank) if batch_dims or rank else 0
     shared = input_params.shape[:batch]
     fits = batch_dims >= -input_params.ndim and input_indices.shape[:batch] == shared
     if axis < batch or not fits:
@@ -170,10 +180,9 @@ def gather_elements(input: NDArray[Any], dim: int, index: Integers) -> Gathering
     array([[2, 2], [3, 4]])
     """
     check_dtype("index", index, _INDICES)
-    dim = _wrap("dim", dim, input.ndim)
-    if index.ndim != input.ndim:
-        raise ValueError(f"index must have the rank of input, {input.ndim}, not {index.ndim}")
-    _check_extents("index", index.shape, "input", input.shape, dim)
+    dim = wrap("dim", dim, input.ndim)
+    check_same_rank("index", index, "input", input)
+    check_extents("index", index.shape, "input", input.shape, dim)
     return Gathering(input, _along("index", index, input.shape, dim))
 
 
@@ -183,7 +192,7 @@ def gather_nd(input_x: NDArray[Any], indices: Integers) -> Gathering:
     >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]])).run()
     array([3, 2])
     """
-    _check_integers("indices", indices)
+    check_integers("indices", indices)
     if not indices.ndim or indices.shape[-1] > input_x.ndim:
         raise ValueError(f"indices has shape {indices.shape}, for a rank of {input_x.ndim}")
     columns = [indices[..., axis] for axis in range(indices.shape[-1])]
@@ -202,12 +211,11 @@ def _elements(
     check_dtype(*data, _REAL)
     check_dtype(*index, _INDICES)
     check_same_dtype(*updates, *data)
-    axis = _wrap("axis", axis, len(shape))
+    axis = wrap("axis", axis, len(shape))
     if updates[1].shape != index[1].shape:
         raise ValueError(f"{updates[0]} must have the shape of {index[0]}, {index[1].shape}")
-    if index[1].ndim != len(shape):
-        raise ValueError(f"{index[0]} must have the rank of {data[0]}, {len(shape)}")
-    _check_extents(index[0], index[1].shape, data[0], shape, axis)
+    check_same_rank(*index, *data)
+    check_extents(index[0], index[1].shape, data[0], shape, axis)
     transformer = _along(*index, shape, axis)
     return Scattering(data[1], updates[1], transformer, reduction)
 
@@ -215,32 +223,7 @@ def _elements(
 def _along(name: str, index: Integers, data_shape: tuple[int, ...], axis: int) -> XTransformer:
     size = data_shape[axis]
     check_range(name, index, -size, size - 1)
-    axes: list[int | Integers] = list(range(index.ndim))
-    axes[axis] = index
-    return by_axes(index.shape, data_shape, axes)
-
-
-def _check_integers(name: str, indices: Integers) -> None:
-    if indices.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold integers, not {indices.dtype}")
-
-
-def _wrap(name: str, dim: int, rank: int) -> int:
-    if not -rank <= dim < rank:
-        raise ValueError(f"{name} is {dim}, and must be in [{-rank}, {rank})")
-    return dim % rank
-
-
-def _check_extents(
-    name: str,
-    shape: tuple[int, ...],
-    other: str,
-    most: tuple[int, ...],
-    except_on: int | None = None,
-) -> None:
-    for d, (extent, size) in enumerate(zip(shape, most, strict=True)):
-        if d != except_on and extent > size:
-            raise ValueError(f"dim {d} of {name} is {extent}, but {other} has only {size} there")
+    return by_element(data_shape, index, axis)
 
 
 def _converted(name: str, number: Any, data: NDArray[Any]) -> NDArray[Any]:

@@ -18,8 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_tuples
-from onnx_scatterx.theory.conventions.checks import check_range
+from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_element, by_tuples
+from onnx_scatterx.theory.conventions.checks import (
+    check_choice,
+    check_dims,
+    check_extents,
+    check_range,
+    check_same_rank,
+    check_shape,
+)
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Reduction, Scattering
@@ -42,13 +49,11 @@ def scatter_nd(
     >>> scatter_nd(np.zeros((3, 2)), np.array([[2], [-3]]), np.array([[1, 2], [3, 4.0]])).run()
     array([[3., 4.], [0., 0.], [1., 2.]])
     """
-    if data.ndim == 0 or indices.ndim == 0:
-        raise ValueError("ScatterND needs data and indices of rank 1 or more")
+    check_dims(("data", data), ("indices", indices))
     m, k = indices.ndim - 1, indices.shape[-1]
     if k > data.ndim:
         raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
-    if updates.shape != (expected := indices.shape[:-1] + data.shape[k:]):
-        raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
+    check_shape("updates", updates, indices.shape[:-1] + data.shape[k:])
     # If data[indices[I]] is empty, no update shows that an index is out of bounds.
     for axis, size in enumerate(data.shape[:k]):
         check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
@@ -75,14 +80,7 @@ def scatter_elements(
     axis = _elements_axis(data, indices, axis)
     if updates.shape != indices.shape:
         raise ValueError(f"updates must have the shape of indices, {indices.shape}")
-    transformer = XTransformer(
-        updates.shape,
-        data.shape,
-        indices[..., None],
-        Pick.identity(data.ndim),
-        *_beside(axis, data.ndim),
-    )
-    return Scattering(data, updates, transformer, _reduction(reduction))
+    return Scattering(data, updates, by_element(data.shape, indices, axis), _reduction(reduction))
 
 
 def tensor_scatter(
@@ -102,18 +100,15 @@ def tensor_scatter(
     >>> ring.run()
     array([[1., 0., 0., 1.]])
     """
-    if mode not in ("linear", "circular"):
-        raise ValueError(f"mode must be 'linear' or 'circular', not {mode!r}")
-    if update.ndim != past_cache.ndim:
-        raise ValueError(f"update must have the rank of past_cache, {past_cache.ndim}")
+    check_choice("mode", mode, ("linear", "circular"))
+    check_same_rank("update", update, "past_cache", past_cache)
     axis = _axis(axis, past_cache.ndim, 1)
     for d, (extent, size) in enumerate(zip(update.shape, past_cache.shape, strict=True)):
         if extent > size or (d != axis and extent != size):
             raise ValueError(f"dim {d} of update is {extent}, and {size} in past_cache")
     batch, length, size = update.shape[0], update.shape[axis], past_cache.shape[axis]
     starts = np.zeros(batch, np.int64) if write_indices is None else write_indices
-    if starts.shape != (batch,):
-        raise ValueError(f"write_indices must have shape {(batch,)}, not {starts.shape}")
+    check_shape("write_indices", starts, (batch,))
     last = size - length if mode == "linear" else np.iinfo(np.int64).max
     check_range("write_indices", starts, 0, last)
     f = starts[:, None] + np.arange(length)
@@ -147,8 +142,7 @@ def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gat
     array([[2, 2], [3, 4]])
     """
     axis = _elements_axis(data, indices, axis)
-    axes = [indices if d == axis else d for d in range(data.ndim)]
-    return Gathering(data, by_axes(indices.shape, data.shape, axes))
+    return Gathering(data, by_element(data.shape, indices, axis))
 
 
 def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gathering:
@@ -163,8 +157,7 @@ def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gat
     """
     if indices.dtype != np.int64:
         raise ValueError(f"indices must hold int64, not {indices.dtype}")
-    if data.ndim == 0 or indices.ndim == 0:
-        raise ValueError("data and indices must have rank 1 or more")
+    check_dims(("data", data), ("indices", indices))
     m, k = indices.ndim - 1, indices.shape[-1]
     if not 0 <= batch_dims <= min(m, data.ndim - 1):
         raise ValueError(f"batch_dims must be in [0, {min(m, data.ndim - 1)}], not {batch_dims}")
@@ -188,12 +181,9 @@ def _beside(axis: int, rank: int) -> tuple[Pick, Pick]:
 
 def _elements_axis(data: NDArray[Any], indices: Integers, axis: int) -> int:
     """Check an index for every element, and count its axis from the start."""
-    if indices.ndim != data.ndim:
-        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    check_same_rank("indices", indices, "data", data)
     axis = _axis(axis, data.ndim, 0)
-    for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
-        if d != axis and extent > size:
-            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
+    check_extents("indices", indices.shape, "data", data.shape, axis)
     check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
     return axis
 
@@ -205,6 +195,5 @@ def _axis(axis: int, rank: int, first: int) -> int:
 
 
 def _reduction(name: str) -> Reduction:
-    if name not in REDUCTIONS:
-        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, not {name!r}")
+    check_choice("reduction", name, REDUCTIONS)
     return Reduction(name)

@@ -20,7 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import Integers, by_axes
-from onnx_scatterx.theory.conventions.checks import check_same_dtype
+from onnx_scatterx.theory.conventions.checks import (
+    check_choice,
+    check_integers,
+    check_same_dtype,
+)
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -47,8 +51,7 @@ class _Dims(NamedTuple):
 
     def check(self, data: NDArray[Any], name: str, starts: Integers, rank: int) -> None:
         """Raise ``ValueError`` if a dimension number does not fit; ``rank`` is of the windows."""
-        if starts.dtype.kind not in "iu":
-            raise ValueError(f"{name} must hold integers, not {starts.dtype}")
+        check_integers(name, starts)
         if not 0 <= self.vector <= starts.ndim:
             raise ValueError(f"index_vector_dim is {self.vector}, where {name} has {starts.shape}")
         length = (*starts.shape, 1)[self.vector]
@@ -173,9 +176,7 @@ def scatter(
     dims = _Dims(names, *windows, *batching, scatter_dims_to_operand_dims, index_vector_dim)
     dims.check(input, "scatter_indices", scatter_indices, updates.ndim)
     check_same_dtype("updates", updates, "input", input)
-    if update_computation not in _COMPUTATIONS:
-        known = ", ".join(_COMPUTATIONS)
-        raise ValueError(f"update_computation must be one of {known}, not {update_computation!r}")
+    check_choice("update_computation", update_computation, _COMPUTATIONS)
     lead = [n for d, n in enumerate(scatter_indices.shape) if d != index_vector_dim]
     outer = [d for d in range(updates.ndim) if d not in update_window_dims]
     gone = {*inserted_window_dims, *input_batching_dims}

@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_tuples
-from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.conventions.checks import (
+    check_dims,
+    check_dtype,
+    check_range,
+    check_same_dtype,
+    check_shape,
+)
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -126,10 +132,7 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
     array([2, 3])
     """
     check_dtype("indices", indices, _READ_INDICES)
-    if indices.ndim == 0:
-        raise ValueError("indices must have rank 1 or more")
-    if params.ndim == 0:
-        raise ValueError("params must have rank 1 or more")
+    check_dims(("indices", indices), ("params", params))
     m, k = indices.ndim - 1, indices.shape[-1]
     if not 0 <= batch_dims <= m:
         raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {m}]")
@@ -143,7 +146,7 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
         raise ValueError(f"indices names {k} axes of params, which has {params.ndim - batch}")
     if indices.shape[:-1].count(0) == 0 and not params.size:
         raise ValueError("indices has elements, and params has none")
-    return Gathering(params, _nd("indices", params.shape, indices, batch))
+    return Gathering(params, _nd(params.shape, indices, batch))
 
 
 def _scattering(
@@ -152,8 +155,7 @@ def _scattering(
     check_dtype("updates", updates, types)
     check_same_dtype("updates", updates, "tensor", tensor)
     check_dtype("indices", indices, _INDICES)
-    if tensor.ndim == 0:
-        raise ValueError("tensor must have rank 1 or more")
+    check_dims(("tensor", tensor))
     if indices.ndim == 1 and indices.shape == updates.shape[:1] == tensor.shape[:1] == (0,):
         indices = indices[:, None]
     if indices.ndim < 2:
@@ -165,16 +167,15 @@ def _scattering(
         raise ValueError(f"indices names {k} axes of a tensor, and may name 1 to 7")
     if k > tensor.ndim:
         raise ValueError(f"indices names {k} axes of a tensor that has {tensor.ndim}")
-    if updates.shape != (expected := indices.shape[:-1] + tensor.shape[k:]):
-        raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
-    return Scattering(tensor, updates, _nd("indices", tensor.shape, indices, 0), reduction)
+    check_shape("updates", updates, indices.shape[:-1] + tensor.shape[k:])
+    return Scattering(tensor, updates, _nd(tensor.shape, indices), reduction)
 
 
-def _nd(name: str, data_shape: tuple[int, ...], indices: Integers, batch: int) -> XTransformer:
+def _nd(data_shape: tuple[int, ...], indices: Integers, batch: int = 0) -> XTransformer:
     """Return the transformer of index tuples in the last dim, behind the batch dims."""
     columns = [indices[..., column] for column in range(indices.shape[-1])]
     for column, numbers in enumerate(columns):
-        check_range(f"{name}[..., {column}]", numbers, 0, data_shape[batch + column] - 1)
+        check_range(f"indices[..., {column}]", numbers, 0, data_shape[batch + column] - 1)
     return by_tuples(data_shape, columns, indices.shape[:-1], batch)
 
 

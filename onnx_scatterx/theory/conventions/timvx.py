@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions import onnx
 from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_tuples
-from onnx_scatterx.theory.conventions.checks import check_range
+from onnx_scatterx.theory.conventions.checks import (
+    check_dims,
+    check_integers,
+    check_range,
+    check_shape,
+)
 from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 
@@ -45,8 +50,7 @@ def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -
     data = np.zeros(tuple(shape)[::-1], updates.dtype)
     named = _tuples(indices, "shape", data.shape)
     lead, rest = indices.shape[:-1], data.shape[len(named) :]
-    if updates.shape != lead + rest:
-        raise ValueError(f"updates must have shape {lead + rest}, not {updates.shape}")
+    check_shape("updates", updates, lead + rest)
     return Scattering(data, updates, by_tuples(data.shape, named, lead), Reduction.ADD)
 
 
@@ -70,7 +74,7 @@ def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 
     >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2], [0]]), 0, 1).run()
     array([[3], [4]])
     """
-    _check_integers(indices)
+    check_integers("indices", indices)
     if not 0 <= axis < input.ndim:
         raise ValueError(f"axis is {axis}, and must be in [0, {input.ndim - 1}]")
     own = input.ndim - 1 - axis
@@ -89,7 +93,7 @@ def gather_elements(input: NDArray[Any], indices: Integers, axis: int) -> Gather
     >>> gather_elements(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 2], [0, -1]]), 0).run()
     array([[2, 3], [4, 6]])
     """
-    _check_integers(indices)
+    check_integers("indices", indices)
     if not 0 <= axis < input.ndim:
         raise ValueError(f"axis is {axis}, and must be in [0, {input.ndim - 1}]")
     return onnx.gather_elements(input, indices, input.ndim - 1 - axis)
@@ -108,7 +112,7 @@ def scatter_nd_onnx_v16(
     array([[0., 0., 6.],
            [5., 0., 0.]])
     """
-    _check_integers(indices)
+    check_integers("indices", indices)
     found = onnx.scatter_nd(input, indices, updates, reduction)
     for axis, size in enumerate(input.shape[: indices.shape[-1]]):
         check_range(f"indices[..., {axis}]", indices[..., axis], 0, size - 1)
@@ -119,9 +123,8 @@ def scatter_nd_onnx_v16(
 
 def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[Integers]:
     """Return the numbers for each of the first axes of data; a tuple names them in reverse."""
-    _check_integers(indices)
-    if indices.ndim == 0:
-        raise ValueError("indices must have rank 1 or more: its last axis holds the tuples")
+    check_integers("indices", indices)
+    check_dims(("indices", indices))
     k = indices.shape[-1]
     if k > len(data_shape):
         raise ValueError(f"indices names {k} axes of {name}, which has only {len(data_shape)}")
@@ -131,8 +134,3 @@ def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[I
         check_range(f"indices[..., {column}]", indices[..., column], 0, size - 1)
         named.append(indices[..., column].astype(np.int64))
     return named
-
-
-def _check_integers(indices: Integers) -> None:
-    if indices.dtype.kind not in "iu":
-        raise ValueError(f"indices must hold integers, not {indices.dtype}")

@@ -115,9 +115,9 @@ def at(*shape: int) -> np.ndarray:
         ((of(2, 2), 0, at(1, 1), of(1, 1)), "sum", "reduce must be 'add' or 'multiply'"),
         ((of(2, 2), 0, at(1, 1), 1), "update", "reduce must be 'add' or 'multiply'"),
         # RuntimeError: dim is out of the range [-r, r)
-        ((of(2, 2), 2, at(1, 1), of(1, 1)), None, r"dim is 2, and must be in \[-2, 2\)"),
+        ((of(2, 2), 2, at(1, 1), of(1, 1)), None, r"dim is 2, and must be in \[-2, 1\]"),
         ((of(2, 2), -3, at(1, 1), 1), "add", r"dim is -3"),
-        ((of(), 0, at(), 1), None, r"dim is 0, and must be in \[0, 0\)"),
+        ((of(), 0, at(), 1), None, r"dim is 0, and must be in \[0, -1\]"),
         # RuntimeError: the rank of self is larger than 8
         ((of(*[1] * 9), 0, at(*[1] * 9), of(*[1] * 9)), None, "self has rank 9"),
         # RuntimeError: the dtype of self is not that of src

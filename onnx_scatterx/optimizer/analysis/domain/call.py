@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -10,9 +11,17 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.origins import DimOf
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, size
+
+
+class Versions(Enum):
+    """The versions of ONNX Runtime that a visit of a model is about."""
+
+    OLDER = auto()  # up to 1.31
+    NEWER = auto()  # from 1.32
+    ALL = auto()
+
 
 Result: TypeAlias = "list[TensorValue] | None"
 """A transfer function's result for the outputs; None if it cannot handle the operator's case."""
@@ -82,6 +91,13 @@ class Call(NamedTuple):
     def input(self, i: int) -> TensorValue | None:
         """Return the abstract value of an input, or None if it is absent."""
         return self.inputs[i] if i < len(self.inputs) else None
+
+    def known(self, i: int) -> TensorValue:
+        """Return an input of known rank; raises LookupError if there is none."""
+        found = self.input(i)
+        if found is None or found.shape is None:
+            raise LookupError(i)
+        return found
 
     def numbers(self, i: int, attribute: str) -> list[int] | None:
         """Return integers that older versions took as an attribute and newer ones as an input.

@@ -96,6 +96,12 @@ class TensorValue:
         return None if self.shape is None else len(self.shape)
 
     @property
+    def dims(self) -> Shape:
+        """The shape, where it is known."""
+        assert self.shape is not None
+        return self.shape
+
+    @property
     def static_shape(self) -> tuple[int, ...] | None:
         """The shape as numbers; None for a dim that is not a constant."""
         if self.shape is None:

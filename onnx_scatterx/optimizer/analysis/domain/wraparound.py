@@ -75,8 +75,7 @@ def _sum(leaf: Symbol, scope: Scope) -> Term | None:
 
 def _at(part: TensorValue | None, whole: TensorValue, leaf: Symbol, scope: Scope) -> Term | None:
     """Return the element of an operand that the leaf was computed from."""
-    assert whole.shape is not None
     if part is None or part.shape is None or part.index_map is None:
         return None
-    own = part.index_map.at(broadcast_coords(part.shape, whole.shape, scope.facts))
+    own = part.index_map.at(broadcast_coords(part.shape, whole.dims, scope.facts))
     return own.at(dict(enumerate(leaf.parts)))

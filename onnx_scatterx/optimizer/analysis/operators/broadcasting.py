@@ -14,9 +14,8 @@ from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import (
     broadcast_dims,
     broadcast_shapes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, Versions
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.symbolic.terms import Term
 
 

@@ -123,13 +123,11 @@ def gather_quantized(call: Call) -> Result:
 
 def gemm(call: Call) -> Result:
     """Transfer FusedGemm: two matrices that may be transposed, an addend and an activation."""
-    a, b = call.input(0), call.input(1)
-    if a is None or b is None or a.shape is None or b.shape is None:
-        return None
-    if len(a.shape) != 2 or len(b.shape) != 2:
+    a, b = call.known(0), call.known(1)
+    if len(a.dims) != 2 or len(b.dims) != 2:
         return None
     row, column = (1 if call.integer("transA", 0) else 0), (0 if call.integer("transB", 0) else 1)
-    return [TensorValue(a.dtype, (a.shape[row], b.shape[column]))]
+    return [TensorValue(a.dtype, (a.dims[row], b.dims[column]))]
 
 
 def conv(call: Call) -> Result:

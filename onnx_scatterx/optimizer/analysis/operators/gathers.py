@@ -98,9 +98,7 @@ def _gather_nd(call: Call, data: Shape, indices: Shape, formula: Term) -> Readin
 
 def gather(call: Call) -> Result:
     """Follow the content of data through any of the three."""
-    x, indices = call.inputs[0], call.inputs[1]
-    if x is None or indices is None or x.shape is None or indices.shape is None:
-        return None
+    x, indices = call.known(0), call.known(1)
     if (
         isinstance(x.content, np.ndarray)
         and indices.constant is not None
@@ -112,12 +110,12 @@ def gather(call: Call) -> Result:
         if call.node.op_type == "Gather":
             return None
     formula = indices.index_map
-    read = reading(call, x.shape, indices.shape, term(0) if formula is None else formula)
+    read = reading(call, x.dims, indices.dims, term(0) if formula is None else formula)
     if x.index_map is None or formula is None:
         return [TensorValue(x.dtype, read.shape)]
     coords: dict[int, Number] = dict(enumerate(read.targets))
     for axis in read.named:
-        coords[axis] = wrapped(read.targets[axis], x.shape[axis])
+        coords[axis] = wrapped(read.targets[axis], x.dims[axis])
     return [TensorValue(x.dtype, read.shape, x.index_map.at(coords))]
 
 

@@ -8,10 +8,21 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue, is_integer
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.terms import coord, equals, modulo, step, term
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Term,
+    coord,
+    equals,
+    floor_div,
+    modulo,
+    pos,
+    step,
+    term,
+)
 
 
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
@@ -72,20 +83,16 @@ def constant_of_shape(call: Call) -> Result:
 
 
 def shape(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    rank = len(x.shape)
+    x = call.known(0)
+    rank = len(x.dims)
     first, last = call.integer("start", 0), call.integer("end", rank)
     first, last = (min(max(i + rank if i < 0 else i, 0), rank) for i in (first, last))
-    return [TensorValue.explicit(list(x.shape[first:last]), ir.DataType.INT64)]
+    return [TensorValue.explicit(list(x.dims[first:last]), ir.DataType.INT64)]
 
 
 def size(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    total = math.prod(x.shape, start=term(1))
+    x = call.known(0)
+    total = math.prod(x.dims, start=term(1))
     return [TensorValue(ir.DataType.INT64, (), total)]
 
 
@@ -103,14 +110,12 @@ def trilu(call: Call) -> Result:
 
 
 def eye_like(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     to = call.integer("dtype", 0)
     dtype = ir.DataType(to) if to else x.dtype
     content = equals(coord(1), coord(0) + call.integer("k", 0))
-    result = TensorValue(dtype, x.shape, content)
-    return [result if result.is_integer else TensorValue(dtype, x.shape)]
+    result = TensorValue(dtype, x.dims, content)
+    return [result if result.is_integer else TensorValue(dtype, x.dims)]
 
 
 def one_hot(call: Call) -> Result:
@@ -133,3 +138,50 @@ def one_hot(call: Call) -> Result:
             inside = step(index + extent) * step(extent - 1 - index)
             content = pair[0] + hit * inside * (pair[1] - pair[0])
     return [TensorValue(values.dtype, tuple(shape_), content)]
+
+
+_EXACT = 1 << 52  # ONNX Runtime divides the span of a Range in doubles: above, it may round
+_PASSED = ("Squeeze", "Unsqueeze", "Identity", "Gather", "Slice", "Reshape")  # they keep it
+
+
+def range_(call: Call) -> Result:
+    start, limit, delta = (None if i is None else i for i in call.inputs)
+    if start is None or limit is None or delta is None:
+        return None
+    numbers = (start.constant, limit.constant, delta.constant)
+    if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
+        a, b, d = (n.ravel()[0] for n in numbers if n is not None)
+        with np.errstate(all="ignore"):  # some runtimes round the difference to the type, some not
+            spans = float(b - a), float(b) - float(a)
+            quotients = [np.float64(span) / np.float64(d) for span in spans]
+        if start.dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) and np.isfinite(quotients).all():
+            counts = {max(0, math.ceil(q)) for q in quotients}
+            if len(counts) == 1:
+                return [TensorValue(start.dtype, (term(counts.pop()),))]
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
+    first, last, stride = start.scalar, limit.scalar, delta.scalar
+    if not start.is_integer or first is None or last is None or stride is None:
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
+    by = stride.constant
+    if not by:
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
+    span = last - first if by > 0 else first - last
+    if start.dtype is None or not (_is_exact(span, start.dtype, call) or _is_axis(span, call)):
+        return [TensorValue(start.dtype, call.unknown_shape(1))]
+    count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
+    return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
+
+
+def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:
+    """Return whether doubles and the type can represent a span."""
+    return magnitude(span, call.facts) <= _EXACT and fits(span, dtype, call.facts)
+
+
+def _is_axis(span: Term, call: Call) -> bool:
+    """Return whether a span is the size of an axis that a Shape reads."""
+    start, limit = call.inputs[0], call.node.inputs[1]
+    if start is None or start.constant is None or start.constant.ravel()[0] or limit is None:
+        return False
+    while (node := made_by(limit, *_PASSED)) is not None and node.inputs[0] is not None:
+        limit = node.inputs[0]
+    return made_by(limit, "Shape") is not None and call.facts.is_nonnegative(span)

@@ -88,10 +88,8 @@ def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Sh
 
 
 def split(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    axis = call.integer("axis", 0) % len(x.shape)
+    x = call.known(0)
+    axis = call.integer("axis", 0) % len(x.dims)
     given = call.input(1)
     sizes = given.vector() if given is not None else None
     if sizes is None and given is None:
@@ -99,8 +97,8 @@ def split(call: Call) -> Result:
         sizes = None if numbers is None else [term(n) for n in numbers]
         if sizes is None:
             count = call.integer("num_outputs", len(call.node.outputs))
-            part = floor_div(x.shape[axis] + count - 1, count)
-            last = x.shape[axis] - (count - 1) * part
+            part = floor_div(x.dims[axis] + count - 1, count)
+            last = x.dims[axis] - (count - 1) * part
             sizes = [part] * (count - 1) + [last]
     if sizes is None:
         return None
@@ -113,8 +111,7 @@ def split(call: Call) -> Result:
 
 def sliced(x: TensorValue, axis: int, start: Term, part: Term) -> TensorValue:
     """Return the part of a tensor that begins at a position of an axis."""
-    assert x.shape is not None
-    shape = (*x.shape[:axis], part, *x.shape[axis + 1 :])
+    shape = (*x.dims[:axis], part, *x.dims[axis + 1 :])
     rows = (start.constant, (start + part).constant)
 
     def array(a: np.ndarray) -> np.ndarray | None:

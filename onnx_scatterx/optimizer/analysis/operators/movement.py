@@ -51,11 +51,9 @@ def wrapped(index: Term, extent: Term) -> Term:
 
 
 def transpose(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    perm = call.integers("perm") or list(range(len(x.shape)))[::-1]
-    shape = tuple(x.shape[p] for p in perm)
+    x = call.known(0)
+    perm = call.integers("perm") or list(range(len(x.dims)))[::-1]
+    shape = tuple(x.dims[p] for p in perm)
     coords = {p: coord(d) for d, p in enumerate(perm)}
     return moved(x, shape, coords, lambda a: a.transpose(perm))
 
@@ -87,29 +85,26 @@ def is_never_one(size: Term, facts: Facts) -> bool:
 
 
 def squeeze(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     axes = call.numbers(1, "axes")
     if not axes:
-        if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.shape):
+        if any(d.constant != 1 and not is_never_one(d, call.facts) for d in x.dims):
             return [TensorValue(x.dtype, None)]  # unknown which dims are removed
-        axes = [d for d, extent in enumerate(x.shape) if extent.constant == 1]
+        axes = [d for d, extent in enumerate(x.dims) if extent.constant == 1]
     return [without(x, axes)]
 
 
 def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
     """Return a tensor without some dims of size 1."""
-    assert x.shape is not None
-    gone = {a % len(x.shape) for a in axes}
-    kept = [d for d in range(len(x.shape)) if d not in gone]
+    gone = {a % len(x.dims) for a in axes}
+    kept = [d for d in range(len(x.dims)) if d not in gone]
     coords: dict[int, Number] = {d: coord(i) for i, d in enumerate(kept)}
     coords.update(dict.fromkeys(gone, 0))
 
     def array(a: np.ndarray) -> np.ndarray | None:
         return a.squeeze(tuple(gone)) if all(a.shape[d] == 1 for d in gone) else None
 
-    (found,) = moved(x, tuple(x.shape[d] for d in kept), coords, array)
+    (found,) = moved(x, tuple(x.dims[d] for d in kept), coords, array)
     return found
 
 
@@ -119,17 +114,15 @@ def vector(x: TensorValue | None) -> list[Term] | None:
 
 
 def expand(call: Call) -> Result:
-    x, target = call.inputs[0], call.inputs[1]
-    if x is None or x.shape is None or target is None or target.shape is None:
-        return None
+    x, target = call.known(0), call.known(1)
     dims = target.vector()
     if dims is None:
         rank = target.static_shape
-        if rank is None or rank[0] < len(x.shape):
+        if rank is None or rank[0] < len(x.dims):
             return None
         return [TensorValue(x.dtype, call.unknown_shape(rank[0]))]
-    shape = broadcast_shapes([x.shape, tuple(dims)])
-    coords = broadcast_coords(x.shape, shape, call.facts)
+    shape = broadcast_shapes([x.dims, tuple(dims)])
+    coords = broadcast_coords(x.dims, shape, call.facts)
 
     def array(a: np.ndarray) -> np.ndarray | None:
         numbers = [d.constant for d in shape if d.constant is not None]

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Versions
 from onnx_scatterx.optimizer.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.domain.versions import Versions
 from onnx_scatterx.optimizer.analysis.operators.search import position_of
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, step, term, where
@@ -47,29 +46,27 @@ def reduction(call: Call) -> list[TensorValue] | None:
 
     ArgMax and ArgMin reduce one axis, to positions on it.
     """
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     finds = call.node.op_type.startswith("Arg")
     axes = [call.integer("axis", 0)] if finds else call.numbers(1, "axes")
     if not axes:
         if call.integer("noop_with_empty_axes", 0):
-            return [x if call.node.op_type in _FOLDS else TensorValue(x.dtype, x.shape)]
-        axes = list(range(len(x.shape)))
+            return [x if call.node.op_type in _FOLDS else TensorValue(x.dtype, x.dims)]
+        axes = list(range(len(x.dims)))
     keep = bool(call.integer("keepdims", 1))
-    gone = {a % len(x.shape) for a in axes} if x.shape else set()
+    gone = {a % len(x.dims) for a in axes} if x.dims else set()
     dtype = ir.DataType.INT64 if finds else x.dtype
-    unreduced = {a % len(x.shape) for a in axes if a < 0} if x.shape else set()
-    if unreduced and _may_be_left(call, x.shape):
-        surely = unreduced == gone and any(call.facts.interval(d)[1] <= 0 for d in x.shape)
+    unreduced = {a % len(x.dims) for a in axes if a < 0} if x.dims else set()
+    if unreduced and _may_be_left(call, x.dims):
+        surely = unreduced == gone and any(call.facts.interval(d)[1] <= 0 for d in x.dims)
         if surely and call.versions is Versions.OLDER:
-            return [TensorValue(dtype, x.shape)]
-        return [TensorValue(dtype, _if_left(call, x.shape, gone, unreduced) if keep else None)]
+            return [TensorValue(dtype, x.dims)]
+        return [TensorValue(dtype, _if_left(call, x.dims, gone, unreduced) if keep else None)]
     shape = tuple(
-        term(1) if d in gone else n for d, n in enumerate(x.shape) if keep or d not in gone
+        term(1) if d in gone else n for d, n in enumerate(x.dims) if keep or d not in gone
     )
     if finds and gone:
-        at = position_of(call, 0, len(shape), x.shape[gone.copy().pop()].constant)
+        at = position_of(call, 0, len(shape), x.dims[gone.copy().pop()].constant)
         return [TensorValue(dtype, shape, at)]
     elements = _reduced(x, gone, call.node.op_type, call.facts)
     if elements is None or x.dtype is None:

@@ -37,19 +37,16 @@ def reshape(call: Call) -> Result:
 
 
 def flatten(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     axis = call.integer("axis", 1)
-    axis += len(x.shape) if axis < 0 else 0
-    rows = math.prod(x.shape[:axis], start=term(1))
-    columns = math.prod(x.shape[axis:], start=term(1))
+    axis += len(x.dims) if axis < 0 else 0
+    rows = math.prod(x.dims[:axis], start=term(1))
+    columns = math.prod(x.dims[axis:], start=term(1))
     return reshaped(x, (rows, columns))
 
 
 def reshaped(x: TensorValue, shape: Shape) -> list[TensorValue]:
     """Return a tensor with its elements, in row-major order, in another shape."""
-    assert x.shape is not None
 
     def array(a: np.ndarray) -> np.ndarray | None:
         dims = [d.constant for d in shape]
@@ -60,19 +57,19 @@ def reshaped(x: TensorValue, shape: Shape) -> list[TensorValue]:
     if not isinstance(x.content, np.ndarray) and (x.index_map is None or not x.index_map.coords):
         return moved(x, shape, {}, array)
     coords: dict[int, Number] = {}
-    for old, new in axis_groups(x.shape, shape) or [(range(len(x.shape)), range(len(shape)))]:
+    for old, new in axis_groups(x.dims, shape) or [(range(len(x.dims)), range(len(shape)))]:
         flat = term(0)
         for d in new:
             flat = flat * shape[d] + (coord(d) if shape[d].constant != 1 else 0)
         if len(old) == len(new) == 1:
-            coords[old[0]] = flat if x.shape[old[0]].constant != 1 else 0
+            coords[old[0]] = flat if x.dims[old[0]].constant != 1 else 0
             continue
         facts = Facts({d: shape[d] for d in new})
-        live = [d for d in old if x.shape[d].constant != 1]
-        coords.update({d: 0 for d in old if x.shape[d].constant == 1})
+        live = [d for d in old if x.dims[d].constant != 1]
+        coords.update({d: 0 for d in old if x.dims[d].constant == 1})
         for place, d in enumerate(live):
-            stride = math.prod((x.shape[e] for e in live[place + 1 :]), start=term(1))
-            extent = x.shape[d] if place else None  # the first needs no modulus
+            stride = math.prod((x.dims[e] for e in live[place + 1 :]), start=term(1))
+            extent = x.dims[d] if place else None  # the first needs no modulus
             coords[d] = _digit(flat, stride, extent, facts)
     return moved(x, shape, coords, array)
 

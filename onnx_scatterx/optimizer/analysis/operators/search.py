@@ -27,26 +27,24 @@ from onnx_scatterx.optimizer.symbolic.terms import (
 
 
 def non_zero(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
+    x = call.known(0)
     if x.constant is not None:
         # A scalar counts as one dim.
         return [TensorValue.of(np.array(np.nonzero(np.atleast_1d(x.constant)), dtype=np.int64))]
-    rank = max(len(x.shape), 1)
+    rank = max(len(x.dims), 1)
     content = x.content.constant if isinstance(x.content, Term) else None
-    if content is None or not x.shape:
+    if content is None or not x.dims:
         count = call.unknown_size(1)
         rises = Elements(distinct=rank == 1, ordered=True, row=0)
         call.facts.learn_elements(ElementOf(call.scope, call.node.outputs[0]), rises)
         return [TensorValue(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
     # All or nothing: row d of the result is the d-th digit of the flat position.
-    total = math.prod(x.shape, start=term(1)) if content else term(0)
+    total = math.prod(x.dims, start=term(1)) if content else term(0)
     rows, flat, which = term(0), coord(1), coord(0)
     for d in range(rank):
-        stride = math.prod(x.shape[d + 1 :], start=term(1))
+        stride = math.prod(x.dims[d + 1 :], start=term(1))
         digit = floor_div(flat, stride)
-        digit = modulo(digit, x.shape[d]) if d else digit
+        digit = modulo(digit, x.dims[d]) if d else digit
         rows = rows + digit * (equals(which, d) if rank > 1 else 1)
     return [TensorValue(ir.DataType.INT64, (term(rank), total), rows)]
 

@@ -107,9 +107,8 @@ def _pieces_of_any_length(
     listed = given is not None and given.rank == 1
     if not (one or keeps or listed):
         return None
-    assert x.shape is not None
     cut: Dims = (term(1) if one else None,) if keeps or listed else ()
-    return [any_of(x.dtype, (*x.shape[:axis], *cut, *x.shape[axis + 1 :]))]
+    return [any_of(x.dtype, (*x.dims[:axis], *cut, *x.dims[axis + 1 :]))]
 
 
 def sequence_construct(call: Call) -> Result:

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.theory.conventions import checks
 from onnx_scatterx.theory.conventions.axes import Integers
 from onnx_scatterx.theory.conventions.checks import check_dtype
 
@@ -39,10 +40,7 @@ def converted(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
 
 def wrap(dim: int, rank: int, name: str = "dim") -> int:
     """Count a dim from the start. A tensor of rank 0 has the dims 0 and -1."""
-    count = max(rank, 1)
-    if not -count <= dim < count:
-        raise ValueError(f"{name} is {dim}, and must be in [{-count}, {count - 1}]")
-    return dim % count
+    return checks.wrap(name, dim, max(rank, 1))
 
 
 def extent(array: Array, dim: int) -> int:

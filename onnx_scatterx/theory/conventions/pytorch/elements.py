@@ -10,8 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, nothing
-from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_element, nothing
+from onnx_scatterx.theory.conventions.checks import (
+    check_choice,
+    check_dtype,
+    check_range,
+    check_same_dtype,
+)
 from onnx_scatterx.theory.conventions.composed import Mean, Rounded, rounded_once, without_self
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
     INDICES,
@@ -92,8 +97,7 @@ def scatter_reduce(
     >>> scatter_reduce(data, 0, index, src, "mean").run()
     array([4, 9])
     """
-    if reduce not in _REDUCTIONS:
-        raise ValueError(f"reduce must be one of {', '.join(_REDUCTIONS)}, not {reduce!r}")
+    check_choice("reduce", reduce, _REDUCTIONS)
     transformer, updates = _arranged(input, dim, index, src)
     if reduce == "mean":
         check_dtype("input", input, TENSORS - {"bool"})
@@ -208,8 +212,7 @@ def _along(input: Array, dim: int, index: Integers) -> XTransformer:
         if d != dim and n > input.shape[d]:
             raise ValueError(f"dim {d} of index is {n}, but input has only {input.shape[d]} there")
     check_range("index", index, 0, extent(input, dim) - 1)
-    axes = [index if d == dim else d for d in range(input.ndim)]
-    return by_axes(index.shape, input.shape, axes)
+    return by_element(input.shape, index, dim)
 
 
 def _empty(shape: tuple[int, ...], data_shape: tuple[int, ...]) -> XTransformer:

@@ -7,7 +7,7 @@ Only index_fill takes negative indices.
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, nothing
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, nothing
 from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
 from onnx_scatterx.theory.conventions.composed import Rounded, rounded_once
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
@@ -112,13 +112,10 @@ def _rows(
     input: Array, dim: int, index: Integers, low: int = 0, always: bool = False
 ) -> XTransformer:
     """Return the transformer; check index ``always``, or only if something is written."""
-    shape = (*input.shape[:dim], index.size, *input.shape[dim + 1 :])
-    if always or 0 not in shape:
+    made = by_axis(input.shape, index, dim) if input.ndim else by_axes(index.shape, (), [])
+    if always or 0 not in made.shape:
         check_range("index", index, low, extent(input, dim) - 1)
-    if not input.ndim:
-        return by_axes(index.shape, (), [])
-    column = index.reshape([-1 if d == dim else 1 for d in range(input.ndim)])
-    return by_axes(shape, input.shape, [column if d == dim else d for d in range(input.ndim)])
+    return made
 
 
 def _check_source(input: Array, dim: int, index: Integers, source: Array) -> None:

@@ -9,7 +9,9 @@ All other axes are dims of the updates: p2.
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
+from onnx_scatterx.theory.conventions import checks
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis
+from onnx_scatterx.theory.conventions.checks import check_dims, check_shape
 from onnx_scatterx.theory.conventions.pytorch.arguments import Array, check_tensor, converted, wrap
 from onnx_scatterx.theory.scattering import Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -29,16 +31,12 @@ def slice_scatter(
     array([0., 1., 0., 2., 0.])
     """
     check_tensor(input, copied=True)
-    if not input.ndim:
-        raise ValueError("input must have rank 1 or more")
+    check_dims(("input", input))
     dim = wrap(dim, input.ndim)
     if step < 1:
         raise ValueError(f"step must be 1 or more, not {step}")
     taken = np.arange(input.shape[dim])[start:end:step]
-    shape = (*input.shape[:dim], taken.size, *input.shape[dim + 1 :])
-    column = taken.reshape([-1 if d == dim else 1 for d in range(input.ndim)])
-    axes = [column if d == dim else d for d in range(input.ndim)]
-    return _written(input, src, by_axes(shape, input.shape, axes))
+    return _written(input, src, by_axis(input.shape, taken, dim))
 
 
 def select_scatter(input: Array, src: Array, dim: int, index: int) -> Scattering:
@@ -48,16 +46,10 @@ def select_scatter(input: Array, src: Array, dim: int, index: int) -> Scattering
     array([[0., 1.], [0., 2.]])
     """
     check_tensor(input, copied=True)
-    if not input.ndim:
-        raise ValueError("input must have rank 1 or more")
+    check_dims(("input", input))
     dim = wrap(dim, input.ndim)
-    size = input.shape[dim]
-    if not -size <= index < size:
-        raise ValueError(f"index is {index}, and must be in [{-size}, {size - 1}]")
-    shape = input.shape[:dim] + input.shape[dim + 1 :]
-    axes: list[int | Integers] = list(range(input.ndim - 1))
-    axes.insert(dim, np.array(index))
-    return _written(input, src, by_axes(shape, input.shape, axes))
+    position = np.array(checks.wrap("index", index, input.shape[dim]))
+    return _written(input, src, by_axis(input.shape, position, dim))
 
 
 def diagonal_scatter(
@@ -84,6 +76,5 @@ def diagonal_scatter(
 
 
 def _written(input: Array, src: Array, transformer: XTransformer) -> Scattering:
-    if src.shape != transformer.shape:
-        raise ValueError(f"src must have shape {transformer.shape}, not {src.shape}")
+    check_shape("src", src, transformer.shape)
     return Scattering(input, converted("src", src, input.dtype), transformer)

@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_tuples
-from onnx_scatterx.theory.conventions.checks import check_range
-from onnx_scatterx.theory.conventions.tvm.arguments import check_integers, wrap
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_element, by_tuples
+from onnx_scatterx.theory.conventions.checks import (
+    check_choice,
+    check_dims,
+    check_extents,
+    check_integers,
+    check_range,
+    check_same_rank,
+    wrap,
+)
 from onnx_scatterx.theory.gathering import Gathering
 
 _MODES = ("fast", "clip", "wrap", "nan")
@@ -32,20 +39,14 @@ def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
     array([[2, 2], [3, 4]])
     """
     check_integers("indices", indices)
-    if data.ndim == 0:
-        raise ValueError("data must have rank 1 or more")
+    check_dims(("data", data))
     axis = wrap("axis", axis, data.ndim)
-    if indices.ndim != data.ndim:
-        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    check_same_rank("indices", indices, "data", data)
     if indices.shape[axis] == 0:
         raise ValueError(f"indices has no elements on the axis {axis}")
-    for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
-        if d != axis and extent > size:
-            raise ValueError(f"dim {d} of indices is {extent}, but data has only {size} there")
+    check_extents("indices", indices.shape, "data", data.shape, axis)
     check_range("indices", indices, 0, data.shape[axis] - 1)
-    axes: list[int | Integers] = list(range(data.ndim))
-    axes[axis] = indices.astype(np.int64)
-    return Gathering(data, by_axes(indices.shape, data.shape, axes))
+    return Gathering(data, by_element(data.shape, indices.astype(np.int64), axis))
 
 
 def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Gathering:
@@ -60,8 +61,7 @@ def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Ga
     >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2, 0]]), batch_dims=1).run()
     array([3, 4])
     """
-    if indices.ndim == 0:
-        raise ValueError("indices must have rank 1 or more: its first axis holds the tuples")
+    check_dims(("indices", indices))
     k, lead = indices.shape[0], indices.shape[1:]
     if not 0 <= batch_dims <= len(lead):
         raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {len(lead)}]")
@@ -101,8 +101,7 @@ def take(
     >>> take(a, np.array([[0], [2]]), 1, batch_dims=1, mode="clip").run()
     array([[1], [6]])
     """
-    if mode not in _MODES:
-        raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+    check_choice("mode", mode, _MODES)
     if mode == "nan" and a.dtype.kind in "biu":
         raise ValueError(f"mode is 'nan', and a holds {a.dtype}, which has no NaN")
     check_integers("indices", indices)

@@ -12,9 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_tuples
-from onnx_scatterx.theory.conventions.checks import check_range, check_same_dtype
-from onnx_scatterx.theory.conventions.tvm.arguments import check_integers, wrap
+from onnx_scatterx.theory.conventions.axes import Integers, by_element, by_tuples
+from onnx_scatterx.theory.conventions.checks import (
+    check_choice,
+    check_dims,
+    check_integers,
+    check_range,
+    check_same_dtype,
+    check_same_rank,
+    check_shape,
+    wrap,
+)
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 
 _REDUCTIONS = {
@@ -46,8 +54,7 @@ def scatter_elements(
     reduction = _checked("reduction", reduction, data)
     check_integers("indices", indices)
     axis = wrap("axis", axis, data.ndim)
-    if indices.ndim != data.ndim:
-        raise ValueError(f"indices must have the rank of data, {data.ndim}, not {indices.ndim}")
+    check_same_rank("indices", indices, "data", data)
     if updates.shape != indices.shape:
         raise ValueError(f"updates must have the shape of indices, {indices.shape}")
     check_same_dtype("updates", updates, "data", data)
@@ -58,9 +65,8 @@ def scatter_elements(
         raise ValueError(f"indices has an extent of 0 behind the axis {axis}")
     size = data.shape[axis]
     check_range("indices", indices, -size, size - 1)
-    axes: list[int | Integers] = list(range(data.ndim))
-    axes[axis] = indices.astype(np.int64)
-    return Scattering(data, updates, by_axes(indices.shape, data.shape, axes), reduction)
+    transformer = by_element(data.shape, indices.astype(np.int64), axis)
+    return Scattering(data, updates, transformer, reduction)
 
 
 def scatter(data: NDArray[Any], indices: Integers, updates: NDArray[Any], axis: int) -> Scattering:
@@ -97,15 +103,11 @@ def scatter_nd(
     """
     reduction = _checked("mode", mode, data)
     check_integers("indices", indices)
-    if data.ndim == 0:
-        raise ValueError("data must have rank 1 or more")
-    if indices.ndim == 0:
-        raise ValueError("indices must have rank 1 or more: its first axis holds the tuples")
+    check_dims(("data", data), ("indices", indices))
     k, lead = indices.shape[0], indices.shape[1:]
     if k > data.ndim:
         raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
-    if updates.shape != (expected := lead + data.shape[k:]):
-        raise ValueError(f"updates must have shape {expected}, not {updates.shape}")
+    check_shape("updates", updates, lead + data.shape[k:])
     if updates.size == 0:
         raise ValueError(f"updates of shape {updates.shape} has no elements")
     check_same_dtype("updates", updates, "data", data)
@@ -116,8 +118,7 @@ def scatter_nd(
 
 
 def _checked(name: str, reduction: str, data: NDArray[Any]) -> Reduction:
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{name} must be one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
+    check_choice(name, reduction, _REDUCTIONS)
     if reduction != "update" and data.dtype == np.bool_:
         raise ValueError(f"data holds bool, which TVM does not reduce, and {name} is {reduction!r}")
     return _REDUCTIONS[reduction]

@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
-from onnx_scatterx.theory.conventions.checks import check_same_dtype
-from onnx_scatterx.theory.conventions.tvm.arguments import wrap
+from onnx_scatterx.theory.conventions.axes import by_axes, by_axis
+from onnx_scatterx.theory.conventions.checks import (
+    check_dims,
+    check_same_dtype,
+    check_same_rank,
+    wrap,
+)
 from onnx_scatterx.theory.scattering import Scattering
 
 Numbers = NDArray[np.int64]
@@ -37,22 +41,19 @@ def slice_scatter(
     axis = wrap("axis", axis, input_tensor.ndim)
     if step == 0:
         raise ValueError("step must not be 0")
-    if src.ndim != input_tensor.ndim:
-        raise ValueError(f"src must have the rank of input_tensor, {input_tensor.ndim}")
+    check_same_rank("src", src, "input_tensor", input_tensor)
     check_same_dtype("src", src, "input_tensor", input_tensor)
     size = input_tensor.shape[axis]
     i = np.arange(size)
     written = i[(i >= start) & (i < end) & ((i - start) % step == 0)]
     read = np.clip((written - start + step - 1) // step, 0, max(size - 1, 0))
     _check_read("src", src.shape, axis, read)
-    shape = (*input_tensor.shape[:axis], written.size, *input_tensor.shape[axis + 1 :])
+    transformer = by_axis(input_tensor.shape, written, axis)
     try:
-        updates = np.broadcast_to(src.take(read, axis), shape)
+        updates = np.broadcast_to(src.take(read, axis), transformer.shape)
     except ValueError:
-        raise ValueError(f"src of shape {src.shape} does not broadcast to {shape}") from None
-    axes: list[int | Integers] = list(range(input_tensor.ndim))
-    axes[axis] = written.reshape([-1 if d == axis else 1 for d in range(input_tensor.ndim)])
-    return Scattering(input_tensor, updates, by_axes(shape, input_tensor.shape, axes))
+        raise ValueError(f"src of shape {src.shape} does not fit {transformer.shape}") from None
+    return Scattering(input_tensor, updates, transformer)
 
 
 def strided_set(
@@ -73,8 +74,7 @@ def strided_set(
     >>> strided_set(np.zeros(6), np.array([1.0, 2.0]), begin, end, np.array([2], np.int32)).run()
     array([0., 1., 0., 2., 0., 0.])
     """
-    if a.ndim == 0:
-        raise ValueError("a must have rank 1 or more")
+    check_dims(("a", a))
     for name, numbers in (("begin", begin), ("end", end), ("strides", strides)):
         if numbers is not None and numbers.ndim != 1:
             raise ValueError(f"{name} must be a vector, not of rank {numbers.ndim}")
@@ -82,8 +82,7 @@ def strided_set(
             raise ValueError(f"{name} must hold int32, not {numbers.dtype}")
     if strides is not None and (strides == 0).any():
         raise ValueError("strides must not be 0")
-    if v.ndim != a.ndim:
-        raise ValueError(f"v must have the rank of a, {a.ndim}, not {v.ndim}")
+    check_same_rank("v", v, "a", a)
     check_same_dtype("v", v, "a", a)
     chosen = []
     for axis, size in enumerate(a.shape):
