@@ -12,6 +12,7 @@ from onnx_scatterx.optimizer.emit.forms import (
     casts,
     constants,
     logic,
+    merged,
     movement,
     padding,
     rows,
@@ -68,8 +69,8 @@ FORMS: dict[str, Forms] = {
     "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
     "Where": _forms(3, movement.expanded_where),
 }
-_FIRST: tuple[Form, ...] = (constants.folded,)
-HAVE_FORMS = frozenset(FORMS) | casts.OPERATORS
+_FIRST: tuple[Form, ...] = (constants.folded, merged.merged)
+HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
 """Operators that may have another form."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
