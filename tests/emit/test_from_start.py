@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,8 @@ def test_any_positions(data: st.DataObject) -> None:
     shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     axis = draw(st.integers(-len(shape), len(shape) - 1))
     rows = draw(st.integers(0, 3))
-    limit, attributes = shape[axis], {"axis": axis}
+    limit = shape[axis]
+    attributes: dict[str, Any] = {"axis": axis}
     if op.endswith("ND"):
         columns = draw(st.integers(1, len(shape)))
         dims, attributes = [rows, columns], {}

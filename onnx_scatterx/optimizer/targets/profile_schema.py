@@ -48,10 +48,14 @@ PROFILE_KEYS: dict[str, type] = {
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
 _LIMITS: dict[str, type] = {
-    name: list if name.endswith(("types", "reductions")) else int if name == "max_rank" else bool
+    name: list
+    if name.endswith(("types", "reductions", "written"))
+    else int
+    if name in ("max_rank", "most")
+    else bool
     for name in KEYS
 }
-_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1}
+_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1, "most": 1}
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -79,6 +83,10 @@ def check_profile(content: Mapping[str, Any]) -> None:
         for key in ("types", "no_types", "native"):
             given = limits.get(key)
             _check_types(given if isinstance(given, list) else [], f"limits.{op_type}.{key}")
+        unknown = [a for a in limits.get("written", []) if not _has_attribute(op_type, a)]
+        if unknown:
+            shown = reprlib.repr(unknown[0])
+            raise ScatterXError(f"limits.{op_type}.written has {shown}, which {op_type} lacks")
         _check_reductions(limits.get("reductions", []), f"limits.{op_type}.reductions")
 
 
@@ -125,6 +133,12 @@ def _check_types(names: list[Any], key: str) -> None:
             raise ScatterXError(
                 f"{key} has {reprlib.repr(name)}, which is not an element type{near}"
             )
+
+
+def _has_attribute(op_type: str, name: object) -> bool:
+    """Return whether an operator of ONNX has an attribute with a default."""
+    found = onnx.defs.get_schema(op_type).attributes if onnx.defs.has(op_type) else {}
+    return isinstance(name, str) and name in found and bool(found[name].default_value.name)
 
 
 def _check_reductions(names: list[Any], key: str) -> None:

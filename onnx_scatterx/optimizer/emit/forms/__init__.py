@@ -63,6 +63,7 @@ FORMS: dict[str, Forms] = {
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
     "Neg": _forms(1, arithmetic.negative),
     "Not": _forms(1, logic.not_),
+    "OneHot": _forms(3, attributes=("axis",)),
     "Or": _forms(2, logic.or_),
     "Pad": _forms(4, padding.concat, attributes=("mode",)),
     "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
@@ -72,7 +73,7 @@ FORMS: dict[str, Forms] = {
     "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
     "Where": _forms(3, movement.expanded_where),
 }
-_FIRST: tuple[Form, ...] = (constants.folded, merged.merged)
+_FIRST: tuple[Form, ...] = (constants.folded, merged.merged, constants.written)
 HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
 """Operators that may have another form."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
