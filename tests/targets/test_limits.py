@@ -169,7 +169,36 @@ def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
 
 
 def test_every_key_is_tested() -> None:
-    assert {*CASES, "axes_input", "computed", "constant", "negative", "reductions"} == set(KEYS)
+    elsewhere = {"axes_input", "computed", "constant", "negative", "reductions"}
+    assert {*CASES, *elsewhere, "most", "written"} == set(KEYS)
+
+
+@pytest.mark.parametrize("most", [100, 5000])
+def test_a_sort_of_too_many_elements(most: int, tmp_path: Path) -> None:
+    """A form that sorts more elements than the target can is not written."""
+    text = f"""{HEAD} g (float[4000] x, int64[1000, 1] i, float[1000] u) => (float[4000] y)
+        {{ y = ScatterND (x, i, u) }}"""
+    profile = f'name = "npu"\navoid = ["ScatterND"]\n[limits.TopK]\nmost = {most}'
+    proto = onnx.parser.parse_model(text)
+    result = onnx_scatterx.optimize(proto, target=written(tmp_path / "npu.toml", profile))
+    assert ("TopK" in operators(result.model)) == (most == 5000)
+    if most == 100:
+        (scatter,) = result.report.scatters
+        assert str(scatter.refusal).endswith("(TopK of more than 100 elements for npu)")
+
+
+def test_defaults_that_must_be_written(tmp_path: Path) -> None:
+    """The model's own OneHot and Pad get the attributes that the compiler wants to read."""
+    text = f"""{HEAD} g (int64[2, 3] i, float[2] v, float[4] x, float[2] u)
+        => (float[2, 3, 5] h, float[6] p) <int64[1] d = {{5}}, int64[2, 1] at = {{1, 2}},
+        int64[2] pads = {{1, 1}}> {{
+            h = OneHot (i, d, v) z = ScatterND (x, at, u) p = Pad (z, pads) }}"""
+    profile = '[limits.OneHot]\nwritten = ["axis"]\n[limits.Pad]\nwritten = ["mode"]'
+    model = optimized(text, profile, tmp_path)
+    assert attributes(model) >= {"axis", "mode"}
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Pad]\nwritten = ["axis"]')
+    with pytest.raises(onnx_scatterx.ScatterXError, match="which Pad lacks"):
+        onnx_scatterx.optimize(onnx.parser.parse_model(text), target=path)
 
 
 def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from onnx_scatterx.ir.names import Names
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import other_form
+from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
 from onnx_scatterx.optimizer.emit.kernels import KERNELS, WIDER, has_kernel, lacking
@@ -50,15 +51,16 @@ class NodeWriter(GraphWriter):
         self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
 
     def dry_run(
-        self, write: Callable[[], ir.Value], *, as_output: bool = False
+        self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
     ) -> DryRun | Refusal:
         """Return the nodes of a dry run, or why the target or ONNX Runtime does not take them.
 
-        If ``as_output``, the result gets a name of its own, by an Identity if necessary.
+        If ``as_output``, the result gets a name of its own, by an Identity if necessary. The graph
+        has tensors of ``given_rank`` dims already.
         """
         outer, known = self._trial, self._known
         inner = None if known is None else MadeValues(known.scope, known)
-        trial = self._trial = DryRun(self.version, inner, self._drafts)
+        trial = self._trial = DryRun(self.version, inner, self._drafts, given_rank=given_rank)
         self._known = inner
         try:
             result = trial.result = write()
@@ -171,11 +173,13 @@ class NodeWriter(GraphWriter):
         dtype: ir.DataType | None,
         *,
         may: Callable[[DryRun], bool] = lambda _: True,
+        merges: bool = False,
     ) -> ir.Value | None:
         """Write another form that the target takes instead of a node, before it.
 
         Returns None, and writes nothing, if the target takes the node, or no other form of it, or
-        if the form ``may`` not be written.
+        if the form ``may`` not be written. If it ``merges``, a node of too many dims is written on
+        merged axes.
         """
         known = self._known
         if known is None:
@@ -185,15 +189,19 @@ class NodeWriter(GraphWriter):
         result = known.result(node.op_type, inputs, dtype, given)
         values = [None if v is None else known[v] for v in inputs]
         request = Request(node.op_type, inputs, dtype, given, values, result, self)
-        if not any(self.target.objections(request.use)):
+        rank, objected = request.use.rank, any(self.target.objections(request.use))
+        if not objected and not (merges and rank > request.most_dims):
             return None
 
         def write() -> ir.Value:
-            return self.node(node.op_type, inputs, dtype, **given)
+            found = merged(request, through=True)
+            if found is None and not objected:
+                raise RefusedError(Reason.RANK, Missing((node.op_type,), self.target.name))
+            return found or self.node(node.op_type, inputs, dtype, **given)
 
         as_output = node.outputs[0].is_graph_output()
         write = self.narrowed(write, dtype, as_output=as_output)
-        trial = self.dry_run(write, as_output=as_output)
+        trial = self.dry_run(write, as_output=as_output, given_rank=rank)
         return None if isinstance(trial, Refusal) or not may(trial) else write()
 
     def _other_form(self, request: Request) -> ir.Value | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,8 @@ from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Symbol
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
-_INDICES = {"Mod": 0, "Slice": 4}  # the input that must not be negative, if it is not the second
+# The input that must not be negative, if it is not the second.
+_INDICES = {"Mod": 0, "OneHot": 0, "Slice": 4}
 _OPERANDS = {
     "ConstantOfShape": (0,),
     "Expand": (1,),
@@ -114,6 +116,8 @@ class OperatorLimits:
     constant: bool = True  # indices that are constants
     axes_input: bool = True  # axes as an input: before, they were an attribute
     native: bool | frozenset[str] = True
+    most: int | None = None  # of a TopK: how many elements it finds
+    written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
 
     def takes_type(self, dtype: ir.DataType) -> bool:
         """Return whether data of an element type is taken."""
@@ -149,6 +153,10 @@ class OperatorLimits:
             yield f"{name} at constant indices"
         if not self.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
             yield f"{name} with axes as an input"
+        if self.most is not None and _count(use) > self.most:
+            yield f"{name} of more than {self.most} elements"
+        for missing in sorted(self.written.difference(use.attributes)):
+            yield f"{name} without {missing} written"
         if not self.negative and _may_be_negative(use):
             what = _WHAT_IS_NEGATIVE.get(name, "at indices")
             yield f"{name} {what} that may be negative"
@@ -183,6 +191,13 @@ def _is_computed(use: Use) -> bool:
 def _indices(use: Use) -> TensorValue | None:
     place = _INDICES.get(use.op_type, 1)
     return use.inputs[place] if place < len(use.inputs) else None
+
+
+def _count(use: Use) -> float:
+    """Return how many elements a TopK may find."""
+    given = use.inputs[1] if len(use.inputs) > 1 else None
+    count = None if given is None else given.scalar
+    return math.inf if count is None else use.facts.interval(count)[1]
 
 
 def _may_be_negative(use: Use) -> bool:

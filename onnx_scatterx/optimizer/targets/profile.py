@@ -38,6 +38,10 @@
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
     axes_input = false                     # axes as an attribute only, as in operator set 17
+    [limits.TopK]
+    most = 3839                            # how many elements it finds
+    [limits.OneHot]
+    written = ["axis"]                     # attributes that must be written, even with the default
     [limits.Not]
     native = false                         # it runs on the host, which is a second choice
     [limits.Add]

@@ -48,10 +48,14 @@ PROFILE_KEYS: dict[str, type] = {
 }
 _LISTS = ("add", "remove", "avoid", "operators", "misread")
 _LIMITS: dict[str, type] = {
-    name: list if name.endswith(("types", "reductions")) else int if name == "max_rank" else bool
+    name: list
+    if name.endswith(("types", "reductions", "written"))
+    else int
+    if name in ("max_rank", "most")
+    else bool
     for name in KEYS
 }
-_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1}
+_LEAST = {"max_rank": 1, "max_opset": 9, "dense_limit": 1, "most": 1}
 _REDUCTIONS = ("none", "add", "mul", "min", "max")
 _TYPES = {t.name.lower(): t for t in ir.DataType if t != ir.DataType.UNDEFINED}
 
@@ -80,6 +84,9 @@ def check_profile(content: Mapping[str, Any]) -> None:
             given = limits.get(key)
             names = given if isinstance(given, list) else []
             _check_names(names, f"limits.{op_type}.{key}", _TYPES, "an element type")
+        defaults = _with_defaults(op_type)
+        what = f"an attribute of {op_type} with a default"
+        _check_names(limits.get("written", []), f"limits.{op_type}.written", defaults, what)
         names = limits.get("reductions", [])
         known = f"a reduction: there are {', '.join(_REDUCTIONS)}"
         _check_names(names, f"limits.{op_type}.reductions", _REDUCTIONS, known)
@@ -124,3 +131,9 @@ def _check_names(names: list[Any], key: str, known: Collection[str], what: str) 
         if not isinstance(name, str) or name not in known:
             near = did_you_mean(name, known) if isinstance(name, str) else ""
             raise ScatterXError(f"{key} has {reprlib.repr(name)}, which is not {what}{near}")
+
+
+def _with_defaults(op_type: str) -> list[str]:
+    """Return the attributes of an operator of ONNX that have a default."""
+    found = onnx.defs.get_schema(op_type).attributes if onnx.defs.has(op_type) else {}
+    return [name for name, attribute in found.items() if attribute.default_value.name]

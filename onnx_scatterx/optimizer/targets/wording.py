@@ -88,6 +88,10 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
         yield f"not of {', '.join(sorted(limits.no_types))}"
     if limits.max_rank is not None:
         yield f"at most {limits.max_rank} dims"
+    if limits.most is not None:
+        yield f"at most {limits.most} elements found"
+    if limits.written:
+        yield f"only if {', '.join(sorted(limits.written))} is written"
     if limits.reductions is not None:
         yield f"only with reduction {', '.join(sorted(limits.reductions))}"
     if isinstance(limits.steps, frozenset):

@@ -3,6 +3,9 @@
     before   Slice(x, steps = [2])               for a compiler that takes no Slice with a step
     after    Slice(Reshape(x, [n, 2, m]), ...)
 
+    before   Reshape(Transpose(Reshape(x)))      with 6 dims between, for one that takes 5
+    after    Reshape(Transpose(Reshape(x)))      with axes merged that move together
+
 The forms are those that are used for scatters (``emit.forms``): they compute the same bits.
 """
 
@@ -13,8 +16,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
+from onnx_scatterx.optimizer.emit.forms.merged import MERGES, RESHAPES
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, objection, obstacle
@@ -24,6 +29,8 @@ from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.job import Job
 
+_MOVES = RESHAPES.union(MERGES)
+_MOST = 64  # values that are looked at behind one
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
@@ -94,7 +101,8 @@ def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
         made = len(writer.made)
         with writer.at(node, value.name):
             try:
-                result = writer.instead_of(node, dtype, may=may)
+                merges = _ends(value, scope, writer.target.max_rank)
+                result = writer.instead_of(node, dtype, may=may, merges=merges)
             except _CANNOT:
                 result = None
             if result is None:
@@ -105,3 +113,20 @@ def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
         remove_dead([node])
         modified = True
     return modified
+
+
+def _ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
+    """Return whether a tensor is not needed with all its dims, if those that read it are moves."""
+    stack, seen = [value], {value}
+    while stack and most is not None:
+        here = stack.pop()
+        known = scope.values.get(here)
+        if known is None or known.rank is None or known.rank > most:
+            nodes = [use.node for use in here.uses()]
+            moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
+            if not moves or here.is_graph_output() or len(seen) > _MOST:
+                return False
+            near = dict.fromkeys(v for n in nodes for v in n.outputs if v not in seen)
+            stack += near
+            seen.update(near)
+    return most is not None

@@ -12,6 +12,7 @@ from onnx_scatterx.optimizer.emit.forms import (
     casts,
     constants,
     logic,
+    merged,
     movement,
     padding,
     rows,
@@ -52,8 +53,9 @@ FORMS: dict[str, Forms] = {
     ),
     "Equal": _forms(2),
     "Expand": _forms(2, movement.tile),
-    "Gather": _forms(2, rows.nonnegative_gather, rows.gathered_slices, attributes=("axis",)),
-    "GatherND": _forms(2, rows.gathered_rows, attributes=("batch_dims",)),
+    "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
+    "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
+    "GatherND": _forms(2, rows.gathered_rows, rows.from_start, attributes=("batch_dims",)),
     "Greater": _forms(2, logic.swapped),
     "Identity": _forms(1, movement.same_shape),
     "IsNaN": _forms(1, logic.is_nan),
@@ -61,15 +63,18 @@ FORMS: dict[str, Forms] = {
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
     "Neg": _forms(1, arithmetic.negative),
     "Not": _forms(1, logic.not_),
+    "OneHot": _forms(3, attributes=("axis",)),
     "Or": _forms(2, logic.or_),
     "Pad": _forms(4, padding.concat, attributes=("mode",)),
+    "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
+    "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Slice": _forms(5, movement.strided_slice),
     "Squeeze": _forms(2, movement.reshape, attributes=("axes",)),
     "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
     "Where": _forms(3, movement.expanded_where),
 }
-_FIRST: tuple[Form, ...] = (constants.folded,)
-HAVE_FORMS = frozenset(FORMS) | casts.OPERATORS
+_FIRST: tuple[Form, ...] = (constants.folded, merged.merged, constants.written)
+HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
 """Operators that may have another form."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
 

@@ -67,6 +67,12 @@ class Request:
         found = dtype or self.dtype
         return found is None or self.writer.target.limits_of(op).takes_type(found)
 
+    @property
+    def most_dims(self) -> float:
+        """How many dims the target takes of the inputs and the output, infinity if any number."""
+        limits = [self.writer.target.max_rank, self.writer.target.limits_of(self.op).max_rank]
+        return min((rank for rank in limits if rank is not None), default=math.inf)
+
     def largest_rank(self) -> float:
         """Return how many axes Reshape and Slice may have at the target, infinity if any number."""
         target = self.writer.target

@@ -1,10 +1,11 @@
-"""Rows at constant indices by operators that a target takes.
+"""Rows at indices that a target takes, or by operators that it takes.
 
     Gather(x, [-1])                 =   Gather(x, [n - 1])
+    Gather(x, i)                    =   Gather(x, Max(Where(i < 0, i + n, i), 0))
     Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
     GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
 
-They hold if the sizes are known numbers.
+They hold if the sizes are known numbers; the first two also for the other gathers and scatters.
 """
 
 from __future__ import annotations
@@ -18,18 +19,30 @@ _INT64 = ir.DataType.INT64
 _PARTS = 16  # slices that one Gather may become
 
 
-def nonnegative_gather(request: Request) -> ir.Value | None:
-    """Count constant indices from the start."""
-    shape, indices, dtype = request.shape(0), request.known[1], request.dtype
-    if shape is None or not shape or indices is None or indices.constant is None or dtype is None:
+def from_start(request: Request) -> ir.Value | None:
+    """Count positions from the start, if the target takes no others."""
+    shape, known, w = request.shape(0), request.known[1], request.writer
+    if not shape or w.target.limits_of(request.op).negative or not w.target.has(request.op):
         return None
-    axis = int(request.attributes.get("axis", 0)) % len(shape)
-    found = np.asarray(indices.constant).astype(np.int64)
-    if not (found < 0).any() or not request.takes("Gather"):
+    if known is None or known.dtype not in (_INT64, ir.DataType.INT32) or not known.shape:
         return None
-    w = request.writer
-    rows = w.constant(np.where(found < 0, found + shape[axis], found), _INT64)
-    return w.node("Gather", [request.inputs[0], rows], dtype, axis=axis)
+    if request.op in ("GatherND", "ScatterND"):
+        first, columns = int(request.attributes.get("batch_dims", 0)), known.shape[-1].constant
+        if columns is None:
+            return None
+        sizes = np.array(shape[first : first + columns])
+    else:
+        sizes = np.array(shape[int(request.attributes.get("axis", 0)) % len(shape)])
+    sizes, at, dtype = sizes.astype(known.dtype.numpy()), request.input(1), known.dtype
+    if known.constant is not None:
+        at = w.constant(np.where(known.constant < 0, known.constant + sizes, known.constant), dtype)
+    else:
+        zero = w.constant(np.zeros((), sizes.dtype), dtype)
+        end = w.node("Add", [at, w.constant(sizes, dtype)], dtype)
+        at = w.node("Where", [w.node("Less", [at, zero], ir.DataType.BOOL), end, at], dtype)
+        at = w.node("Max", [at, zero], dtype)  # it is not negative: the node checks its indices
+    inputs = [request.inputs[0], at, *request.inputs[2:]]
+    return w.node(request.op, inputs, request.dtype, **request.attributes)
 
 
 def gathered_slices(request: Request) -> ir.Value | None:

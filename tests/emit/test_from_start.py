@@ -1,0 +1,68 @@
+"""Positions that count from the end, for targets that misread them: the same elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+
+import onnx_scatterx
+from tests.helpers.examples import examples
+from tests.helpers.pair import assert_same
+
+_KINDS = {"int64": TensorProto.INT64, "int32": TensorProto.INT32}
+
+
+@examples(150)
+@given(st.data())
+def test_any_positions(data: st.DataObject) -> None:
+    """Constant or of the run, in any order, more than once, or none: all are taken then."""
+    draw = data.draw
+    op = draw(st.sampled_from(["Gather", "GatherElements", "GatherND", "ScatterElements"]))
+    op = draw(st.sampled_from([op, "ScatterND"]))
+    shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    rows = draw(st.integers(0, 3))
+    limit = shape[axis]
+    attributes: dict[str, Any] = {"axis": axis}
+    if op.endswith("ND"):
+        columns = draw(st.integers(1, len(shape)))
+        dims, attributes = [rows, columns], {}
+        limits = np.array(shape[:columns])
+        moved = [rows, *shape[columns:]]
+    else:
+        dims = [rows] if op == "Gather" else [*shape[:axis], rows, *shape[axis:][1:]]
+        limits, moved = np.array(limit), dims
+    kind = "int64" if op.endswith("ND") else draw(st.sampled_from(["int64", "int32"]))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 20)))
+    scatters = op.startswith("Scatter")
+    if scatters:
+        attributes["reduction"] = "add" if draw(st.booleans()) else "none"
+    inputs = ["x", "i", "u"] if scatters else ["x", "i"]
+    given_at = [(rng.random(dims) * 2 * limits).astype(kind) - limits.astype(kind) for _ in "abc"]
+    is_constant = draw(st.booleans())
+    nodes = [
+        helper.make_node(op, inputs, ["y"], **attributes),
+        helper.make_node("ScatterND", ["x", "first", "x1"], ["z"]),
+    ]
+    floats = {"x": shape, "x1": [1, *shape[1:]], **({"u": moved} if scatters else {})}
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in floats.items()]
+    constants = [numpy_helper.from_array(np.array([[0]]), "first")]
+    if is_constant:
+        constants.append(numpy_helper.from_array(given_at[0], "i"))
+    else:
+        values.append(helper.make_tensor_value_info("i", _KINDS[kind], dims))
+    outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in "yz"]
+    graph = helper.make_graph(nodes, "g", values, outputs, constants)
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 18)])
+    target = f'standard, avoid = ["NonZero"], limits.{op}.negative = false'
+    result = onnx_scatterx.optimize(model, target=target)
+    feeds = []
+    for at in given_at:
+        feed = {n: rng.random(s).astype(np.float32) for n, s in floats.items()}
+        feeds.append(feed if is_constant else {**feed, "i": at})
+    assert_same(model, result.model, feeds)
+    assert result.report.violations == ()
