@@ -12,7 +12,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.runtime.installed import needed
 from onnx_scatterx.system.child import Answer, Child, Failure
 from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.messages import RawTensor
@@ -44,10 +46,17 @@ class OrtProcess(Child):
     """A process that runs models in ONNX Runtime; ``worker.py`` lists its requests."""
 
     def __init__(self) -> None:
-        """Start the process."""
+        """Start the process; raise MissingRuntimeError if it cannot run ONNX Runtime."""
+        needed()
         paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
         # -P: nothing in the current directory is imported
-        super().__init__([sys.executable, "-P", "-c", PROGRAM], environment={"PYTHONPATH": paths})
+        command = [sys.executable, "-P", "-c", PROGRAM]
+        try:
+            super().__init__(command, environment={"PYTHONPATH": paths})
+        except (OSError, RuntimeError) as error:
+            raise MissingRuntimeError(
+                f"ONNX Runtime needs a process, and none can be started: {one_line(error)}"
+            ) from error
 
 
 class Runner(Closing):
@@ -56,6 +65,10 @@ class Runner(Closing):
     The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
     with those of the default options.
     """
+
+    judge = "ONNX Runtime"
+    missing = ""
+    """Why ONNX Runtime does not run the model, if it does not."""
 
     def __init__(self, model: ModelFile, library: str | None = None) -> None:
         """Start the process; the model loads while the caller does something else."""
