@@ -1,7 +1,7 @@
 """A model in onnx's reference evaluator, where there is no ONNX Runtime.
 
 The evaluator is written in Python, and runs in this process. It gives an answer of its own: it
-rounds otherwise than ONNX Runtime, and it takes inputs that ONNX Runtime rejects.
+rounds otherwise than ONNX Runtime, and takes some inputs that ONNX Runtime rejects.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import onnx
@@ -48,6 +49,7 @@ class Evaluated(Runner):
     def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
         """Load the model; return the error, if any."""
         from onnx.reference import ReferenceEvaluator
+        from onnx.reference.ops import load_op
 
         if fused:
             return Failure("error", f"{self.judge} has no optimizations")
@@ -56,7 +58,8 @@ class Evaluated(Runner):
                 path, data = self._model.path, self._model.data_directory
                 model = onnx.load(path, load_external_data=False)
                 onnx.load_external_data_for_model(model, os.fspath(data or path.parent))
-                self._evaluator = ReferenceEvaluator(model)
+                strict = [_strict(load_op("", name, None), fits) for name, fits in _FIT.items()]
+                self._evaluator = ReferenceEvaluator(model, new_ops=strict)
         except Exception as error:
             return Failure("error", one_line(error))
         return None
@@ -74,6 +77,24 @@ class Evaluated(Runner):
             return dict(array for name, value in named for array in _arrays(name, value))
         except Exception as error:
             return Failure("error", one_line(error))
+
+
+def _strict(op: type, fits: Callable[..., bool]) -> type:
+    """Return an operator that rejects the inputs that do not fit: NumPy broadcasts updates."""
+
+    def run(self: Any, *inputs: np.ndarray, **attributes: Any) -> Any:
+        if not fits(*inputs, **attributes):
+            raise ValueError(f"{op.__name__} of shapes {[array.shape for array in inputs]}")
+        return op._run(self, *inputs, **attributes)  # type: ignore[attr-defined]
+
+    return type(op.__name__, (op,), {"_run": run})
+
+
+_FIT: dict[str, Callable[..., bool]] = {
+    "Gather": lambda x, i, axis: bool(((i >= -x.shape[axis]) & (i < x.shape[axis])).all()),
+    "ScatterElements": lambda x, i, u, **_: u.shape == i.shape,
+    "ScatterND": lambda x, i, u, **_: u.shape == i.shape[:-1] + x.shape[i.shape[-1] :],
+}
 
 
 def _arrays(name: str, value: object) -> Iterator[tuple[str, np.ndarray]]:

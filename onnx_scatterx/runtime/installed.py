@@ -1,9 +1,11 @@
-"""Whether ONNX Runtime is installed: on some platforms it is not, as in a browser's Python."""
+"""Whether ONNX Runtime is installed: on some platforms it is not, as in a browser's Python.
+
+There `verify` runs models in the EVALUATOR.
+"""
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 
 EVALUATOR = "onnx's reference evaluator"
-"""What `verify` runs models in instead."""
 
 
 def needed() -> None:
@@ -11,7 +13,5 @@ def needed() -> None:
     try:
         import onnxruntime  # noqa: F401 - is it there?
     except ImportError as error:
-        why = one_line(error)
-        raise MissingRuntimeError(
-            f"ONNX Runtime is missing ({why}): pip install onnxruntime"
-        ) from error
+        told = f"ONNX Runtime is missing ({one_line(error)}): pip install onnxruntime"
+        raise MissingRuntimeError(told) from error

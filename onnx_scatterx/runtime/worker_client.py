@@ -54,21 +54,20 @@ class OrtProcess(Child):
         try:
             super().__init__(command, environment={"PYTHONPATH": paths})
         except (OSError, RuntimeError) as error:
-            raise MissingRuntimeError(
-                f"ONNX Runtime needs a process, and none can be started: {one_line(error)}"
-            ) from error
+            told = f"ONNX Runtime needs a process, and none can be started: {one_line(error)}"
+            raise MissingRuntimeError(told) from error
 
 
 class Runner(Closing):
     """One model in a process of its own, which is started again after it died.
 
     The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
-    with those of the default options.
+    with those of the default options. If another ``judge`` runs the model, ``missing`` says why
+    ONNX Runtime does not.
     """
 
     judge = "ONNX Runtime"
     missing = ""
-    """Why ONNX Runtime does not run the model, if it does not."""
 
     def __init__(self, model: ModelFile, library: str | None = None) -> None:
         """Start the process; the model loads while the caller does something else."""

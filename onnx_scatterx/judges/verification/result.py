@@ -161,9 +161,8 @@ class Verification:
             but = ""
             if self.zero_signs:
                 but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
-            how = where or ", bit for bit"
-            if self.tolerance is not None:
-                how = f"{where}, within {self.tolerance}"
+            within = f"{where}, within {self.tolerance}"
+            how = (where or ", bit for bit") if self.tolerance is None else within
             lines.append(f"the same{how}{but}, on {self._counts()}")
         else:
             word = "only rounding differs" if self.only_rounding else "different"
@@ -172,8 +171,7 @@ class Verification:
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
-        if self.missing:
-            lines.append(f"  {self.missing}")
+        lines += [f"  {self.missing}"] * bool(self.missing)
         if self.conclusive:  # who gave inputs wants to know that they were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:

@@ -51,12 +51,12 @@ class SessionPair:
         """Wait for both models; return how the second fails to load if the first does not."""
         failure = self.before.load(self.timeout)
         if failure is not None:
-            raise VerifyError(_cannot_load("the first model", failure.reason, self.before.judge))
+            raise VerifyError(_cannot_load("the first model", failure.reason, self.before))
         failure = self._load(self.after)
         if failure is None:
             return self._load_fused()
         if _UNKNOWN_OPERATOR.search(failure.reason):
-            raise VerifyError(_cannot_load("the second model", failure.reason, self.after.judge))
+            raise VerifyError(_cannot_load("the second model", failure.reason, self.after))
         return f"the second model does not load: {failure.reason}"
 
     def _load_fused(self) -> str | None:
@@ -228,10 +228,11 @@ class SessionPair:
 _UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op")
 
 
-def _cannot_load(what: str, reason: str, judge: str) -> str:
+def _cannot_load(what: str, reason: str, runner: Runner) -> str:
     match = _UNKNOWN_OPERATOR.search(reason)
     if match is None:
-        return f"{what} cannot be loaded by {judge}: {reason}"
+        told = f"{what} cannot be loaded by {runner.judge}: {reason}"
+        return f"{told}; {runner.missing}" if runner.missing else told
     return (
         f"{what} uses the operator {match[1]}, which ONNX Runtime does not know; "
         "in Python, verify takes the library that has it as library="

@@ -157,9 +157,8 @@ def verify(
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)
-            return Verification(
-                0, 0, interface=(failure,), seed=seed, in_onnxruntime=why, missing=one.missing
-            )
+            nothing = comparison.result(seed, 0.0)
+            return replace(nothing, interface=(failure,), in_onnxruntime=why)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None

@@ -40,14 +40,10 @@ MOVING = frozenset(
 )
 """Operators that do not round."""
 
-_ONCE = """
-    Abs Add Cast CastLike Ceil Div Equal Floor Greater GreaterOrEqual Less LessOrEqual Mul Neg Round
-    Sign Sub Where"""
+_ONCE = """Abs Add Cast CastLike Ceil Div Equal Floor Greater GreaterOrEqual Less LessOrEqual Mul
+    Neg Round Sign Sub Where"""
 EXACT = MOVING.union(_ONCE.split())
-"""Operators on float32 and float64 that round once at most, as IEEE 754 says: all compute the same.
-
-The square root is not among them: some kernels approximate it.
-"""
+"""Operators that round once at most, as IEEE 754 says; some kernels approximate a square root."""
 
 ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 """Types for which ONNX Runtime may compute in float32, without rounding between two nodes.
