@@ -2,7 +2,8 @@
 
     PYTHONPATH=.ci python -m wheels.build [--output DIR] [--work DIR]
 
-There is a wheel for every platform, and one without a library. It runs in the environment of requirements.txt.
+There is a wheel for every platform, and one without a library. It runs in the environment of
+requirements.txt.
 
 All is built from the source distribution, which holds the files that git tracks. The result does
 not depend on the place or the time: dates are SOURCE_DATE_EPOCH or, if it is not set, the date of

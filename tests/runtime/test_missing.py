@@ -66,8 +66,8 @@ def test_processes_are_missing_but_not_onnx_runtime() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missing", ["onnxruntime", "onnxruntime processes"])
-def test_commands(missing: str, tmp_path: Path) -> None:
+def test_commands(tmp_path: Path) -> None:
+    missing = "onnxruntime processes"
     model, new = str(ROOT / "models" / "yolox_head_ts_dynamic.onnx"), str(tmp_path / "new.onnx")
     cli = ("-m", "onnx_scatterx")
     done = lacking(missing, *cli, "optimize", model, "-o", new, "--verify")
@@ -146,11 +146,11 @@ def folded(model: Path, sizes: int) -> bytes:
         found = onnx_scatterx.optimize(onnx.load(model), target="qnn", fix=fix)
     except onnx_scatterx.ScatterXError as error:
         return str(error).encode()
-    return found.model.SerializeToString(deterministic=True)
+    return bytes(found.model.SerializeToString(deterministic=True))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", [8, 32])
+@pytest.mark.parametrize("sizes", [8, pytest.param(32, marks=pytest.mark.full)])
 def test_folding_without_a_process_gives_the_same_model(
     sizes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,4 +172,4 @@ def test_folding_without_a_process_gives_the_same_model(
         by_runtime = [folded(model, sizes) for model in MODELS]
     monkeypatch.setattr(constant_runs, "OrtProcess", missing)
     assert [folded(model, sizes) for model in MODELS] == by_runtime
-    assert runs > 20
+    assert runs >= 10

@@ -16,7 +16,7 @@ import onnx
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main as command
 
-NAMES = ("yolox_head_ts_dynamic", "kv_cache_dynamo", "overlap_add_dynamo", "letterbox_qdq_uint8")
+NAMES = ("yolox_head_ts_dynamic", "kv_cache_dynamo", "letterbox_qdq_uint8")
 
 
 def main(models: Path) -> None:
@@ -29,7 +29,7 @@ def main(models: Path) -> None:
 
 def use(path: Path, folder: Path) -> None:
     """Optimize, inspect, explain, advise, and write the model, the page and the JSON."""
-    for target in ("scatterx", "standard", "qnn"):
+    for target in ("scatterx", "qnn"):
         result = onnx_scatterx.optimize(path, target=target)
         result.save(folder / "new.onnx")
         onnx.checker.check_model(onnx.load(folder / "new.onnx"), full_check=True)
