@@ -109,7 +109,13 @@ def _on_any(source: Path) -> None:
     tool("pip", "--quiet", "--python", python, "install", str(pure_wheel()))
     tool("pip", "--quiet", "--python", python, "uninstall", "--yes", *missing)
     lacking = source / "tests" / "helpers" / "lacking"
-    variables = {"PYTHONPATH": str(lacking), "LACKS": " ".join([*missing, "processes"])}
+    own = WORK / "any" / "tmp"  # without fcntl, others may remove its temporary files
+    own.mkdir()
+    variables = {
+        "TMPDIR": str(own),
+        "PYTHONPATH": str(lacking),
+        "LACKS": " ".join([*missing, "processes"]),
+    }
     told = Machine("this machine").run(
         python, lacking / "everything.py", source / "models", at=WORK, **variables
     )

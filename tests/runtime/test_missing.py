@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import onnx
@@ -25,9 +26,10 @@ SCATTER = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, float[1] u) =
 
 def lacking(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
     paths = f"{LACKING}{os.pathsep}{ROOT}"
-    variables = os.environ | {"PYTHONPATH": paths, "LACKS": missing}
-    command = [sys.executable, *words]
-    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as own:  # without fcntl, others may remove its files
+        variables = os.environ | {"PYTHONPATH": paths, "LACKS": missing, "TMPDIR": own}
+        command = [sys.executable, *words]
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
