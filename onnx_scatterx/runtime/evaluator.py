@@ -40,8 +40,7 @@ class Evaluated(Runner):
     judge = EVALUATOR
 
     def __init__(self, model: ModelFile, missing: str) -> None:
-        self._model = model
-        self.missing = missing
+        self._model, self.missing = model, missing
 
     def close(self) -> None:
         """Do nothing: no process is there to end."""

@@ -231,8 +231,8 @@ _UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op
 def _cannot_load(what: str, reason: str, runner: Runner) -> str:
     match = _UNKNOWN_OPERATOR.search(reason)
     if match is None:
-        told = f"{what} cannot be loaded by {runner.judge}: {reason}"
-        return f"{told}; {runner.missing}" if runner.missing else told
+        told = "; ".join(filter(None, (reason, runner.missing)))
+        return f"{what} cannot be loaded by {runner.judge}: {told}"
     return (
         f"{what} uses the operator {match[1]}, which ONNX Runtime does not know; "
         "in Python, verify takes the library that has it as library="
