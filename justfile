@@ -90,6 +90,10 @@ oldest:
 no-compiler:
     .ci/no-compiler
 
+# The wheel without the library, in a Python that lacks what a browser's lacks.
+pure-wheel:
+    .ci/pure-wheel
+
 # The source distribution and the wheels of all platforms, into dist/; --twice: and again elsewhere.
 wheels *ARGS:
     .ci/build-wheels {{ARGS}}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.doors.extraction import Part, extract
     from onnx_scatterx.errors import (
         MissingConsumerError,
+        MissingRuntimeError,
         ModelError,
         ScatterXError,
         VerifyError,
@@ -50,6 +51,7 @@ __all__ = [
     "DifferenceError",
     "GatherReport",
     "MissingConsumerError",
+    "MissingRuntimeError",
     "ModelError",
     "Part",
     "Reason",
@@ -98,6 +100,7 @@ _HOMES = {
     "DifferenceError": "judges.verification",
     "GatherReport": "optimizer.reports.entries",
     "MissingConsumerError": "errors",
+    "MissingRuntimeError": "errors",
     "ModelError": "errors",
     "Part": "doors.extraction",
     "Reason": "text.reasons",

@@ -31,6 +31,10 @@ class VerifyError(ScatterXError):
     """Two models cannot be compared: it is not known whether they agree."""
 
 
+class MissingRuntimeError(ScatterXError):
+    """ONNX Runtime cannot run models here: it is not installed, or no process can be started."""
+
+
 class MissingConsumerError(ScatterXError):
     """A consumer of ONNX is not installed, or cannot be imported or started."""
 

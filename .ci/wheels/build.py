@@ -1,8 +1,9 @@
-"""Builds a release: the source distribution, and from it a wheel for every platform.
+"""Builds a release: the source distribution, and from it the wheels.
 
     PYTHONPATH=.ci python -m wheels.build [--output DIR] [--work DIR]
 
-It runs in the environment of requirements.txt.
+There is a wheel for every platform, and one without a library. It runs in the environment of
+requirements.txt.
 
 All is built from the source distribution, which holds the files that git tracks. The result does
 not depend on the place or the time: dates are SOURCE_DATE_EPOCH or, if it is not set, the date of
@@ -44,6 +45,7 @@ def main() -> None:
     source = _unpacked(source_archive, work / "source")
     pure = _pure(source, work / "pure")
     _tell(source_archive)
+    _tell(Path(shutil.copy(pure, output)))
     for platform in PLATFORMS:
         started = time.monotonic()
         library = compile_library(source, platform, work / "compiled")

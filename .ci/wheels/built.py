@@ -25,6 +25,14 @@ def wheel_of(platform: Platform) -> Path:
     return found[0]
 
 
+def pure_wheel() -> Path:
+    """Return the wheel without a library, which is for all other platforms."""
+    found = list(DIST.glob("*-py3-none-any.whl"))
+    if len(found) != 1:
+        sys.exit(f"dist/ has {len(found)} wheels for any platform: `just wheels` builds one")
+    return found[0]
+
+
 def source_archive() -> Path:
     """Return the source distribution."""
     found = list(DIST.glob("*.tar.gz"))

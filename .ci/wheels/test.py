@@ -1,11 +1,12 @@
 """Tests the wheels of dist/, each as far as this machine can.
 
-    PYTHONPATH=.ci python -m wheels.test [linux-x86_64] [linux-aarch64] [macos] [windows]
+    PYTHONPATH=.ci python -m wheels.test [linux-x86_64] [linux-aarch64] [macos] [windows] [any]
 
 linux-x86_64    the kernel's tests and fuzz; installed: models, the operator's tests, a command
 linux-aarch64   the same in an emulated Linux
 windows         the kernel's tests and fuzz, and models in the ONNX Runtime for Windows, in wine
 macos           looked into, and not run
+any             without ONNX Runtime, onnxscript, processes and threads: all that runs no model
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wheels import emulation
-from wheels.built import ROOT, tests_alone, tool, wheel_of
+from wheels.built import ROOT, pure_wheel, tests_alone, tool, wheel_of
 from wheels.compile import compile_all
 from wheels.emulation import Machine
 from wheels.examine import faults, library_of, slices
@@ -30,10 +31,10 @@ COMMAND = ("optimize", "models/yolox_head_ts_dynamic.onnx", "-o", "yolox_head.on
 
 def main() -> None:
     """Test the wheels that are named, or all."""
-    names = sys.argv[1:] or [platform.name for platform in PLATFORMS]
+    names = sys.argv[1:] or [*TESTS, "any"]
     chosen = [platform for platform in PLATFORMS if platform.name in names]
-    if len(chosen) < len(set(names)):
-        sys.exit(f"a platform is one of {', '.join(platform.name for platform in PLATFORMS)}")
+    if not {*names} <= {*TESTS, "any"}:
+        sys.exit(f"a platform is one of {', '.join([*TESTS, 'any'])}")
     WORK.mkdir(parents=True, exist_ok=True)
     source = tests_alone(WORK)
     for platform in chosen:
@@ -41,6 +42,9 @@ def main() -> None:
         print(f"== {platform.name}: {wheel_of(platform).name}", flush=True)
         TESTS[platform.name](platform, source)
         print(f"   {time.monotonic() - started:.0f} s", flush=True)
+    if "any" in names:
+        print(f"== any: {pure_wheel().name}", flush=True)
+        _on_any(source)
 
 
 def _on_linux(platform: Platform, source: Path) -> None:
@@ -94,6 +98,29 @@ def _on_macos(platform: Platform, _: Path) -> None:
         print(f"   {part.machine}: {part.oldest}, {part.install_name}, {signed}")
         print(f"      exports {', '.join(sorted(part.exports))}")
     print("   not run: no machine of this kind is here")
+
+
+def _on_any(source: Path) -> None:
+    """Use the wheel without a library where packages, processes and threads are missing."""
+    shutil.rmtree(WORK / "any", ignore_errors=True)
+    tool("venv", "--without-pip", str(WORK / "any"))
+    python = str(WORK / "any" / "bin" / "python")
+    missing = ("onnxruntime", "onnxscript")
+    tool("pip", "--quiet", "--python", python, "install", str(pure_wheel()))
+    tool("pip", "--quiet", "--python", python, "uninstall", "--yes", *missing)
+    lacking = source / "tests" / "helpers" / "lacking"
+    own = WORK / "any" / "tmp"  # without fcntl, others may remove its temporary files
+    own.mkdir()
+    variables = {
+        "TMPDIR": str(own),
+        "PYTHONPATH": str(lacking),
+        "LACKS": " ".join([*missing, "processes"]),
+    }
+    told = Machine("this machine").run(
+        python, lacking / "everything.py", source / "models", at=WORK, **variables
+    )
+    for line in told.strip().splitlines()[-6:]:
+        print(f"   {line}")
 
 
 def _library(machine: Machine, platform: Platform, source: Path, runtime: Path) -> None:

@@ -73,9 +73,9 @@ def raise_opset(model: ir.Model, version: int) -> bool:
         try:
             left = _converted(model, version)
         except Exception as error:  # the converter does not have an exception class of its own
-            raise ModelError(
-                f"cannot be raised to operator set {version}: {one_line(error)}"
-            ) from error
+            install = ": pip install onnxscript" if isinstance(error, ImportError) else ""
+            told = f"cannot be raised to operator set {version}: {one_line(error)}{install}"
+            raise ModelError(told) from error
     if left is not None:
         why = messages[0] if messages else f"{left.op_type} is not converted"
         raise ModelError(f"cannot be raised to operator set {version}: {one_line(why)}")

@@ -13,6 +13,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
 from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.outside import set_base_dir
+from onnx_scatterx.runtime.installed import needed
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.system.scratch import scratch
 
@@ -47,8 +48,8 @@ def session(
         more: for ``onnxruntime.InferenceSession``, whose errors come through.
 
     Raises:
-        ScatterXError: the library is to be registered and is not there, or ONNX Runtime is too old
-            for it.
+        ScatterXError: ONNX Runtime is missing; or the library is to be registered and is not there,
+            or ONNX Runtime is too old for it.
         TypeError: this is not a model.
 
     Example:
@@ -79,7 +80,8 @@ def _has_providers(options: Any) -> bool:
 
 
 def check_runtime(library: bool) -> None:
-    """Raise ScatterXError if the library is to be used and ONNX Runtime is too old for it."""
+    """Raise ScatterXError if ONNX Runtime is missing, or too old for the library to be used."""
+    needed()
     import onnxruntime as ort
 
     version = tuple(int(n) for n in ort.__version__.split(".")[:2])

@@ -12,7 +12,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.runtime.installed import needed
 from onnx_scatterx.system.child import Answer, Child, Failure
 from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.messages import RawTensor
@@ -44,18 +46,28 @@ class OrtProcess(Child):
     """A process that runs models in ONNX Runtime; ``worker.py`` lists its requests."""
 
     def __init__(self) -> None:
-        """Start the process."""
+        """Start the process; raise MissingRuntimeError if it cannot run ONNX Runtime."""
+        needed()
         paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
         # -P: nothing in the current directory is imported
-        super().__init__([sys.executable, "-P", "-c", PROGRAM], environment={"PYTHONPATH": paths})
+        command = [sys.executable, "-P", "-c", PROGRAM]
+        try:
+            super().__init__(command, environment={"PYTHONPATH": paths})
+        except (OSError, RuntimeError) as error:
+            told = f"ONNX Runtime needs a process, and none can be started: {one_line(error)}"
+            raise MissingRuntimeError(told) from error
 
 
 class Runner(Closing):
     """One model in a process of its own, which is started again after it died.
 
     The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
-    with those of the default options.
+    with those of the default options. If another ``judge`` runs the model, ``missing`` says why
+    ONNX Runtime does not.
     """
+
+    judge = "ONNX Runtime"
+    missing = ""
 
     def __init__(self, model: ModelFile, library: str | None = None) -> None:
         """Start the process; the model loads while the caller does something else."""

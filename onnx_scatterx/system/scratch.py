@@ -109,8 +109,8 @@ def _is_locked_now(file: int) -> bool | None:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return False if error.errno in _BUSY else None
+    except (ImportError, OSError) as error:  # a browser's Python has no fcntl
+        return False if isinstance(error, OSError) and error.errno in _BUSY else None
     return True
 
 

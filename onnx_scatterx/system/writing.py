@@ -190,14 +190,14 @@ def same_content(one: Path, other: Path) -> bool:
 def _locked(directories: Collection[Path]) -> Iterator[None]:
     """Wait until no other process holds the locks of directories, and hold them.
 
-    Windows and some network file systems have no such locks.
+    Windows, some network file systems and browsers have no such locks.
     """
     with contextlib.ExitStack() as held:
         if sys.platform != "win32":
-            import fcntl
-
             for directory in sorted(directories):
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(ImportError, OSError):
+                    import fcntl
+
                     file = os.open(directory, os.O_RDONLY)
                     held.callback(os.close, file)
                     fcntl.flock(file, fcntl.LOCK_EX)

@@ -116,6 +116,8 @@ def test_operators_that_the_runtime_does_not_know(tmp_path: Path) -> None:
 class Answers:
     """Stands for a worker: gives its answers one after the other."""
 
+    missing = ""
+
     def __init__(self, *answers: float) -> None:
         self.answers = list(answers)
 

@@ -88,6 +88,7 @@ def bench(
         [('original', None), ('standard', None)]
 
     """
+    check_runtime(library)
     import onnxruntime as ort
 
     if rounds is not None and rounds < LEAST_ROUNDS:

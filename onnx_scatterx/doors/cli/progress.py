@@ -30,7 +30,11 @@ def stages(*, quiet: bool = False) -> Iterator[Progress | None]:
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    display = _Display()
+    try:
+        display = _Display()
+    except RuntimeError:  # this Python starts no threads
+        yield None
+        return
     try:
         yield display.tell
     finally:

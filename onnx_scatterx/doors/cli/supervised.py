@@ -26,12 +26,16 @@ _GRACE = 3.0  # seconds to undo an unfinished write
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command, by default that which this process was given; return its exit status."""
-    if sys.platform == "win32":
+    if sys.platform in ("win32", "emscripten"):
         return _work(argv)
     life, held = os.pipe()
     passed_on = {getattr(signal, name) for name in _PASSED_ON} | {signal.SIGTSTP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError:  # this Python starts no processes
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return _work(argv)
     if child == 0:
         os.close(held)
         os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on once

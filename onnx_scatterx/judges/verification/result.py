@@ -9,6 +9,7 @@ import numpy as np
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.judges.verification.array_diff import ArrayDifference, Tolerance
+from onnx_scatterx.runtime.installed import EVALUATOR
 from onnx_scatterx.text.visible import in_lines
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Verification:
     are the sizes that the second model declares as numbers, and the first does not.
     `in_onnxruntime` are the reasons that the second model gives why ONNX Runtime may compute other
     values of it: another last bit, or quantizers that are moved under the default options.
+    If the models ran in onnx's reference evaluator, `missing` says why not in ONNX Runtime.
     """
 
     draws: int
@@ -124,6 +126,7 @@ class Verification:
     fixed: Mapping[str, int] = field(default_factory=dict)
     tolerance: Tolerance | None = None
     in_onnxruntime: tuple[str, ...] = ()
+    missing: str = ""
 
     @property
     def same(self) -> bool:
@@ -145,26 +148,30 @@ class Verification:
         return self.same
 
     def __str__(self) -> str:
+        where = f" in {EVALUATOR}" if self.missing else ""
         if self.interface:
             why = (f"a reason that the second model names: {why}" for why in self.in_onnxruntime)
-            return in_lines(["different:", *(f"  {line}" for line in (*self.interface, *why))])
+            found = (*self.interface, *why, *[self.missing] * bool(self.missing))
+            return in_lines([f"different{where}:", *(f"  {line}" for line in found)])
         lines = []
         if not self.conclusive:
-            lines.append(f"not compared: the first model ran on none of {self._counts()}")
+            lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
         elif self.same:
             but = ""
             if self.zero_signs:
                 but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
-            how = "bit for bit" if self.tolerance is None else f"within {self.tolerance}"
-            lines.append(f"the same, {how}{but}, on {self._counts()}")
+            within = f"{where}, within {self.tolerance}"
+            how = (where or ", bit for bit") if self.tolerance is None else within
+            lines.append(f"the same{how}{but}, on {self._counts()}")
         else:
             word = "only rounding differs" if self.only_rounding else "different"
             how = "" if self.tolerance is None else f" with {self.tolerance}"
-            lines.append(f"{word}, compared{how} on {self._counts()}")
+            lines.append(f"{word}{where}, compared{how} on {self._counts()}")
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        lines += [f"  {self.missing}"] * bool(self.missing)
         if self.conclusive:  # who gave inputs wants to know that they were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:
@@ -219,6 +226,7 @@ class Verification:
             "fixed": dict(self.fixed),
             "rejections": list(self.rejections),
             "in_onnxruntime": list(self.in_onnxruntime),
+            "missing": self.missing,
             "assumed": list(self.assumed),
             "seed": self.seed,
             "seconds": round(self.seconds, 3),

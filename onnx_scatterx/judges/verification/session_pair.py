@@ -51,12 +51,12 @@ class SessionPair:
         """Wait for both models; return how the second fails to load if the first does not."""
         failure = self.before.load(self.timeout)
         if failure is not None:
-            raise VerifyError(_cannot_load("the first model", failure.reason))
+            raise VerifyError(_cannot_load("the first model", failure.reason, self.before))
         failure = self._load(self.after)
         if failure is None:
             return self._load_fused()
         if _UNKNOWN_OPERATOR.search(failure.reason):
-            raise VerifyError(_cannot_load("the second model", failure.reason))
+            raise VerifyError(_cannot_load("the second model", failure.reason, self.after))
         return f"the second model does not load: {failure.reason}"
 
     def _load_fused(self) -> str | None:
@@ -221,16 +221,18 @@ class SessionPair:
             seconds=seconds,
             assumed=assumed,
             tolerance=self.tolerance,
+            missing=self.before.missing,
         )
 
 
 _UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op")
 
 
-def _cannot_load(what: str, reason: str) -> str:
+def _cannot_load(what: str, reason: str, runner: Runner) -> str:
     match = _UNKNOWN_OPERATOR.search(reason)
     if match is None:
-        return f"{what} cannot be loaded by ONNX Runtime: {reason}"
+        told = "; ".join(filter(None, (reason, runner.missing)))
+        return f"{what} cannot be loaded by {runner.judge}: {told}"
     return (
         f"{what} uses the operator {match[1]}, which ONNX Runtime does not know; "
         "in Python, verify takes the library that has it as library="

@@ -36,9 +36,9 @@ from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Assume, clauses, from_metadata
 from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes
+from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.feeds import Declared, validated_inputs
 from onnx_scatterx.runtime.model_files import as_file
-from onnx_scatterx.runtime.worker_client import Runner
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.text.reasons import from_metadata as told_of
@@ -73,6 +73,9 @@ def verify(
     `before` rejects, or dies on, do not count. The sign of a zero may differ in an output that a
     Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it. If `after`
     declares sizes as numbers that are symbols in `before`, they are compared at these sizes.
+
+    If ONNX Runtime is missing, both run in onnx's reference evaluator instead, in this process. The
+    answer says so: that is weaker, since the evaluator is another program.
 
     Args:
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
@@ -144,9 +147,9 @@ def verify(
         library = _existing(library)
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(scratch())
-        one = Runner(as_file(before, first, directory / "before.onnx"), library)
+        one = runner_of(as_file(before, first, directory / "before.onnx"), library)
         stack.enter_context(one)
-        other = Runner(as_file(after, second, directory / "after.onnx"), library)
+        other = runner_of(as_file(after, second, directory / "after.onnx"), library)
         stack.enter_context(other)
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
@@ -154,7 +157,8 @@ def verify(
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)
-            return Verification(0, 0, interface=(failure,), seed=seed, in_onnxruntime=why)
+            nothing = comparison.result(seed, 0.0)
+            return replace(nothing, interface=(failure,), in_onnxruntime=why)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None

@@ -1,8 +1,8 @@
 """The values of a model that depend on known sizes alone, and what they are.
 
 Integers and booleans are those that the interpreter proves, and those that its transfer functions
-give for constants that were found before: no process is started for them. ONNX Runtime computes
-floats, node by node, from such constants.
+give for constants that were found before. So are floats, if no operator rounds otherwise in another
+library: no process is started for them. ONNX Runtime computes the other floats, node by node.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms.constant_runs import (
     COMPUTED,
+    EXACT,
     GENERATORS,
     MOVING,
     ROUNDED,
     NodeRunner,
 )
+
+_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 
 
 class ConstantFinder:
@@ -44,14 +47,15 @@ class ConstantFinder:
         self._bytes = LIMITS.folded_bytes
 
     def find(self, known: Knowledge) -> bool:
-        """Find the values that are known now; return whether ONNX Runtime computed any of them."""
+        """Find the values that are known now; return whether nodes were computed for it."""
         self.known, self.found = known, {}
         before = self._runs
         for _, node, scope in self.nodes():
             if node.op_type == "Constant" and node.domain == "":
                 continue
             for value in node.outputs:
-                array = _integers(scope.values.get(value))
+                result = scope.values.get(value)
+                array = _array(result) if result is not None and result.is_integer else None
                 if array is not None and self._has_room(array.nbytes):
                     self.found[value] = array
             if any(v not in self.found for v in node.outputs):
@@ -90,10 +94,9 @@ class ConstantFinder:
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
             return
         self._runs += 1
-        results: list[np.ndarray] | None
-        if all(dtype is not None and is_integer(dtype) for dtype in dtypes):
-            results = _followed(node, inputs, scope)
-        else:
+        whole = all(dtype is not None and is_integer(dtype) for dtype in dtypes)
+        results = followed(node, inputs, scope) if whole or node.op_type in EXACT else None
+        if results is None and not whole:
             stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
             results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]
@@ -115,25 +118,40 @@ class ConstantFinder:
         return np.asarray(tensor.numpy())
 
 
-def _followed(
+def followed(
     node: ir.Node, inputs: Mapping[str, np.ndarray], scope: Scope
 ) -> list[np.ndarray] | None:
-    """Return what a node on integers gives, if its transfer function follows all of it."""
-    given = [None if v is None else TensorValue.of(inputs[v.name or ""]) for v in node.inputs]
-    results = within_limits(lambda: transferred(scope.call(node, given)))
+    """Return what a node gives, if its transfer function follows all of it.
+
+    If the operator moves elements, it moves their bits, as integers. ONNX Runtime's Where does not
+    keep the sign of a zero.
+    """
+    if node.op_type == "ConstantOfShape":
+        (shape,), filled = inputs.values(), node.attributes.get("value")
+        element = np.float32(0) if filled is None else filled.as_tensor().numpy().ravel()[0]
+        return None if (shape < 0).any() else [np.full(shape, element)]
+    moves = node.op_type in MOVING
+    given = {n: a.view(_BITS.get(a.itemsize, a.dtype)) if moves else a for n, a in inputs.items()}
+    read = [None if v is None else TensorValue.of(given[v.name or ""]) for v in node.inputs]
+    results = within_limits(lambda: transferred(scope.call(node, read)))
     arrays = []
     for value, result in zip(node.outputs, results or (), strict=False):
-        array, known = _integers(result), scope.values[value]
-        if array is None or (result.dtype, array.shape) != (known.dtype, known.static_shape):
+        array, known = _array(result), scope.values[value]
+        if array is None or known.dtype is None:
+            return None
+        array = array.view(known.dtype.numpy()) if moves else array
+        if (array.dtype, array.shape) != (known.dtype.numpy(), known.static_shape):
+            return None
+        if node.op_type == "Where" and np.signbit(array[array == 0]).any():
             return None
         if value.name:
             arrays.append(array)
     return arrays or None
 
 
-def _integers(found: TensorValue | None) -> np.ndarray | None:
-    """Return integers or booleans that are known, if they are few enough."""
-    if found is None or not found.is_integer or found.dtype is None or found.dtype.bitwidth < 8:
+def _array(found: TensorValue) -> np.ndarray | None:
+    """Return the elements of a tensor, if they are known and few enough."""
+    if found.dtype is None or found.dtype.bitwidth < 8:
         return None
     elements = _elements(found)
     if elements is None or elements > LIMITS.elements:

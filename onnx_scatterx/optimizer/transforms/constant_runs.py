@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 from onnx_scatterx.system.child import Failure
 from onnx_scatterx.system.closing import Closing
@@ -38,6 +39,11 @@ MOVING = frozenset(
     )
 )
 """Operators that do not round."""
+
+_ONCE = """Abs Add Cast CastLike Ceil Div Equal Floor Greater GreaterOrEqual Less LessOrEqual Mul
+    Neg Round Sign Sub Where"""
+EXACT = MOVING.union(_ONCE.split())
+"""Operators that round once at most, as IEEE 754 says; some kernels approximate a square root."""
 
 ROUNDED = frozenset({ir.DataType.FLOAT16, ir.DataType.BFLOAT16})
 """Types for which ONNX Runtime may compute in float32, without rounding between two nodes.
@@ -76,7 +82,7 @@ class NodeRunner(Closing):
         version: int,
         stored: Collection[str] = (),
     ) -> list[np.ndarray] | None:
-        """Return the outputs of a node of an operator set, None if ONNX Runtime gives none.
+        """Return the outputs of a node of an operator set, None if there is no ONNX Runtime for it.
 
         ``inputs`` are by the names of the values that the node reads. Those that are ``stored`` in
         the model are initializers: ONNX Runtime packs them for a MatMul, which rounds otherwise.
@@ -84,7 +90,10 @@ class NodeRunner(Closing):
         if self._place is None:
             self._place = self._resources.enter_context(scratch()) / "node.onnx"
         if self._process is None:
-            self._process = self._resources.enter_context(OrtProcess())
+            try:
+                self._process = self._resources.enter_context(OrtProcess())
+            except MissingRuntimeError:
+                return None
             self._opened = 0
         self._place.write_bytes(_model(node, inputs, version, stored).SerializeToString())
         model = ModelFile(self._place).to_request()

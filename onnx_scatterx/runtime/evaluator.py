@@ -1,0 +1,121 @@
+"""A model in onnx's reference evaluator, where there is no ONNX Runtime.
+
+The evaluator is written in Python, and runs in this process. It gives an answer of its own: it
+rounds otherwise than ONNX Runtime, and takes some inputs that ONNX Runtime rejects.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+
+from onnx_scatterx.errors import MissingRuntimeError, one_line
+from onnx_scatterx.runtime.installed import EVALUATOR
+from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner, from_raw, to_raw
+
+
+def runner_of(model: ModelFile, library: str | None = None) -> Runner:
+    """Return a model in ONNX Runtime or, if that is missing, in the evaluator.
+
+    Raises MissingRuntimeError about a library of custom operators that the evaluator cannot run.
+    """
+    try:
+        return Runner(model, library)
+    except MissingRuntimeError as error:
+        if library is not None:
+            raise
+        return Evaluated(model, str(error))
+
+
+class Evaluated(Runner):
+    """One model in the evaluator, which has no optimizations; ``missing`` says why it is there."""
+
+    judge = EVALUATOR
+
+    def __init__(self, model: ModelFile, missing: str) -> None:
+        self._model, self.missing = model, missing
+
+    def close(self) -> None:
+        """Do nothing: no process is there to end."""
+
+    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+        """Load the model; return the error, if any."""
+        from onnx.reference import ReferenceEvaluator
+        from onnx.reference.ops import load_op
+
+        if fused:
+            return Failure("error", f"{self.judge} has no optimizations")
+        try:
+            with _within(timeout):
+                path, data = self._model.path, self._model.data_directory
+                model = onnx.load(path, load_external_data=False)
+                onnx.load_external_data_for_model(model, os.fspath(data or path.parent))
+                strict = [_strict(load_op("", name, None), fits) for name, fits in _FIT.items()]
+                self._evaluator = ReferenceEvaluator(model, new_ops=strict)
+        except Exception as error:
+            return Failure("error", one_line(error))
+        return None
+
+    reload = load
+
+    def run(
+        self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
+    ) -> dict[str, np.ndarray] | Failure:
+        """Return the outputs by name, or why the run failed."""
+        try:
+            with _within(timeout), np.errstate(all="ignore"):
+                found = self._evaluator.run(None, dict(feeds))
+            named = zip(self._evaluator.output_names, found, strict=True)
+            return dict(array for name, value in named for array in _arrays(name, value))
+        except Exception as error:
+            return Failure("error", one_line(error))
+
+
+def _strict(op: type, fits: Callable[..., bool]) -> type:
+    """Return an operator that rejects the inputs that do not fit: NumPy broadcasts updates."""
+
+    def run(self: Any, *inputs: np.ndarray, **attributes: Any) -> Any:
+        if not fits(*inputs, **attributes):
+            raise ValueError(f"{op.__name__} of shapes {[array.shape for array in inputs]}")
+        return op._run(self, *inputs, **attributes)  # type: ignore[attr-defined]
+
+    return type(op.__name__, (op,), {"_run": run})
+
+
+_FIT: dict[str, Callable[..., bool]] = {
+    "Gather": lambda x, i, axis: bool(((i >= -x.shape[axis]) & (i < x.shape[axis])).all()),
+    "ScatterElements": lambda x, i, u, **_: u.shape == i.shape,
+    "ScatterND": lambda x, i, u, **_: u.shape == i.shape[:-1] + x.shape[i.shape[-1] :],
+}
+
+
+def _arrays(name: str, value: object) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield an output's arrays: those of a sequence one by one, none of an absent optional."""
+    if isinstance(value, list):
+        for i, part in enumerate(value):
+            yield from _arrays(f"{name}[{i}]", part)
+    elif value is not None:
+        yield name, from_raw(to_raw(name, np.asarray(value)))
+
+
+@contextlib.contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError at the first call of a function that begins too late."""
+    end, before = time.monotonic() + seconds, sys.getprofile()
+
+    def look(*_: object) -> None:
+        if time.monotonic() > end:
+            raise TimeoutError(f"no answer within {seconds:g} s")
+
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
