@@ -15,6 +15,8 @@ from tests.helpers.support import parse
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import gallery  # type: ignore[import-not-found]
+from gallery_page import LEFT_OUT, TARGETS, page  # type: ignore[import-not-found]
+from gallery_rows import GALLERY  # type: ignore[import-not-found]
 from real_steps import Record  # type: ignore[import-not-found]
 
 RESULTS = json.loads(gallery.RESULTS.read_text(encoding="utf-8"))
@@ -25,7 +27,7 @@ MADE: dict[str, Any] = {
     "standard": SIZES | {"version": "0123"},
     "judge": {"proof": "unknown", "same": False},
     "times": {"ms": 200.0, "machine": "a machine", "runtime": "onnxruntime 1.32.0"}
-    | {t: {"difference": 2e-7, "ratio": 1.25, "quartiles": [1, 2]} for t in gallery.TARGETS},
+    | {t: {"difference": 2e-7, "ratio": 1.25, "quartiles": [1, 2]} for t in TARGETS},
     "tract": {
         "compiler": "tract 1",
         "before": {"verdict": "refused", "why": "no ScatterND"},
@@ -37,34 +39,34 @@ MADE: dict[str, Any] = {
 def test_the_page_is_what_the_results_make() -> None:
     """Where it differs, ``python benchmarks/gallery.py --page`` writes it."""
     _, _, shown = gallery.PAGE.read_text(encoding="utf-8").partition(gallery.BEGINS)
-    assert shown == f"\n{gallery.page(RESULTS)}"
+    assert shown == f"\n{page(RESULTS)}"
 
 
 def test_there_are_enough_models_and_none_twice() -> None:
     assert sum("standard" in found for found in RESULTS.values()) >= 1
-    assert len({shown.title for shown in gallery.GALLERY.values()}) == len(gallery.GALLERY)
-    threads = [s.thread for s in gallery.GALLERY.values()] + [t for _, t in gallery.LEFT_OUT]
+    assert len({shown.title for shown in GALLERY.values()}) == len(GALLERY)
+    threads = [s.thread for s in GALLERY.values()] + [t for _, t in LEFT_OUT]
     assert [t for t in threads if t and not re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", t)] == []
 
 
 def test_a_row() -> None:
-    page = gallery.page({"own": MADE})
+    text = page({"own": MADE})
     cells = "2 → 0 | 9 → 4 | 1.5 | - → yes | 200 | 160 (1.25) | 160 (1.25) | compared: 2e-07"
-    assert f"| own, a file | - | {cells} |" in page
-    assert "- own, a file, tract, before: no ScatterND" in page
-    assert "- tract 1: 0 models of 1 taken and right before, 1 after" in page
-    equal = gallery.page({"own": MADE | {"judge": {"proof": "unknown", "same": True}}})
+    assert f"| own, a file | - | {cells} |" in text
+    assert "- own, a file, tract, before: no ScatterND" in text
+    assert "- tract 1: 0 models of 1 taken and right before, 1 after" in text
+    equal = page({"own": MADE | {"judge": {"proof": "unknown", "same": True}}})
     assert "| compared: equal |" in equal
-    proven = gallery.page({"own": MADE | {"judge": {"proof": "proven", "same": True}}})
+    proven = page({"own": MADE | {"judge": {"proof": "proven", "same": True}}})
     assert "| proven |" in proven
-    unequal = gallery.page({"own": MADE | {"judge": {"proof": "proven", "same": False}}})
+    unequal = page({"own": MADE | {"judge": {"proof": "proven", "same": False}}})
     assert "| proven |" not in unequal
 
 
 def test_a_step_that_failed_is_named() -> None:
-    page = gallery.page({"own": {"export": {"failed": "MemoryError: in /home/me/code/x.py"}}})
-    assert "- own, a file, export: MemoryError: in x.py" in page
-    assert "- 0 models" in page
+    text = page({"own": {"export": {"failed": "MemoryError: in /home/me/code/x.py"}}})
+    assert "- own, a file, export: MemoryError: in x.py" in text
+    assert "- 0 models" in text
 
 
 @pytest.mark.parametrize("right", [True, False])
