@@ -45,7 +45,7 @@ PAGE = ROOT / "docs" / "gallery.md"
 RESULTS = ROOT / "benchmarks" / "gallery.json"
 BEGINS = "<!-- the results begin: benchmarks/gallery.py writes them -->\n"
 SECONDS = 60.0  # of a compiler for one model
-BUDGET = 20.0  # seconds of the runs of a row, at least three rounds
+BUDGET = 10.0  # seconds of the runs of a row, at least three rounds
 WHOLE = (1 << 31) - (1 << 20)  # bytes of a file with all its weights
 
 

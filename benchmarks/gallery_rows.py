@@ -106,12 +106,12 @@ GALLERY: dict[str, Shown] = {
 }
 # fmt: on
 
-FOLDED = "this export has no scatter: the exporter folds the mask that it wrote"
+FOLDED = "with fixed sizes the TorchScript exporter folds its masks, and no scatter is left"
 LEFT_OUT = {
-    ("RF-DETR", "roboflow/rf-detr#1155"): "the exporter of today writes no scatter",
+    ("RF-DETR", "roboflow/rf-detr#1155"): "the dynamo exporter writes no scatter",
     ("Mask2Former", "huggingface/optimum#1063"): FOLDED,
     ("MaskFormer", "open-mmlab/mmdetection#7343"): FOLDED,
-    ("RT-DETR v2", ""): "PyTorch 2.13.0 does not export it",
+    ("RT-DETR v2", ""): "the dynamo exporter does not export it",
     ("DeepSeek V3", "iree-org/iree#20968"): "the experts of one layer have 45 GB of weights",
     ("CenterPoint", "CarkusL/CenterPoint#1"): "its package needs a compiler of CUDA",
     ("BEVFormer", "DerryHub/BEVFormer_tensorrt#59"): "its package needs a compiler of CUDA",
