@@ -25,7 +25,7 @@ def judged_as(found: dict[str, Any]) -> str:
     if judge.get("same"):
         return "compared: equal"
     apart = timed.get(TARGETS[0], {}).get("difference")
-    return "-" if apart is None else f"compared: {apart:.0e}"
+    return "-" if apart is None else f"compared: {apart:.0g}"
 
 
 def timed_as(found: dict[str, Any]) -> list[str]:
