@@ -25,14 +25,16 @@ def judged_as(found: dict[str, Any]) -> str:
     if judge.get("same"):
         return "compared: equal"
     apart = timed.get(TARGETS[0], {}).get("difference")
-    return "-" if apart is None else f"compared: {apart:.0g}"
+    if apart is None:
+        return "-" if judge else "?"
+    return f"compared: {apart:.0g}"
 
 
 def timed_as(found: dict[str, Any]) -> list[str]:
     """Return the cells of the times: before, and after for both targets, with the ratio."""
     timed = found.get("times", {})
     if "ms" not in timed:
-        return ["-"] * (1 + len(TARGETS))
+        return ["-" if timed else "?"] * (1 + len(TARGETS))
     base = timed["ms"]
     shares = (timed[target]["ratio"] for target in TARGETS)
     return [number(base), *(f"{number(base / share)} ({share:.2f})" for share in shares)]
@@ -98,6 +100,8 @@ def page(results: Rows) -> str:
     lines += [f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", *rows]
     lines += ["\n## What the compilers say\n", *words, "\n## Not measured\n", *failed]
     lines += [f"- {linked(*left)}: {reason}" for left, reason in LEFT_OUT.items()]
+    todo = (linked(s.title, s.thread) for name, s in GALLERY.items() if name not in results)
+    lines += [f"- {title}: not yet" for title in todo]
     return "\n".join(lines) + "\n"
 
 
