@@ -64,7 +64,7 @@ def test_a_row() -> None:
 
 
 def test_a_step_that_failed_is_named() -> None:
-    text = page({"own": {"export": {"failed": "MemoryError: in /home/me/code/x.py"}}})
+    text = page({"own": {"export": {"failed": "MemoryError: in /mine/code/x.py"}}})
     assert "- own, a file, export: MemoryError: in x.py" in text
     assert "- 0 models" in text
 
