@@ -127,8 +127,8 @@ class Record:
         if not known or lost:
             method = "forkserver" if step is export else "fork"
             found = apart(method, step, *arguments)
-            if known and "failed" not in found:
-                return dict(known)
+            if known:  # the file is made again, or not; what was measured stays
+                return dict(found if "failed" in found else known)
             results = self.known() | {key: found | {"version": self.code if versioned else ""}}
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / "results.json").write_text(json.dumps(results, indent=1))

@@ -99,6 +99,9 @@ def test_a_record_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert record.find("new", step, made=lost) == {"nodes": 2, "version": "2"}
     assert record.find("new", step, made=str(ran)) == {"nodes": 2, "version": "2"}
     assert ran.read_text() == ".."
+    assert "failed" in record.find("new", lambda: {"failed": "no memory"}, made=lost)
+    assert record.find("new", step) == {"nodes": 2, "version": "2"}
+    assert ran.read_text() == ".."
     anew = Record(tmp_path / "row", stored, "2", anew=True)
     assert anew.find("old", step) == anew.find("old", step) == {"nodes": 2, "version": "2"}
     assert ran.read_text() == "..."
