@@ -144,6 +144,11 @@ def example(name: str, row: Row, batch: int) -> Example:
             import timm
 
             return timm.create_model(row.model.removeprefix("timm:"), **row.config)
+        if row.model.startswith("ultralytics:"):
+            from ultralytics.nn.tasks import PoseModel
+
+            pose = PoseModel(row.model.removeprefix("ultralytics:"), verbose=False)
+            return First(pose.eval(), list(inputs), "")
         return First(built(row), list(inputs), row.result)
 
     return Example(build, inputs, sizes=sizes)

@@ -15,56 +15,38 @@ version of the package measured. ``--page`` only writes the results and the page
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 import json
 import re
-import resource
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx.parser
-from apart import apart
 from real_rows import HOWS, ROWS
+from real_steps import (
+    NO_SIZE,
+    ROOT,
+    Record,
+    Step,
+    counted,
+    difference,
+    export,
+    optimize,
+    version,
+    write_page,
+)
 
 import onnx_scatterx
 
-ROOT = Path(__file__).parents[1]
-
-Step = Callable[..., dict[str, Any]]
 FORMS = ("model", "onnxsim", "onnxslim")  # the export, and what simplifiers make of it
 PAGE = ROOT / "docs" / "real_sizes.md"
 RESULTS = ROOT / "benchmarks" / "real_sizes.json"
 NUMBERS = ("nodes", "scatters", "limits", "seconds", "MB")
-NO_SIZE = "no symbolic size"
 TINY = '<ir_version: 8, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) {y = Neg (x)}'
 BEGINS = "<!-- the results begin: benchmarks/real_sizes.py writes them -->\n"
-
-
-def counted(path: str | Path) -> dict[str, int]:
-    """Return how many nodes and scatters the graph of a file has."""
-    kinds = [node.op_type for node in onnx.load(path, load_external_data=False).graph.node]
-    return {"nodes": len(kinds), "scatters": sum("Scatter" in kind for kind in kinds)}
-
-
-def export(name: str, how: str, folder: str) -> dict[str, Any]:
-    """Export a row, and draw the inputs of the comparison."""
-    import real_models
-    import torch
-
-    torch.set_num_threads(1)
-    row = ROWS[name]
-    traced = real_models.example(name, row, 1)
-    if how.endswith("dynamic") and not any(traced.sizes.values()):
-        return {"failed": NO_SIZE}
-    np.savez(Path(folder, "feeds.npz"), **{n: t.numpy() for n, t in traced.inputs.items()})
-    path = Path(folder, "model.onnx")
-    real_models.export(name, row, how, path)
-    return counted(path)
 
 
 def simplify(tool: str, source: str, target: str) -> dict[str, Any]:
@@ -79,24 +61,6 @@ def simplify(tool: str, source: str, target: str) -> dict[str, Any]:
         model = onnxslim.slim(source)
     onnx.save(model, target, save_as_external_data=model.ByteSize() > 2**31 - 2**20)
     return counted(target)
-
-
-def optimize(source: str, target: str) -> dict[str, Any]:
-    """Optimize a file; return CPU seconds, the peak of memory, and what is left."""
-
-    def seconds() -> float:
-        used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return sum(u.ru_utime + u.ru_stime for u in used)
-
-    before = seconds()
-    result = onnx_scatterx.optimize(source, target="standard")
-    spent = seconds() - before
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    result.save(target)
-    kept = Counter(s.reason.value for s in result.report.scatters if s.reason is not None)
-    limits = sum(n for why, n in kept.items() if "limit of" in why)
-    sizes = {"before": counted(source), "after": counted(target), "MB": peak}
-    return {**sizes, "limits": limits, "kept": dict(kept), "seconds": round(spent, 2)}
 
 
 def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
@@ -123,84 +87,47 @@ def compare(source: str, target: str, feeds: str) -> dict[str, Any]:
     return found
 
 
-def difference(a: Any, b: Any) -> float:
-    """Return 0 for equal bits; else the largest difference by the largest number of ``a``."""
-    if a.tobytes() == b.tobytes():
-        return 0.0 if (a.shape, a.dtype) == (b.shape, b.dtype) else float("inf")
-    finite = np.isfinite(a)
-    if a.shape != b.shape or not np.array_equal(finite, np.isfinite(b)):
-        return float("inf")
-    x, y = a[finite].astype(np.float64), b[finite].astype(np.float64)
-    return float(np.abs(x - y).max(initial=0) / max(np.abs(x).max(initial=0), 1e-30))
-
-
-def version() -> str:
-    """Return a hash of the package's source."""
-    found = hashlib.sha256()
-    for path in sorted((*ROOT.glob("onnx_scatterx/**/*.py"), *ROOT.glob("rewrites/**/*.py"))):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
-
-
-def known(row: Path) -> dict[str, Any]:
-    """Return the results of a row, by export, form and step."""
-    kept = dict(json.loads(RESULTS.read_text())) if RESULTS.exists() else {}
-    path = row / "results.json"
-    return {**kept.get(row.name, {}), **(json.loads(path.read_text()) if path.exists() else {})}
-
-
 class Measured:
     """One export of a row: what is found, and what is still to do with one version of the code."""
 
-    def __init__(self, folder: Path, code: str, anew: bool) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.code, self.anew = folder, code, anew
+    def __init__(self, record: Record, how: str) -> None:
+        self.record, self.how = record, how
+        self.folder = record.folder / how
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def file(self, name: str) -> str:
         """Return the path of a file."""
         return str(self.folder / name)
 
-    def find(self, key: str, step: Step, *arguments: str) -> dict[str, Any]:
-        """Return what a step found, doing it if it is not known."""
-        row, key = self.folder.parent, f"{self.folder.name} {key}"
-        results = known(row)
-        code = self.code if step in (optimize, compare) else ""
-        old = self.anew and results.get(key, {}).get("version") != code
-        if key not in results or old:
-            method = "forkserver" if step is export else "fork"
-            results[key] = apart(method, step, *arguments) | {"version": code}
-            (row / "results.json").write_text(json.dumps(results, indent=1))
-            print(row.name, key, results[key], flush=True)
-        return dict(results[key])
+    def find(self, key: str, step: Step, *arguments: Any, made: str | None = None) -> Any:
+        """Return what a step found, doing it if it is not known, or if its file is lost."""
+        versioned = step in (optimize, compare)
+        key = f"{self.how} {key}"
+        return self.record.find(key, step, *arguments, versioned=versioned, made=made)
 
     def has(self, key: str) -> bool:
         """Return whether nothing is left to do for a step."""
-        found = known(self.folder.parent).get(f"{self.folder.name} {key}", {})
-        return bool(found) and (not self.anew or found["version"] == self.code)
+        return self.record.has(f"{self.how} {key}")
 
     def measure(self) -> None:
         """Do all that is still to do."""
-        name, how = self.folder.parent.name, self.folder.name
-        found = self.find("export", export, name, how, str(self.folder))
+        name = self.record.folder.name
+        given = (name, ROWS[name], self.how, str(self.folder))
+        found = self.find("export", export, *given)
         for form in FORMS if found.get("scatters") else FORMS[: "nodes" in found]:
             source, target = self.file(f"{form}.onnx"), self.file(f"{form}_optimized.onnx")
             runs = found["scatters"] and form != "onnxsim"
             if self.has(form) and (self.has(f"{form} run") or not runs):
                 continue
-            if not Path(self.file("model.onnx")).exists():  # it was exported on another machine
-                again = apart("forkserver", export, name, how, str(self.folder))
-                if "failed" in again:
-                    return
+            model = self.file("model.onnx")
+            if "failed" in self.find("export", export, *given, made=model):
+                return
             if form != "model":
-                made = self.find(f"{form} made", simplify, form, self.file("model.onnx"), source)
+                made = self.find(f"{form} made", simplify, form, model, source, made=source)
                 if "failed" in made:
                     continue
-                if not Path(source).exists():  # it was made on another machine
-                    apart("fork", simplify, form, self.file("model.onnx"), source)
-            done = self.find(form, optimize, source, target)
+            done = self.find(form, optimize, source, target, made=target)
             if runs and "failed" not in done:
-                if not Path(target).exists():
-                    apart("fork", optimize, source, target)
                 self.find(f"{form} run", compare, source, target, self.file("feeds.npz"))
             for written in self.folder.glob(f"{form}_optimized.onnx*"):
                 written.unlink()
@@ -236,7 +163,7 @@ def page(cache: Path) -> str:
     rows, plain, failed, todo, good = [], [], [], [], []
     for name, how in itertools.product(ROWS, HOWS):
         title = f"{name}, {how.replace('_', ', ')}"
-        found = known(cache / name)
+        found = Record(cache / name, RESULTS).known()
         own = {key.removeprefix(f"{how} "): f for key, f in found.items() if key.split()[0] == how}
         good += [own[form] for form in FORMS if "before" in own.get(form, {})]
         bad = {key: f["failed"] for key, f in own.items() if "failed" in f}
@@ -284,10 +211,10 @@ def main() -> None:
     if not args.page:
         onnx_scatterx.optimize(onnx.parser.parse_model(TINY))  # now all modules are imported
         for name, how in itertools.product(args.only, args.how):
-            Measured(args.cache / name / how, code, args.anew).measure()
-    head, _, _ = PAGE.read_text(encoding="utf-8").partition(BEGINS)
-    PAGE.write_text(f"{head}{BEGINS}\n{page(args.cache)}", encoding="utf-8")
-    results = {name: found for name in ROWS if (found := known(args.cache / name))}
+            Measured(Record(args.cache / name, RESULTS, code, args.anew), how).measure()
+    write_page(PAGE, BEGINS, page(args.cache))
+    records = {name: Record(args.cache / name, RESULTS).known() for name in ROWS}
+    results = {name: found for name, found in records.items() if found}
     RESULTS.write_text(json.dumps(results, separators=(",", ":")) + "\n")
 
 

@@ -1,0 +1,213 @@
+"""Measures the models that people name in public issues, and writes ``docs/gallery.md``.
+
+    pip install torch==2.13.0 transformers timm ultralytics ".[prove]"
+    python benchmarks/gallery.py [--only NAME ...] [--with tract=PYTHON ...]
+
+``benchmarks/gallery_rows.py`` has the rows, at published configurations with seeded random weights.
+Each row is exported, optimized for `standard` and for `ort-cpu`, proven and compared, timed in ONNX
+Runtime, and given to the compilers of ``--with``, each with its interpreter, before and after.
+Each step is a process of its own, so a failure costs one cell. ``--only`` makes some rows, and a
+run goes on where the last one ended. ``--file`` measures a model of yours, such as a pretrained
+one: its hash must be the one that you give. ``--page`` only writes the page of what is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import re
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from gallery_page import STEPS, TARGETS, page, shortened
+from gallery_rows import GALLERY, Shown
+from real_steps import (
+    ROOT,
+    Record,
+    counted,
+    difference,
+    export,
+    optimize,
+    version,
+    write_page,
+)
+
+import onnx_scatterx
+
+PAGE = ROOT / "docs" / "gallery.md"
+RESULTS = ROOT / "benchmarks" / "gallery.json"
+BEGINS = "<!-- the results begin: benchmarks/gallery.py writes them -->\n"
+SECONDS = 60.0  # of a compiler for one model
+BUDGET = 10.0  # seconds of the runs of a row, at least three rounds
+WHOLE = (1 << 31) - (1 << 20)  # bytes of a file with all its weights
+
+
+def take(path: str, sha256: str, folder: str) -> dict[str, Any]:
+    """Take a file of the caller's, if its content has the hash; draw its inputs."""
+    from onnx_scatterx.doors.devices.subject import feeds_of
+
+    content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    if content != sha256.lower():
+        return {"failed": f"the hash of the file is {content}"}
+    np.savez(Path(folder, "feeds.npz"), **feeds_of(Path(path)))  # type: ignore[arg-type]
+    onnx.save(onnx.load(path), Path(folder, "model.onnx"), save_as_external_data=True)
+    return counted(path)
+
+
+def pack(folder: str) -> dict[str, Any]:
+    """Put the weights of an export into its file, if it can hold them; return its size in MB."""
+    path = Path(folder, "model.onnx")
+    model = onnx.load(path)
+    if (size := model.ByteSize()) < WHOLE:
+        onnx.save(model, path)
+        path.with_name("model.onnx.data").unlink(missing_ok=True)
+    Path(folder, "packed").touch()
+    return {"MB": round(size / 1e6, 1)}
+
+
+def judge(before: str, after: str, feeds: str) -> dict[str, Any]:
+    """Prove two files equal, and compare them on the inputs of the export."""
+    with np.load(feeds) as file:
+        given = dict(file)
+    found = onnx_scatterx.verify(before, after, prove=True, samples=0, feeds=[given])
+    assert found.proof is not None
+    whys = [v.why for v in found.proof.outputs.values() if v.why]
+    return {"proof": found.proof.kind, "same": bool(found), "why": whys[:1], "ran": found.accepted}
+
+
+def times(folder: str, feeds: str) -> dict[str, Any]:
+    """Let a model and its results take turns in ONNX Runtime, on one thread."""
+    import onnxruntime as ort
+    from turns import Variant, ratios, seconds
+
+    with np.load(feeds) as file:
+        given = dict(file)
+    runs: dict[str, Any] = {}
+    for name in ("model", *TARGETS):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads, options.log_severity_level = 1, 4
+        session = onnx_scatterx.session(Path(folder, f"{name}.onnx"), session_options=options)
+        fed = {value.name: given[value.name] for value in session.get_inputs()}
+        runs[name] = Variant(run=lambda session=session, fed=fed: session.run(None, fed))
+    first = runs.pop("model")
+    expected = first.run()
+    found: dict[str, Any] = {}
+    for name, made in runs.items():
+        apart = [difference(a, b) for a, b in zip(expected, made.run(), strict=True)]
+        found[name] = {"difference": max(apart)}
+    rounds = max(3, min(25, int(BUDGET / (4 * max(seconds(first.run, 1), 1e-3)))))
+    base, shares = ratios(first, runs, rounds)
+    for name, share in shares.items():
+        low, middle, high = statistics.quantiles(share, n=4)
+        found[name] |= {"ratio": middle, "quartiles": [low, high]}
+    return found | {
+        "ms": base * 1e3,
+        "rounds": rounds,
+        "machine": machine(),
+        "runtime": f"onnxruntime {ort.__version__}",
+    }
+
+
+def machine() -> str:
+    """Return the processor and how many cores it has here."""
+    told = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    name = re.search(r"model name\s*: (.*)", told)
+    return f"{name[1] if name else platform.machine()}, {os.cpu_count()} cores"
+
+
+def ask(name: str, python: str, model: str, feeds: str) -> dict[str, Any]:
+    """Give a model to a compiler: as it is, and optimized for the compiler's own target."""
+    from onnx_scatterx.doors.devices.checking import judged, truths
+    from onnx_scatterx.doors.devices.process import ConsumerProcess
+    from onnx_scatterx.doors.devices.registry import consumer_of
+
+    consumer = consumer_of(name)
+    with np.load(feeds) as file:
+        given = dict(file)
+    files = {"before": Path(model), "after": Path(model).with_name(f"{name}.onnx")}
+    given = {n: array for n, array in given.items() if n in inputs_of(model)}
+    truth = truths(files["before"], [given])[0]
+    onnx_scatterx.optimize(model, target=consumer.adapter.profile).save(files["after"])
+    found: dict[str, Any] = {}
+    with ConsumerProcess(consumer, python, SECONDS) as process:
+        found["compiler"] = f"{name} {process.version}"
+        for when, file in files.items():
+            check = judged(consumer, process.run(file, given), truth, file)
+            found[when] = {"verdict": check.verdict, "why": shortened(check.message)}
+            found[when]["nodes"] = check.nodes[:1]
+    files["after"].unlink()
+    return found
+
+
+def inputs_of(model: str) -> set[str]:
+    """Return the names of the inputs of a file."""
+    return {value.name for value in onnx.load(model, load_external_data=False).graph.input}
+
+
+def measure(
+    record: Record, shown: Shown | None, file: list[str] | None, compilers: dict[str, str]
+) -> None:
+    """Do all that is still to do for a row."""
+    folder, name = record.folder, record.folder.name
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {n: str(folder / f"{n}.onnx") for n in ("model", *TARGETS)}
+    model, feeds = paths["model"], str(folder / "feeds.npz")
+    if all(map(record.has, (*STEPS, *compilers))) or "failed" in record.known().get("export", {}):
+        return
+    if shown is None:
+        make: tuple[Any, ...] = (take, *(file or ("", "")), str(folder))
+    else:
+        make = (export, name, shown.built_from(name), shown.how, str(folder))
+    found = record.find("export", *make, versioned=False, made=model)
+    if "failed" not in found:
+        packed = str(folder / "packed")
+        record.find("size", pack, str(folder), versioned=False, made=packed)
+        for target in TARGETS:
+            record.find(target, optimize, model, paths[target], target, made=paths[target])
+        record.find("judge", judge, model, paths[TARGETS[0]], feeds)
+        record.find("times", times, str(folder), feeds)
+        for compiler, python in compilers.items():
+            record.find(compiler, ask, compiler, python, model, feeds)
+    for left in (p for p in folder.iterdir() if p.suffix != ".json"):
+        left.unlink()
+
+
+def main() -> None:
+    """Measure what is left to measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    names = {"nargs": "+", "metavar": "NAME", "choices": GALLERY}
+    parser.add_argument("--only", default=list(GALLERY), **names)
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "gallery"))
+    parser.add_argument("--with", dest="compilers", nargs="+", default=[], metavar="NAME=PYTHON")
+    parser.add_argument("--file", nargs=3, metavar=("NAME", "PATH", "SHA256"), help="your model")
+    parser.add_argument("--anew", action="store_true", help="measure again with this version")
+    parser.add_argument("--page", action="store_true", help="write the page of what is measured")
+    args = parser.parse_args()
+    code, compilers = version(), dict(pair.split("=", 1) for pair in args.compilers)
+    name, *file = args.file or ("",)
+    for row in [] if args.page else [name] if name else args.only:
+        record = Record(args.cache / row, RESULTS, code, args.anew)
+        measure(record, None if name else GALLERY[row], file, compilers)
+        publish(args.cache)
+    publish(args.cache)
+
+
+def publish(cache: Path) -> None:
+    """Write the results and the page."""
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    rows = dict.fromkeys((*GALLERY, *kept, *(p.name for p in sorted(cache.glob("*")))))
+    records = {row: Record(cache / row, RESULTS).known() for row in rows}
+    results = {row: found for row, found in records.items() if found}
+    RESULTS.write_text(json.dumps(results, separators=(",", ":")) + "\n")
+    write_page(PAGE, BEGINS, page(results))
+
+
+if __name__ == "__main__":
+    main()
