@@ -64,12 +64,12 @@ def test_what_cannot_be_compared_is_an_error() -> None:
 
 def test_strict() -> None:
     with pytest.raises(
-        onnx_scatterx.TargetError, match="1 violation of the target rknn: "
+        onnx_scatterx.TargetError, match="1 violation of the target ncnn: "
     ) as found:
-        onnx_scatterx.optimize(parse(FIXED), target="rknn", strict=True)
+        onnx_scatterx.optimize(parse(FIXED), target="ncnn", strict=True)
     assert found.value.report.violations
-    assert pickle.loads(pickle.dumps(found.value)).report.target == "rknn"
-    assert onnx_scatterx.optimize(parse(ROW), target="rknn", strict=True).report.removed == 1
+    assert pickle.loads(pickle.dumps(found.value)).report.target == "ncnn"
+    assert onnx_scatterx.optimize(parse(ROW), target="ncnn", strict=True).report.removed == 1
 
 
 def test_progress() -> None:
