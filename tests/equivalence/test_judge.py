@@ -14,9 +14,10 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.judges.equivalence.core import arithmetic, logic
-from onnx_scatterx.judges.equivalence.core.terms import apply, variable
+from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, apply, variable
 from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses, coordinates
 from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.gathers import in_range
 from tests.helpers.support import parse
 
 FOLDER = Path(onnx_scatterx.__file__).parent / "judges" / "equivalence"
@@ -250,3 +251,8 @@ def test_many_models_are_proven(tmp_path: Path) -> None:
     assert outcome.proof == "proven"
     assert outcome.done.endswith("verified, proven")
     assert not summary.unproven
+
+
+def test_indices_of_an_unknown_type_are_not_judged() -> None:
+    with pytest.raises(UnsupportedError, match="indices whose type is not known"):
+        in_range(apply("what an unknown operator gives", ()), arithmetic.integer(3))

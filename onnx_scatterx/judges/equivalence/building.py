@@ -276,7 +276,7 @@ class Builder:
             low, high = range_of(dtype)
             along = pointing(node, k, inputs)
             if along is not None:
-                low, high = 0, most(along)
+                dtype, low, high = "int64", 0, most(along)
 
             def define(
                 at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high

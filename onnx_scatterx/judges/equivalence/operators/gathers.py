@@ -30,6 +30,8 @@ def counted_from_front(index: Term, d: Term, world: World) -> Term:
 
 def in_range(index: Term, d: Term) -> Term:
     """Return the condition that an element exists at an index."""
+    if index.sort != "integer":
+        raise UnsupportedError("indices whose type is not known")
     return both(at_most(-d, index), below(index, d))
 
 
