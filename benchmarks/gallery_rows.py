@@ -117,4 +117,4 @@ LEFT_OUT = {
     ("BEVFormer", "DerryHub/BEVFormer_tensorrt#59"): "its package needs a compiler of CUDA",
     ("Faster R-CNN", "microsoft/onnxruntime#17434"): "its package needs operators of torchvision",
 }
-"""Models that people name and that have no row: the title and the thread, and why."""
+"""The models without a row: title, thread, and the reason."""
