@@ -26,7 +26,7 @@ from onnx_scatterx.system.record import recorded
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
 
 
 @overload
@@ -170,7 +170,8 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.judges.verification import DifferenceError, verify
+    from onnx_scatterx.judges.verification.result import DifferenceError
+    from onnx_scatterx.judges.verification.verifying import verify
 
     observer.stage("verifying")
     found = verify(before, after, **{"on_progress": observer.stage, **arguments})

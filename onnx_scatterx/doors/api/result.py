@@ -15,7 +15,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.system.record import Files
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
 
 
 M = TypeVar("M", onnx.ModelProto, ir.Model)

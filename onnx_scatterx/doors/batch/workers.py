@@ -101,7 +101,7 @@ def run_task(task: Task) -> Outcome:
     """Optimize or inspect one model; every error is in the outcome."""
     from onnx_scatterx.doors.api import inspect, optimize
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
-    from onnx_scatterx.judges.verification import verify
+    from onnx_scatterx.judges.verification.verifying import verify
 
     start = time.perf_counter()
 

@@ -44,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
-    from onnx_scatterx.doors.benchmarking import bench
+    from onnx_scatterx.doors.benchmarking.models import bench
 
     models = named_models(args.models)
     targets = args.target.split(",") if args.target else []

@@ -21,7 +21,7 @@ from onnx_scatterx.text.option_values import above_zero, count
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
-    from onnx_scatterx.doors.devices import Check
+    from onnx_scatterx.doors.devices.checking import Check
     from onnx_scatterx.doors.devices.registry import Consumer
 
 _DONE, _NO = 0, 1

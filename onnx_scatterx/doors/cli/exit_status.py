@@ -14,7 +14,7 @@ from onnx_scatterx.options import words
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.report import Report
 
 _DONE, _NO, _FAILED, _UNKNOWN = 0, 1, 2, 3
@@ -51,7 +51,7 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
 
 def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
     """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
-    from onnx_scatterx.judges.verification import verify
+    from onnx_scatterx.judges.verification.verifying import verify
 
     with stages(quiet=getattr(args, "quiet", False)) as tell:
         return verify(before, after, on_progress=tell, **{**checks(args), **more})

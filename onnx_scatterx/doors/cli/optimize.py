@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import onnx_ir as ir
 
     from onnx_scatterx.ir.given import AnyModel
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.report import Report
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.rendering import Group
     from onnx_scatterx.optimizer.targets.violations import Violation
 

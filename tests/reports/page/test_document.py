@@ -12,7 +12,7 @@ import pytest
 from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.judges.verification import Verification
+from onnx_scatterx.judges.verification.result import Verification
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import About, bytes_text
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel

@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
 from onnx_scatterx.optimizer.reports.report import Report
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
 
 KINDS = {
     Action.KEPT: ("kept", "kept"),
