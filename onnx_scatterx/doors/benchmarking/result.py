@@ -10,11 +10,11 @@ import numpy as np
 
 from onnx_scatterx.doors.benchmarking.node_times import NodeTime, by_operator
 from onnx_scatterx.doors.benchmarking.statistics import Spread
-from onnx_scatterx.optimizer.reports.rendering import group, table, text_of
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table, group, table
+from onnx_scatterx.text.visible import as_json, plain
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.rendering import Group, Table
+    from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table, group, table
 
 _OPERATORS = 12  # that are shown; JSON has all
 _NUMBERS = ("ms", "quartiles", "times as fast", "95 % sure")
@@ -43,19 +43,19 @@ class Timing:
         """Return everything as plain data."""
         return {
             "name": self.name,
-            "seconds": _plain(self.spread),
+            "seconds": plain(self.spread),
             "rounds": self.times.tolist(),
             "difference": self.difference,
             "operators": [
                 {"op": op, "nodes": count, "seconds": seconds}
                 for op, (count, seconds) in by_operator(self.node_times).items()
             ],
-            "nodes": [{"node": t.node, "op": t.op, "seconds": t.seconds} for t in self.node_times],
+            "nodes": plain(self.node_times),
         }
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class Benchmark(ShownInTables):
     """Models timed in turns. ``sizes`` are those of the inputs' named dims."""
 
     timings: tuple[Timing, ...]
@@ -73,7 +73,7 @@ class Benchmark:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {
-            "models": [t.to_dict() | {"speedup": _plain(self.speedup(t))} for t in self.timings],
+            "models": [t.to_dict() | {"speedup": plain(self.speedup(t))} for t in self.timings],
             "sizes": dict(self.sizes),
             "threads": self.threads,
             "onnxruntime": self.version,
@@ -91,18 +91,12 @@ class Benchmark:
         rounds = f"{len(self.timings[0].times)} rounds"
         return ", ".join([*sizes, threads, rounds, f"ONNX Runtime {self.version}"])
 
-    def __rich__(self) -> Group:
+    def shown(self) -> Group:
+        """Return the tables."""
         tables = [self._times()]
         if any(t.node_times for t in self.timings):
             tables.append(self._operators())
         return group(*tables)
-
-    def plain(self) -> str:
-        """Return the tables as lines, with tabs between the cells."""
-        return self.__rich__().plain()
-
-    def __str__(self) -> str:
-        return text_of(self.__rich__())
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
@@ -150,14 +144,6 @@ class Benchmark:
     def _operators(self) -> Table:
         names = self._names()
         return table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
-
-
-def _plain(spread: Spread) -> dict[str, Any]:
-    return {
-        "median": spread.median,
-        "quartiles": list(spread.quartiles),
-        "interval": list(spread.interval),
-    }
 
 
 def _ms(seconds: float) -> str:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             **settings(args),
         }
         if args.json:
-            text = as_json([found.to_dict() for found in explanations(model, args.node, **options)])
+            text = as_json(explanations(model, args.node, **options))
         else:
             text = explain(model, args.node, width=width, **options)
     show_text(text)
