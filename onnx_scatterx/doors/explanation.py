@@ -11,7 +11,7 @@ from onnx_scatterx.doors.advice.advise import advise_on
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Entry, ScatterReport

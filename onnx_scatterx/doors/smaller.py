@@ -11,7 +11,7 @@ from onnx_scatterx.doors.advice.sizes import fitting_sizes
 from onnx_scatterx.doors.api.inspection import loaded_ir
 from onnx_scatterx.doors.api.optimization import optimize
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.settings import Settings

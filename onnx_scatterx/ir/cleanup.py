@@ -1,4 +1,4 @@
-"""Changing many inputs in linear time, and removing nodes that nothing reads any more.
+"""Models that are copied, changed in linear time, and lose the nodes that nothing reads any more.
 
 onnx_ir copies all inputs of a node for each change. A dead node is removed with the chains and
 constants that only it reads.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.graphs import graphs_of, nodes_within
 
 _MANY = 16
@@ -101,3 +102,25 @@ def _dismantle(graph: ir.Graph) -> None:
             _dismantle(body)
         set_inputs(node, ())
     graph.remove(list(graph))
+
+
+def become(model: ir.Model, other: ir.Model) -> None:
+    """Give a model the graph and the functions of another one, which is not used further."""
+    model.graph = other.graph
+    model.functions.clear()
+    model.functions.update(other.functions)
+
+
+def cloned(model: ir.Model) -> ir.Model:
+    """Return a copy of a model.
+
+    Raises ModelError if a function or a graph reads an undefined value. ONNX Runtime may never run
+    such a function, but it cannot be copied.
+    """
+    try:
+        return model.clone()
+    except RuntimeError as error:
+        first: BaseException = error
+        while isinstance(first.__cause__, Exception):
+            first = first.__cause__
+        raise ModelError(f"the model cannot be copied: {first}") from first

@@ -15,7 +15,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.data import HOLD_TENSORS, is_inside
 from onnx_scatterx.ir.graphs import all_graphs
 

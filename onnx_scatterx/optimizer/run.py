@@ -9,11 +9,10 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
-from onnx_scatterx.ir.graphs import all_graphs, nodes_within
+from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.ir.outside import follow_links
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.optimizer.assumptions.clauses import (
     METADATA,

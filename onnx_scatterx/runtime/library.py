@@ -1,4 +1,7 @@
-"""The path of the C++ library: beside the installed package."""
+"""Whether ONNX Runtime is installed, and the path of the C++ library beside the package.
+
+There `verify` runs models in the EVALUATOR.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,20 @@ import os
 import sys
 from pathlib import Path
 
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.reading import is_utf8
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.errors import MissingRuntimeError, ScatterXError, one_line
+from onnx_scatterx.system.reading import is_utf8, note_read
+
+EVALUATOR = "onnx's reference evaluator"
+
+
+def needed() -> None:
+    """Raise MissingRuntimeError if ONNX Runtime cannot be imported."""
+    try:
+        import onnxruntime  # noqa: F401 - is it there?
+    except ImportError as error:
+        told = f"ONNX Runtime is missing ({one_line(error)}): pip install onnxruntime"
+        raise MissingRuntimeError(told) from error
+
 
 _ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
 

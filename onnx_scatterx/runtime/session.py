@@ -11,10 +11,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.io import AnyModel, ModelSource
 from onnx_scatterx.ir.outside import set_base_dir
-from onnx_scatterx.runtime.installed import needed
-from onnx_scatterx.runtime.library import library_path
+from onnx_scatterx.runtime.library import library_path, needed
 from onnx_scatterx.system.scratch import scratch
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope

@@ -8,8 +8,8 @@ from typing import Unpack
 import onnx_ir as ir
 
 from onnx_scatterx.ir import io as model_io
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.cleanup import cloned
+from onnx_scatterx.ir.io import AnyModel, ModelSource
 from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import About

@@ -13,7 +13,7 @@ from onnx_scatterx.doors.api.inspection import about_model, opened_ir
 from onnx_scatterx.doors.api.result import Result
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.collection import raised_gc_threshold
-from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
+from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import file_size
@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import NATIVE, Options, Strict
 from onnx_scatterx.system.observer import Observer, Progress, Watch
-from onnx_scatterx.system.record import recorded
+from onnx_scatterx.system.reading import recorded
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 
 if TYPE_CHECKING:

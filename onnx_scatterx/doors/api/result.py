@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.optimizer.reports.report import Report
-from onnx_scatterx.system.record import Files
+from onnx_scatterx.system.reading import Files
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.verification.result import Verification

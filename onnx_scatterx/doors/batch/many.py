@@ -22,7 +22,7 @@ from onnx_scatterx.ir.opset import check_known
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import Observer, Progress
-from onnx_scatterx.system.record import recorded
+from onnx_scatterx.system.reading import recorded
 
 Running = Callable[[Sequence[Path]], None]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.record import KnownFiles, files_read
+from onnx_scatterx.system.reading import KnownFiles, files_read
 from onnx_scatterx.system.scratch import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")

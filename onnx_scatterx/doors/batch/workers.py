@@ -16,7 +16,7 @@ from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
 from onnx_scatterx.doors.batch.summary import Outcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.options import DEFAULTS
-from onnx_scatterx.system.record import Files, note_read, recorded
+from onnx_scatterx.system.reading import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
 

@@ -10,7 +10,7 @@ from onnx_scatterx.doors.cli.arguments import add_json, add_model, add_options, 
 from onnx_scatterx.doors.cli.models import STREAM, given_model, require_stream, write_model
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.reading import note_read
 from onnx_scatterx.system.writing import Writing
 
 

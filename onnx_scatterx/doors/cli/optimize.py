@@ -37,14 +37,14 @@ from onnx_scatterx.doors.cli.models import (
 from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.reading import note_read
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.option_values import count
 
 if TYPE_CHECKING:
     import onnx_ir as ir
 
-    from onnx_scatterx.ir.given import AnyModel
+    from onnx_scatterx.ir.io import AnyModel
     from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.report import Report
 

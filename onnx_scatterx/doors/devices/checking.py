@@ -18,9 +18,8 @@ from onnx_scatterx.doors.devices.comparing import deviation
 from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
 from onnx_scatterx.doors.devices.registry import Consumer, consumer_of
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.ir.io import load
+from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.judges.verification.valid_inputs import valid_draws
 from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner

@@ -19,10 +19,10 @@ from onnx_scatterx.doors.api.result import M
 from onnx_scatterx.doors.extraction.private import weight_of
 from onnx_scatterx.doors.extraction.trials import parts_of
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.optimizer.reports.entries import Entry
 from onnx_scatterx.optimizer.settings import Settings

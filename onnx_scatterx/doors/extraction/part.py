@@ -16,12 +16,10 @@ from onnx_scatterx.doors.extraction.private import (
     remove_texts,
     weight_of,
 )
-from onnx_scatterx.ir.cleanup import read_by
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned, read_by
 from onnx_scatterx.ir.data import from_proto
-from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of
+from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, is_scatterx_domain
 from onnx_scatterx.ir.save import as_bytes
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 
 Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
 """The type and the shape of an input."""

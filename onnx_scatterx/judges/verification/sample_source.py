@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.inferred import inferred
+from onnx_scatterx.ir.constants import inferred
 from onnx_scatterx.judges.verification.index_bounds import compared_constants, input_constraints
 from onnx_scatterx.judges.verification.interface import Input, Interface
 from onnx_scatterx.judges.verification.result import Draw

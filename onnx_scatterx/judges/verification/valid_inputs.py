@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.ir.given import AnyModel
-from onnx_scatterx.ir.io import load
+from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.judges.verification.interface import Interface
 from onnx_scatterx.judges.verification.result import Draw
 from onnx_scatterx.judges.verification.sample_source import SampleSource, SamplingPolicy
 from onnx_scatterx.judges.verification.sampler import MOST_ELEMENTS
 from onnx_scatterx.optimizer.assumptions.clauses import clauses
 from onnx_scatterx.optimizer.targets.cost_model.sizes import check_sizes
-from onnx_scatterx.runtime.model_files import as_file
+from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.runtime.worker_client import Failure, Runner
 from onnx_scatterx.system.scratch import scratch
 

@@ -10,7 +10,7 @@ from itertools import count
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.scatterx_domain import FUNCTIONS, domain_of
+from onnx_scatterx.ir.graphs import FUNCTIONS, domain_of
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
 from onnx_scatterx.optimizer.native.nodes import new_nodes, set_fallback

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import nodes_within
-from onnx_scatterx.ir.scatterx_domain import DOMAIN, OPERATOR, is_scatterx_domain
+from onnx_scatterx.ir.graphs import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.wiring import Wired, Wiring
+from onnx_scatterx.ir.graphs import Wired, Wiring
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.reports.sketch import Excerpt, Sketch
 

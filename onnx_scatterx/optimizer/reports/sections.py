@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.wiring import Wiring
+from onnx_scatterx.ir.graphs import Wiring
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.copies import Moved, copies_of, moved

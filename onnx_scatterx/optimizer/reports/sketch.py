@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.wiring import Wired, Wiring
+from onnx_scatterx.ir.graphs import Wired, Wiring
 from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS
 
 MOST_NODES = 30  # that are shown one by one

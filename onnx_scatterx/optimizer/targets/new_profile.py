@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs, called_function
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.graphs import all_graphs, called_function, is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.convergence import interpret
 from onnx_scatterx.optimizer.targets.profile_schema import check_profile
 

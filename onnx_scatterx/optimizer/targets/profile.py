@@ -61,8 +61,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.targets.limits import NO_LIMITS, OperatorLimits
 from onnx_scatterx.optimizer.targets.profile_schema import check_profile
 from onnx_scatterx.optimizer.targets.target import Target
-from onnx_scatterx.system.reading import read_toml
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.reading import note_read, read_toml
 
 _DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (

@@ -12,8 +12,13 @@ from collections.abc import Callable, Collection, Iterator
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.graphs import RANDOM, called_function, graphs_of, live_nodes
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.graphs import (
+    RANDOM,
+    called_function,
+    graphs_of,
+    is_scatterx_domain,
+    live_nodes,
+)
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
 """Operators that draw random numbers, and those that define quantized weights."""

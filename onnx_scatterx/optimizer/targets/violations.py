@@ -13,9 +13,8 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.graphs import called_function
+from onnx_scatterx.ir.graphs import called_function, is_scatterx_domain
 from onnx_scatterx.ir.opset import newer_opset, obstacles
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.convergence import interpret
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import become, cloned
+from onnx_scatterx.ir.cleanup import become, cloned
 from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, nodes_within
 from onnx_scatterx.optimizer.lift.lift_gather import is_gather
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter

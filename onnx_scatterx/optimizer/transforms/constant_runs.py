@@ -16,8 +16,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
-from onnx_scatterx.system.child import Failure
-from onnx_scatterx.system.closing import Closing
+from onnx_scatterx.system.child import Closing, Failure
 from onnx_scatterx.system.scratch import scratch
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})

@@ -14,8 +14,8 @@ from collections.abc import Collection, Container
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.constants import constant, overridable
+from onnx_scatterx.ir.cleanup import cloned
+from onnx_scatterx.ir.constants import constant, inferred, overridable
 from onnx_scatterx.ir.graphs import (
     all_graphs,
     called_function,
@@ -23,7 +23,6 @@ from onnx_scatterx.ir.graphs import (
     graphs_of,
     nodes_within,
 )
-from onnx_scatterx.ir.inferred import inferred
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms.fit_target import AttachFallbacks
 from onnx_scatterx.optimizer.transforms.job import NUMBER

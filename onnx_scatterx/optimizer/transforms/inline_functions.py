@@ -9,9 +9,8 @@ from __future__ import annotations
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.graphs import called_function, may_be_operator
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.cleanup import cloned
+from onnx_scatterx.ir.graphs import called_function, is_scatterx_domain, may_be_operator
 from onnx_scatterx.optimizer.transforms.job import Job
 
 SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})

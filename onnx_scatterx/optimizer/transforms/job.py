@@ -10,9 +10,8 @@ from typing import NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import is_read
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import Wiring, all_graphs
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.wiring import Wiring
 from onnx_scatterx.optimizer.analysis.domain.scope import Scope
 from onnx_scatterx.optimizer.analysis.misread import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis

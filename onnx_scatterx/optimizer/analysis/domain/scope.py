@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.graphs import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.assumptions.clauses import Clause

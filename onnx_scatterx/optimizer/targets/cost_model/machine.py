@@ -14,8 +14,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.reading import read_toml
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.reading import note_read, read_toml
 
 VARIABLE = "ONNX_SCATTERX_MACHINE"
 KINDS = ("Concat", "Elementwise", "Gather", "Pad", "ScatterX", "Slice", "Transpose")
