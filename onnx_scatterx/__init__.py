@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from onnx_scatterx import theory as theory
     from onnx_scatterx import torch as torch
     from onnx_scatterx.doors.api.inspection import inspect as inspect
+    from onnx_scatterx.doors.api.optimization import Result as Result
     from onnx_scatterx.doors.api.optimization import optimize as optimize
-    from onnx_scatterx.doors.api.result import Result as Result
     from onnx_scatterx.doors.batch.many import inspect_many as inspect_many
     from onnx_scatterx.doors.batch.many import optimize_many as optimize_many
     from onnx_scatterx.doors.batch.summary import Summary as Summary

@@ -169,8 +169,7 @@ def run_task(task: Task) -> Outcome:
 def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
     """Return the advice about the result for a model; other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.doors.explanation import advise
-    from onnx_scatterx.doors.smaller import smaller
+    from onnx_scatterx.doors.explanation import advise, smaller
 
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options

@@ -33,8 +33,7 @@ def advised(
     """Return a report that says what to do next; each command in it was tried."""
     if not report.is_open and not report.growth:
         return report
-    from onnx_scatterx.doors.explanation import advise
-    from onnx_scatterx.doors.smaller import smaller
+    from onnx_scatterx.doors.explanation import advise, smaller
 
     command, given = command_of(args, output), settings(args)
     found = advise(model, command=command, **given) if report.is_open else ()

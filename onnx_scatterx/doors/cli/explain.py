@@ -8,11 +8,11 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_model,
     add_options,
+    given_model,
     read_target,
     settings,
 )
 from onnx_scatterx.doors.cli.exit_status import command_of
-from onnx_scatterx.doors.cli.models import given_model
 from onnx_scatterx.doors.cli.output import show_text, terminal_width
 from onnx_scatterx.doors.cli.progress import stages
 

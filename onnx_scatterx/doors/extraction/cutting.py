@@ -15,7 +15,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
-from onnx_scatterx.doors.api.result import M
+from onnx_scatterx.doors.api.optimization import M
 from onnx_scatterx.doors.extraction.private import weight_of
 from onnx_scatterx.doors.extraction.trials import parts_of
 from onnx_scatterx.errors import ScatterXError, did_you_mean

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 
 import onnx_ir as ir
 
-from onnx_scatterx.doors.extraction.neighbourhood import (
+from onnx_scatterx.doors.extraction.part import (
+    Declared,
     Neighbourhood,
     owners_in,
+    part_of,
     region_of,
     top_level,
 )
-from onnx_scatterx.doors.extraction.part import Declared, part_of
 from onnx_scatterx.doors.extraction.private import weight_of
 from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
 from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge
