@@ -68,8 +68,7 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
 # Heavy libraries are imported when a name is first used.
 _NAMES = {
     "doors.api.inspection": "inspect",
-    "doors.api.optimization": "optimize",
-    "doors.api.result": "Result",
+    "doors.api.optimization": "Result optimize",
     "doors.batch.many": "inspect_many optimize_many",
     "doors.batch.summary": "Summary",
     "doors.benchmarking.models": "bench",

@@ -16,8 +16,7 @@ from numpy.typing import DTypeLike
 
 from onnx_scatterx.export.request import Request, described
 from onnx_scatterx.export.standard import gathering, native, scattering
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Scattering
+from onnx_scatterx.theory.scattering import Gathering, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 

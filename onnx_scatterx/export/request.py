@@ -12,8 +12,7 @@ import onnx_ir as ir
 from numpy.typing import DTypeLike
 
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 _OLDEST = 13

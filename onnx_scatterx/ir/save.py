@@ -26,15 +26,15 @@ from onnx_scatterx.ir.data import (
     to_proto,
 )
 from onnx_scatterx.ir.graphs import is_scatterx_domain
-from onnx_scatterx.ir.outside import placed
-from onnx_scatterx.ir.parse import check_data, form_of, judged, read_back
-from onnx_scatterx.ir.save_data import (
+from onnx_scatterx.ir.outside import (
     DataFile,
     Sources,
     bring_data_files,
     free_place,
+    placed,
     sources_of,
 )
+from onnx_scatterx.ir.parse import check_data, form_of, judged, read_back
 from onnx_scatterx.system.reading import Files
 from onnx_scatterx.system.writing import Writing
 

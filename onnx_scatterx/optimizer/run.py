@@ -18,11 +18,12 @@ from onnx_scatterx.optimizer.assumptions.clauses import (
     METADATA,
     Clause,
     as_metadata,
+    at_sizes,
     check,
+    equalities,
     from_metadata,
 )
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import template
-from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of
 from onnx_scatterx.optimizer.reports.entries import Action
@@ -31,7 +32,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.targets.cost_model.sizes import check_sizes
+from onnx_scatterx.optimizer.targets.cost_model.costs import check_sizes
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer

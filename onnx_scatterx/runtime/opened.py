@@ -16,9 +16,8 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource, check_file, load, note_model, save
-from onnx_scatterx.ir.outside import moved
+from onnx_scatterx.ir.outside import is_within, moved
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
-from onnx_scatterx.ir.save_data import is_within
 from onnx_scatterx.runtime.array_files import Declared, validated_inputs
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.session import check_runtime

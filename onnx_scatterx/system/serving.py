@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
-from onnx_scatterx.system.marked import MARK, end_all
+from onnx_scatterx.system.scratch import MARK, end_all
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from onnx_scatterx.doors.extraction.part import (
     top_level,
 )
 from onnx_scatterx.doors.extraction.private import weight_of
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
+from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, TensorValue
 from onnx_scatterx.optimizer.lift.node_names import names_of
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols

@@ -33,8 +33,7 @@ from onnx_scatterx.judges.verification.proving import judged, needed, proven
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
-from onnx_scatterx.optimizer.assumptions.clauses import Assume, clauses, from_metadata
-from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes
+from onnx_scatterx.optimizer.assumptions.clauses import Assume, at_sizes, clauses, from_metadata
 from onnx_scatterx.runtime.array_files import Declared, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.opened import as_file

@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.optimizer.emit.made_values import Attributes
+from onnx_scatterx.optimizer.emit.dry_run import Attributes
 
 
 class _Place(NamedTuple):

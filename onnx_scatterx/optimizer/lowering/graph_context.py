@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from onnx_scatterx.ir.names import Names
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lowering.rule import Rule
 from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, obstacle

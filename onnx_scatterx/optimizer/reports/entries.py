@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx_scatterx.optimizer.lift.bounds import Duplicates
 from onnx_scatterx.optimizer.lift.copies import Moved
-from onnx_scatterx.optimizer.lift.uniqueness import Duplicates
 from onnx_scatterx.optimizer.reports.index_map import IndexMap
 from onnx_scatterx.optimizer.reports.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal

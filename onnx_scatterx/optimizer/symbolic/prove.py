@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.memo import Memo
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.sampled_facts import SampledFacts
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,

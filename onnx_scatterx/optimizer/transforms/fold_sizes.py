@@ -23,21 +23,18 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
-from onnx_scatterx.optimizer.analysis.misread import misread_node
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.emit.nodes import NodeWriter
 from onnx_scatterx.optimizer.lowering.runtime_patterns import packed
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.constant_finder import ConstantFinder
-from onnx_scatterx.optimizer.transforms.constant_runs import NodeRunner
-from onnx_scatterx.optimizer.transforms.declared_shapes import declare_known
-from onnx_scatterx.optimizer.transforms.inline_functions import inline_sized_functions
-from onnx_scatterx.optimizer.transforms.inline_if import inline_known_ifs
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.constant_finder import ConstantFinder, NodeRunner
+from onnx_scatterx.optimizer.transforms.inline_if import inline_known_ifs, inline_sized_functions
+from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.write_sizes import declare_known
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written

@@ -24,8 +24,7 @@ from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget, own_budget
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import refusals
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
 from onnx_scatterx.optimizer.transforms.shorten_shapes import index_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 

@@ -19,8 +19,7 @@ from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.job import Job, Pass
 
 _SMALL = 64  # bytes of a constant that is compared
 

@@ -21,8 +21,7 @@ from onnx_scatterx.optimizer.lowering.selection import GatherSelection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 

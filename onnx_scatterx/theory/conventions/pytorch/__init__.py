@@ -23,7 +23,6 @@ from onnx_scatterx.theory.conventions.pytorch.elements import (
     take_along_dim,
 )
 from onnx_scatterx.theory.conventions.pytorch.indexing import index_put, setitem
-from onnx_scatterx.theory.conventions.pytorch.masks import masked_fill, masked_scatter
 from onnx_scatterx.theory.conventions.pytorch.rows import (
     index_add,
     index_copy,
@@ -32,6 +31,8 @@ from onnx_scatterx.theory.conventions.pytorch.rows import (
 )
 from onnx_scatterx.theory.conventions.pytorch.slices import (
     diagonal_scatter,
+    masked_fill,
+    masked_scatter,
     select_scatter,
     slice_scatter,
 )

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_element, nothing
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
+    by_element,
     check_choice,
     check_dtype,
     check_range,
     check_same_dtype,
+    nothing,
 )
 from onnx_scatterx.theory.conventions.composed import Mean, Rounded, rounded_once, without_self
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
@@ -29,8 +32,7 @@ from onnx_scatterx.theory.conventions.pytorch.arguments import (
     extent,
     wrap,
 )
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 _DEPRECATED = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
