@@ -12,8 +12,7 @@ from typing import Any, Unpack
 from onnx_scatterx.doors.advice.advise import advise_on
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import fitting_sizes
-from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
-from onnx_scatterx.doors.api.optimization import optimize
+from onnx_scatterx.doors.api.optimization import inspect_records, loaded_ir, optimize
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice, Way

@@ -1,4 +1,4 @@
-"""Models that are copied, changed in linear time, and lose the nodes that nothing reads any more.
+"""Changing models: copies, names for new values, inputs in linear time, and dead nodes.
 
 onnx_ir copies all inputs of a node for each change. A dead node is removed with the chains and
 constants that only it reads.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.graphs import graphs_of, nodes_within
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, nodes_within
 
 _MANY = 16
 
@@ -124,3 +124,27 @@ def cloned(model: ir.Model) -> ir.Model:
         while isinstance(first.__cause__, Exception):
             first = first.__cause__
         raise ModelError(f"the model cannot be copied: {first}") from first
+
+
+class Names:
+    """Names that no value or node of a model has."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._taken: set[str] = set()
+        for graph in all_graphs(model):
+            self._taken.update(graph.initializers)
+            self._taken.update(v.name for v in graph.inputs if v.name)
+            for node in graph:
+                self._taken.add(node.name or "")
+                self._taken.update(v.name for v in node.outputs if v.name)
+        self._next: dict[str, int] = {}
+
+    def new(self, stem: str) -> str:
+        """Return a name with this stem that is not taken, and take it."""
+        while True:
+            number = self._next.get(stem, 0)
+            self._next[stem] = number + 1
+            name = f"{stem}_{number}" if number else stem
+            if name not in self._taken:
+                self._taken.add(name)
+                return name

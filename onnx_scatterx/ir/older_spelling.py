@@ -22,7 +22,7 @@ import numpy as np
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.ir.names import Names
+from onnx_scatterx.ir.cleanup import Names
 
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
 """Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""

@@ -19,13 +19,12 @@ from onnx_ir.passes.common import ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.check import check
-from onnx_scatterx.ir.cleanup import cloned
+from onnx_scatterx.ir.cleanup import Names, cloned
 from onnx_scatterx.ir.collection import quiet
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
 from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain
-from onnx_scatterx.ir.names import Names
 from onnx_scatterx.ir.older_spelling import Spelling, difference, older_spelling
 
 _CONVERTER = "onnxscript.version_converter"

@@ -19,8 +19,7 @@ from onnx_scatterx.ir.io import AnyModel, ModelSource, check_file, load, note_mo
 from onnx_scatterx.ir.outside import is_within, moved
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
 from onnx_scatterx.runtime.array_files import Declared, validated_inputs
-from onnx_scatterx.runtime.library import library_path
-from onnx_scatterx.runtime.session import check_runtime
+from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 from onnx_scatterx.system.child import Failure
 from onnx_scatterx.system.scratch import scratch

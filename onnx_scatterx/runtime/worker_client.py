@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.runtime.library import needed
+from onnx_scatterx.runtime.session import needed
 from onnx_scatterx.system.child import Answer, Child, Closing, Failure
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self
 
 from onnx_scatterx.errors import one_line
-from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.observer import postponed
 from onnx_scatterx.system.scratch import MARK, end_all
 from onnx_scatterx.system.serving import RawTensor, receive, send
 

@@ -1,19 +1,27 @@
-"""Progress of a call: one object that reports to callers and the log, passed to long tasks.
+"""A call in progress: what it reports, to callers and the log, and signals that end it.
 
 Stages are reported by their names, with how much is done of how much: 0 of 0 if that is unknown.
+
+Python raises KeyboardInterrupt on Ctrl-C, so that every ``finally`` runs. Here SIGTERM and SIGHUP
+do the same. Only the main thread runs handlers of signals.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from onnx_scatterx.text.visible import visible
 
 if TYPE_CHECKING:
     import onnx_ir as ir
+
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Is called with a stage's name, how much of it is done, and of how much (0 if unknown)."""
@@ -66,3 +74,60 @@ class Observer:
 
 NOBODY = Observer()
 """Reports to the log alone."""
+
+
+# SIGHUP: the terminal was closed. SIGBREAK: Ctrl-Break on Windows.
+_NAMES = ("SIGTERM", "SIGHUP", "SIGBREAK")
+_ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal other than that of Ctrl-C ends the process."""
+
+    def __init__(self, number: int) -> None:
+        """Remember the number of the signal."""
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Raise `Stopped` in this block if a signal tells the process to end.
+
+    Signals that are ignored (``nohup``) or have a handler are not changed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in ours:
+            signal.signal(number, _stop)
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _stop(number: int, _: FrameType | None) -> NoReturn:
+    raise Stopped(number)
+
+
+@contextlib.contextmanager
+def postponed() -> Iterator[None]:
+    """Delay Ctrl-C and the other signals that end a program until this block ends."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
+    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

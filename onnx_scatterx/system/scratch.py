@@ -25,7 +25,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.observer import postponed
 
 _ROUNDS = 100  # of looking for processes, which may start others meanwhile
 MARK = "ONNX_SCATTERX_FOLDER"

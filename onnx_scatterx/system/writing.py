@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.observer import postponed
 from onnx_scatterx.system.reading import Files, KnownFiles, files_read
 from onnx_scatterx.system.scratch import scratch
 

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Literal, TypeVar
 
 from onnx_scatterx.errors import one_line
-from onnx_scatterx.system.interrupts import Stopped, postponed, stoppable
+from onnx_scatterx.system.observer import Stopped, postponed, stoppable
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -17,9 +17,8 @@ from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.judges.verification.array_diff import compare
 from onnx_scatterx.judges.verification.interface import narrowing
 from onnx_scatterx.judges.verification.sample_source import valid_draws
-from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.opened import OpenModel, as_file
-from onnx_scatterx.runtime.session import check_runtime
+from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
 from onnx_scatterx.system.child import Failure

@@ -30,7 +30,7 @@ from onnx_scatterx.doors.cli import targets as cli_targets
 from onnx_scatterx.doors.cli import verify as cli_verify
 from onnx_scatterx.doors.cli.output import end_line, only_ours, print_error, report_bug, show
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.system.interrupts import Stopped, stoppable
+from onnx_scatterx.system.observer import Stopped, stoppable
 from onnx_scatterx.system.reading import recorded
 
 

@@ -151,7 +151,7 @@ def _drawn(
     args: argparse.Namespace, model: str | onnx.ModelProto
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     from onnx_scatterx.judges.verification.sample_source import valid_draws
-    from onnx_scatterx.runtime.library import library_path
+    from onnx_scatterx.runtime.session import library_path
 
     library = str(library_path()) if args.library else None
     seed = args.seed or 0

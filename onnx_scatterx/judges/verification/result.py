@@ -8,7 +8,7 @@ import numpy as np
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.judges.verification.array_diff import ArrayDifference, Tolerance
-from onnx_scatterx.runtime.library import EVALUATOR
+from onnx_scatterx.runtime.session import EVALUATOR
 from onnx_scatterx.text.visible import in_lines, plain_fields
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.names import Names
+from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.emit.dry_run import Attributes
 
 

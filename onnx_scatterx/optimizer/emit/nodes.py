@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.names import Names
+from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import Attributes, DryRun, MadeValues
 from onnx_scatterx.optimizer.emit.forms import other_form

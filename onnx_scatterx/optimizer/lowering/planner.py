@@ -1,4 +1,4 @@
-"""The cheapest plan for a region, or for a box of it: every rule that can write it is asked.
+"""One graph to rewrite, and the cheapest plan for a region of it: every rule is asked.
 
 The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
 leaves a part of a plan in the graph.
@@ -12,17 +12,20 @@ Most rules need every axis to be written in full, except the one that is searche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, Region, RegionRule, Rule
+from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingViews
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -31,7 +34,48 @@ from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, minimum, term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted
+from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt, granted
+
+
+@dataclass(frozen=True)
+class GraphContext:
+    """A graph, and all that is the same in every round of planning."""
+
+    graph: ir.Graph
+    scope: Scope
+    rules: Sequence[Rule]
+    names: Names
+    constants: Constants
+    constant_nodes: bool  # constants must be nodes, as there can be no initializers
+    target: Target
+    costs: Costs
+    note_planned: Callable[[ir.Node], None] = lambda _: None
+    """Is called with each node that is being planned, to report progress."""
+    last_bits: bool = False
+    """Whether the last bits of functions may depend on the place of an element."""
+
+    kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
+    """Scatters that were kept, and stay so: the target takes them as they are."""
+
+    @property
+    def known(self) -> Known:
+        """What is known of its values."""
+        return Known(self.scope, self.constants)
+
+    def writer(self) -> Writer:
+        """Return a writer of nodes into the graph."""
+        return Writer(
+            self.graph,
+            self.scope,
+            self.names,
+            constant_nodes=self.constant_nodes,
+            target=self.target,
+        )
+
+    def obstacle(self, node: ir.Node) -> FloatReason | None:
+        """Return why a node must be kept if ONNX Runtime runs the model, or None."""
+        return obstacle(node, self.known) if self.target.onnxruntime else None
 
 
 @dataclass(frozen=True)

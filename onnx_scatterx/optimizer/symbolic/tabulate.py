@@ -16,8 +16,8 @@ import numpy as np
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.blocks import blocks
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.intervals import interval_of
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.monomial import interval_of
 from onnx_scatterx.optimizer.symbolic.polynomial import Term
 from onnx_scatterx.optimizer.symbolic.symbols import Symbol, coord, lookup
 

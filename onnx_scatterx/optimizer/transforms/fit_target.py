@@ -15,15 +15,20 @@ Some compilers of devices reject a scatter with the default reduction, or misrea
     after    Reshape(Transpose(Reshape(x)))      with axes merged that move together
 
 The forms are those that are used for scatters (``emit.forms``): they compute the same bits.
+
+Different functions have different domains, which the model and every function with such nodes must
+import.
 """
 
 from __future__ import annotations
+
+from itertools import count
 
 import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import FUNCTIONS, all_graphs, domain_of
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
@@ -34,11 +39,52 @@ from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, objection, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
-from onnx_scatterx.optimizer.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback
+from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
+from onnx_scatterx.optimizer.native.nodes import new_nodes, set_fallback
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.optimizer.targets.violations import refusals
 from onnx_scatterx.optimizer.transforms.job import Job, Lowered, Pass
+
+
+def attach_fallbacks(model: ir.Model) -> bool:
+    """Fold transposes into the new ScatterX nodes of a model and add the functions that they call.
+
+    Equal bodies are one function. The result is whether there are such nodes.
+    """
+    places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    fallbacks: dict[FallbackSpec, ir.Function] = {}
+    for place in places:
+        fold_transposes(place)
+        for node, body in list(new_nodes(place)):
+            if body not in fallbacks:
+                fallbacks[body] = _add(model, body)
+            set_fallback(node, fallbacks[body])
+            place.opset_imports.setdefault(node.domain, 1)
+    for function in fallbacks.values():
+        model.graph.opset_imports.setdefault(function.domain, 1)
+    if fallbacks:
+        _raise_version(model)
+    return bool(fallbacks)
+
+
+def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
+    """Add the function of a body, in a new domain."""
+    taken = {function.domain for function in model.functions.values()}
+    domain = next(name for name in map(domain_of, count(1)) if name not in taken)
+    function = fallback(body, domain)
+    model.functions[function.identifier()] = function
+    return function
+
+
+def _raise_version(model: ir.Model) -> None:
+    if (model.ir_version or 0) < 4:
+        # Before version 4 an initializer had to be an input, but was a constant.
+        constants = [v for v in model.graph.inputs if v.name in model.graph.initializers]
+        for value in constants:
+            model.graph.inputs.remove(value)
+    model.ir_version = max(model.ir_version or 0, FUNCTIONS)
 
 
 class LowerOperatorSet(Pass):

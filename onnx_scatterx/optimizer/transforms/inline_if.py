@@ -18,14 +18,13 @@ from collections import Counter
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.ir.cleanup import cloned, remove_dead, replace_uses
+from onnx_scatterx.ir.cleanup import Names, cloned, remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import (
     called_function,
     is_scatterx_domain,
     may_be_operator,
     nodes_within,
 )
-from onnx_scatterx.ir.names import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.transforms.job import Job, Pass

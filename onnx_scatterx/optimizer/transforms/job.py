@@ -10,9 +10,8 @@ from typing import ClassVar, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import is_read
+from onnx_scatterx.ir.cleanup import Names, is_read
 from onnx_scatterx.ir.graphs import Wiring, all_graphs
-from onnx_scatterx.ir.names import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
@@ -27,7 +26,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import (
 )
 from onnx_scatterx.optimizer.lift.node_names import NodeNames, names_of
 from onnx_scatterx.optimizer.lowering.commit import Outcome
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.settings import Settings

@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.lift.quantization import (
     operands_of,
     whole_axes,
 )
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.quantizer_paths import reached
 from onnx_scatterx.optimizer.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget

@@ -18,7 +18,7 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, own_budget
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.transforms.job import Job, Pass

@@ -25,7 +25,7 @@ from onnx_scatterx.optimizer.lift.quantization import (
     is_quantizer,
     operands_of,
 )
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.runtime_patterns import obstacle
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.transforms.job import Job, Pass

@@ -16,7 +16,6 @@ from onnx_scatterx.theory.conventions.axes import (
     check_same_dtype,
     nothing,
 )
-from onnx_scatterx.theory.conventions.composed import Rounded, rounded_once
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
     INDICES,
     LONG,
@@ -29,6 +28,7 @@ from onnx_scatterx.theory.conventions.pytorch.arguments import (
     vector,
     wrap,
 )
+from onnx_scatterx.theory.conventions.pytorch.elements import Rounded, rounded_once
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering, combine
 from onnx_scatterx.theory.transformer import XTransformer
 
