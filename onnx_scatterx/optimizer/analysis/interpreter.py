@@ -93,7 +93,7 @@ CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.
 
 @dataclass(eq=False)
 class Interpreter:
-    """Walks a model once; ``convergence.interpret`` is the way to use it.
+    """Walks a model once; ``model_analysis.interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     ``ruled_out`` are pairs of a size and a number that it cannot be; ``suspected`` are pairs that

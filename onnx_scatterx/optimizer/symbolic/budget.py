@@ -1,6 +1,6 @@
 """Budgets: the steps of a question, of a part of the work and of a command; and what is kept.
 
-A step is a price (``prices``), not a time, and the cost of a question depends only on the question
+A step is a price (``limits``), not a time, and the cost of a question depends only on the question
 and on the known facts. So what is found does not depend on the machine, on the order of hashes, or
 on what the process did before. If the answer of a question is remembered, it costs the part that
 asks again as much as the first time, and the command nothing.

@@ -3,8 +3,6 @@
 None of them changes the results of an optimized model. Beyond a limit less is known, so a scatter
 may be kept that could be removed, and the report names the budget if one was spent.
 
-A step is 5 microseconds (``prices``).
-
 A step is 5 microseconds of the machine on which ``python benchmarks/prices.py`` measured them. The
 script measures them again. Prices are part of the result, since they decide when a limit is
 reached: they are numbers here, and never measured while a model is optimized.

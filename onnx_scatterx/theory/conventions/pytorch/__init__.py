@@ -5,8 +5,8 @@
                    gather, take_along_dim, take
     rows.py        index_copy, index_add, index_fill, index_select   each slice along a dim
     indexing.py    index_put, setitem (``x[index] = value``)         each place that tensors give
-    masks.py       masked_scatter, masked_fill                       each true element of a mask
     slices.py      slice_scatter, select_scatter, diagonal_scatter   nothing, or a line
+                   masked_scatter, masked_fill                       each true element of a mask
 
 The arguments are PyTorch's own, as NumPy arrays (bfloat16 is that of ml_dtypes). If PyTorch refuses
 a call, this is a ``ValueError`` that names the argument. If updates collide, PyTorch does not
