@@ -1,6 +1,6 @@
 """Measures the prices of the steps that a command may take.
 
-They are in ``onnx_scatterx/optimizer/symbolic/prices.py``.
+They are in ``onnx_scatterx/optimizer/symbolic/limits.py``.
 
     python benchmarks/prices.py
 
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.convergence import interpret
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import own_budget
 from onnx_scatterx.optimizer.symbolic.prove import Facts

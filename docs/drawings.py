@@ -12,7 +12,7 @@ from pathlib import Path
 
 import onnx_scatterx
 from onnx_scatterx.optimizer.pipeline import PIPELINE
-from onnx_scatterx.optimizer.reports.page.graph_figure import graph_figure
+from onnx_scatterx.optimizer.reports.page.map_figure import graph_figure
 from onnx_scatterx.system.writing import write_text
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory import picture

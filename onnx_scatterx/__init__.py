@@ -18,71 +18,43 @@ if TYPE_CHECKING:
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
     from onnx_scatterx import torch as torch
-    from onnx_scatterx.doors.api import Result, inspect, optimize
-    from onnx_scatterx.doors.batch import inspect_many, optimize_many
-    from onnx_scatterx.doors.batch.summary import Summary
-    from onnx_scatterx.doors.benchmarking import Benchmark, bench
-    from onnx_scatterx.doors.bound_cache import cache_pairs, check_bound_cache
-    from onnx_scatterx.doors.devices import check
-    from onnx_scatterx.doors.explanation import advise, explain
-    from onnx_scatterx.doors.extraction import Part, extract
-    from onnx_scatterx.errors import (
-        MissingConsumerError,
-        MissingRuntimeError,
-        ModelError,
-        ScatterXError,
-        VerifyError,
-    )
-    from onnx_scatterx.judges.verification import DifferenceError, Verification, verify
-    from onnx_scatterx.optimizer.reports.entries import Action, GatherReport, ScatterReport
-    from onnx_scatterx.optimizer.reports.report import Report, TargetError
-    from onnx_scatterx.optimizer.targets.target import Target
-    from onnx_scatterx.passes import RemoveScatters
-    from onnx_scatterx.runtime.library import library_path
-    from onnx_scatterx.runtime.opened import run_model
-    from onnx_scatterx.runtime.session import session
-    from onnx_scatterx.text.reasons import Reason, Refusal
+    from onnx_scatterx.doors.api.optimization import Result as Result
+    from onnx_scatterx.doors.api.optimization import inspect as inspect
+    from onnx_scatterx.doors.api.optimization import optimize as optimize
+    from onnx_scatterx.doors.batch.many import inspect_many as inspect_many
+    from onnx_scatterx.doors.batch.many import optimize_many as optimize_many
+    from onnx_scatterx.doors.batch.summary import Summary as Summary
+    from onnx_scatterx.doors.benchmarking.models import bench as bench
+    from onnx_scatterx.doors.benchmarking.result import Benchmark as Benchmark
+    from onnx_scatterx.doors.bound_cache import cache_pairs as cache_pairs
+    from onnx_scatterx.doors.bound_cache import check_bound_cache as check_bound_cache
+    from onnx_scatterx.doors.devices.checking import check as check
+    from onnx_scatterx.doors.explanation import advise as advise
+    from onnx_scatterx.doors.explanation import explain as explain
+    from onnx_scatterx.doors.extraction.cutting import Part as Part
+    from onnx_scatterx.doors.extraction.cutting import extract as extract
+    from onnx_scatterx.errors import MissingConsumerError as MissingConsumerError
+    from onnx_scatterx.errors import MissingRuntimeError as MissingRuntimeError
+    from onnx_scatterx.errors import ModelError as ModelError
+    from onnx_scatterx.errors import ScatterXError as ScatterXError
+    from onnx_scatterx.errors import VerifyError as VerifyError
+    from onnx_scatterx.judges.verification.result import DifferenceError as DifferenceError
+    from onnx_scatterx.judges.verification.result import Verification as Verification
+    from onnx_scatterx.judges.verification.verifying import verify as verify
+    from onnx_scatterx.optimizer.reports.entries import Action as Action
+    from onnx_scatterx.optimizer.reports.entries import GatherReport as GatherReport
+    from onnx_scatterx.optimizer.reports.entries import ScatterReport as ScatterReport
+    from onnx_scatterx.optimizer.reports.report import Report as Report
+    from onnx_scatterx.optimizer.reports.report import TargetError as TargetError
+    from onnx_scatterx.optimizer.targets.target import Target as Target
+    from onnx_scatterx.passes import RemoveScatters as RemoveScatters
+    from onnx_scatterx.runtime.opened import run_model as run_model
+    from onnx_scatterx.runtime.session import library_path as library_path
+    from onnx_scatterx.runtime.session import session as session
+    from onnx_scatterx.text.reasons import Reason as Reason
+    from onnx_scatterx.text.reasons import Refusal as Refusal
 
     __version__: str
-
-__all__ = [
-    "Action",
-    "Benchmark",
-    "DifferenceError",
-    "GatherReport",
-    "MissingConsumerError",
-    "MissingRuntimeError",
-    "ModelError",
-    "Part",
-    "Reason",
-    "Refusal",
-    "RemoveScatters",
-    "Report",
-    "Result",
-    "ScatterReport",
-    "ScatterXError",
-    "Summary",
-    "Target",
-    "TargetError",
-    "Verification",
-    "VerifyError",
-    "__version__",
-    "advise",
-    "bench",
-    "cache_pairs",
-    "check",
-    "check_bound_cache",
-    "explain",
-    "extract",
-    "inspect",
-    "inspect_many",
-    "library_path",
-    "optimize",
-    "optimize_many",
-    "run_model",
-    "session",
-    "verify",
-]
 
 if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
     # The folder of the rules is a link. A clone without symbolic links has a text file instead.
@@ -94,44 +66,30 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
     )
 
 # Heavy libraries are imported when a name is first used.
-_HOMES = {
-    "Action": "optimizer.reports.entries",
-    "Benchmark": "doors.benchmarking",
-    "DifferenceError": "judges.verification",
-    "GatherReport": "optimizer.reports.entries",
-    "MissingConsumerError": "errors",
-    "MissingRuntimeError": "errors",
-    "ModelError": "errors",
-    "Part": "doors.extraction",
-    "Reason": "text.reasons",
-    "Refusal": "text.reasons",
-    "RemoveScatters": "passes",
-    "Report": "optimizer.reports.report",
-    "Result": "doors.api",
-    "ScatterReport": "optimizer.reports.entries",
-    "ScatterXError": "errors",
-    "Summary": "doors.batch.summary",
-    "Target": "optimizer.targets.target",
-    "TargetError": "optimizer.reports.report",
-    "Verification": "judges.verification",
-    "VerifyError": "errors",
-    "advise": "doors.explanation",
-    "bench": "doors.benchmarking",
-    "cache_pairs": "doors.bound_cache",
-    "check": "doors.devices",
-    "check_bound_cache": "doors.bound_cache",
-    "explain": "doors.explanation",
-    "extract": "doors.extraction",
-    "inspect": "doors.api",
-    "inspect_many": "doors.batch",
-    "library_path": "runtime.library",
-    "optimize": "doors.api",
-    "optimize_many": "doors.batch",
-    "run_model": "runtime.opened",
-    "session": "runtime.session",
-    "verify": "judges.verification",
+_NAMES = {
+    "doors.api.optimization": "Result inspect optimize",
+    "doors.batch.many": "inspect_many optimize_many",
+    "doors.batch.summary": "Summary",
+    "doors.benchmarking.models": "bench",
+    "doors.benchmarking.result": "Benchmark",
+    "doors.bound_cache": "cache_pairs check_bound_cache",
+    "doors.devices.checking": "check",
+    "doors.explanation": "advise explain",
+    "doors.extraction.cutting": "Part extract",
+    "errors": "MissingConsumerError MissingRuntimeError ModelError ScatterXError VerifyError",
+    "judges.verification.result": "DifferenceError Verification",
+    "judges.verification.verifying": "verify",
+    "optimizer.reports.entries": "Action GatherReport ScatterReport",
+    "optimizer.reports.report": "Report TargetError",
+    "optimizer.targets.target": "Target",
+    "passes": "RemoveScatters",
+    "runtime.opened": "run_model",
+    "runtime.session": "library_path session",
+    "text.reasons": "Reason Refusal",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 _MODULES = ("export", "passes", "rewrites", "theory", "torch")
+__all__ = sorted([*_HOMES, "__version__"])
 
 if not TYPE_CHECKING:  # else a misspelt name would be one of an unknown type
 

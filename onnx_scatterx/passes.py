@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.transforms.fix_sizes import FixSizes
+from onnx_scatterx.optimizer.transforms.fold_sizes import FixSizes
 from onnx_scatterx.options import DEFAULTS, Options
 
 __all__ = [

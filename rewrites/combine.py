@@ -10,10 +10,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.optimizer.mosaic.cells import Cell
-from onnx_scatterx.optimizer.mosaic.regions import Reduced
+from onnx_scatterx.optimizer.mosaic.strided_interval import Reduced
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region, edges
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, edges
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.optimizer.symbolic.terms import Term

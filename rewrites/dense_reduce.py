@@ -26,9 +26,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.along_axis import iota
-from onnx_scatterx.optimizer.emit.reduce import is_ordered, reduced, reducers
-from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.reduce import iota, is_ordered, reduced, reducers, select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, term

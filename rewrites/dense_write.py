@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.along_axis import iota
+from onnx_scatterx.optimizer.emit.reduce import iota
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.search import (

@@ -18,9 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.along_axis import iota
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
-from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of

@@ -18,14 +18,12 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
-from onnx_scatterx.optimizer.emit.along_axis import iota, take
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
-from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select, take
 from onnx_scatterx.optimizer.lift.canonical import modulus_of
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, dim_of
-from onnx_scatterx.rewrites.helpers.positions import Positions, positions
+from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

@@ -18,8 +18,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.optimizer.symbolic.terms import Term, floor_div, term

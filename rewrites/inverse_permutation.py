@@ -12,9 +12,8 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.analysis.domain.origins import read_value
-from onnx_scatterx.optimizer.emit.along_axis import take
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, take
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of, symbol_of

@@ -22,9 +22,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
 from onnx_scatterx.optimizer.emit.reshape import reshape
-from onnx_scatterx.optimizer.emit.select import select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, term

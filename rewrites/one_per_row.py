@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
-from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of
-from onnx_scatterx.rewrites.helpers.lines import hits
-from onnx_scatterx.rewrites.helpers.positions import Positions, positions
+from onnx_scatterx.rewrites.helpers.cuts import hits
+from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 

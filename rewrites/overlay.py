@@ -22,11 +22,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.optimizer.mosaic.cells import Cell
-from onnx_scatterx.optimizer.mosaic.regions import View
-from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, View
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.symbolic.terms import Term

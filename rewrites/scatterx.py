@@ -13,8 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.native.encoding import Layout, encode
-from onnx_scatterx.optimizer.native.nodes import make_node
+from onnx_scatterx.optimizer.native.nodes import Layout, encode, make_node
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal
 

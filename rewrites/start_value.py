@@ -18,8 +18,13 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import (
+    Gather,
+    Scatter,
+    is_gather,
+    is_scatter,
+    lift_scatter,
+)
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 

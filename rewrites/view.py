@@ -16,11 +16,9 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingView
-from onnx_scatterx.optimizer.mosaic.regions import View
-from onnx_scatterx.optimizer.mosaic.strided_interval import ONE
+from onnx_scatterx.optimizer.mosaic.strided_interval import ONE, View
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
-from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.native.nodes import is_native
 

@@ -1,25 +1,30 @@
-"""Explain: the known facts about each scatter or gather of a model, and what is done with it."""
+"""Explanations, and commands that were tried: for what is kept, and for a result that is larger."""
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from onnx_scatterx.doors.advice.advise import advise_on
-from onnx_scatterx.doors.advice.change import Command
-from onnx_scatterx.doors.api.inspection import inspect_records, loaded_ir
+from onnx_scatterx.doors.advice.change import Change, Command
+from onnx_scatterx.doors.advice.sizes import fitting_sizes
+from onnx_scatterx.doors.api.optimization import inspect_records, loaded_ir, optimize
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.given import AnyModel
-from onnx_scatterx.optimizer.reports.advice import Advice
+from onnx_scatterx.ir.io import AnyModel
+from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Entry, ScatterReport
+from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.reports.sections import parts
 from onnx_scatterx.optimizer.run import command_budget
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import budget, own_budget, within_limits
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.optimizer.symbolic.symbol_ids import foreign_symbols
+from onnx_scatterx.optimizer.targets.catalogue import BASES
 from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.text.visible import in_lines, visible
@@ -227,3 +232,48 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
     lines.append(line)
     first = f"  {label:<{_INDENT - 2}}{lines[0]}"
     return [first, *(" " * _INDENT + rest for rest in lines[1:])]
+
+
+def smaller(
+    model: AnyModel, report: Report, command: Command, **options: Unpack[Options]
+) -> tuple[Advice, ...]:
+    r"""Return that the result is much larger than its model, with commands that give less of it.
+
+    ``report`` is that of ``optimize`` with the same options; without ``growth`` the answer is
+    empty. Fixed sizes and, if the target is no device, the other targets are tried.
+
+    >>> import onnx.parser
+    >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
+    ...     { %s z = Identity (y3) }''' % body)
+    >>> report = optimize(model, target="standard").report
+    >>> (advice,) = smaller(model, report, Command(target="standard"), target="standard")
+    >>> print(*advice.lines(), sep="\n")
+    the result has 16 nodes instead of 4:
+      smaller by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx
+          4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
+    """
+    if not report.growth:
+        return ()
+    settings = Settings.of(**options)
+    trials = [(Change(), name) for name in BASES if settings.target in BASES.values()]
+    sizes = fitting_sizes(loaded_ir(model), settings)
+    if isinstance(sizes, dict) and sizes:
+        trials.append((Change(fix=sizes), settings.target.name))
+    best = math.inf if report.about and report.about.is_larger else report.nodes_after
+    ways: list[Way] = []
+    for change, name in trials:
+        given = options | {"fix": {**(options.get("fix") or {}), **change.fix}}
+        if not change.fix:
+            given["target"] = name
+        with suppress(ScatterXError, LimitError):
+            other = optimize(model, **given).report
+            nodes, about = other.nodes_after, other.about
+            if nodes < best and not (about and about.is_larger):
+                text = change.command(command) if change.fix else command.words(name, [])
+                at = f" at these sizes, {change.condition()}"
+                what = at if change.fix else f", {BASES[name].description}"
+                best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]
+    return (Advice((), report.growth, "", tuple(ways), verb="smaller"),)

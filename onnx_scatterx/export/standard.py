@@ -1,15 +1,34 @@
-"""Scatterings and gatherings in the standard operators."""
+"""Scatterings and gatherings as ONNX models: in the standard operators, or as ScatterX nodes.
+
+    scattering   ScatterND, ScatterElements, or ScatterX with its fallback
+    gathering    GatherND, Gather, GatherElements, or no more than a Transpose
+
+The operator is the one with the fewest transposes and the smallest indices. ONNX does not define
+which of two colliding updates wins. The order of the updates is kept, so an implementation that
+writes them one by one keeps the last one, as ``Scattering.run`` does; ScatterX guarantees it.
+"""
 
 from __future__ import annotations
 
+import onnx
 import onnx_ir as ir
+from numpy.typing import DTypeLike
 
-from onnx_scatterx.export.graph import Graph, data_of
-from onnx_scatterx.export.nd_form import NdForm, slice_dims
-from onnx_scatterx.export.operands import along_of, choose, numbers_of, tuples_of
-from onnx_scatterx.export.request import Request
-from onnx_scatterx.optimizer.native.fallback import inverse
-from onnx_scatterx.theory.scattering import Reduction
+from onnx_scatterx.export.nd_form import (
+    NdForm,
+    along_of,
+    choose,
+    data_of,
+    nd_form,
+    numbers_of,
+    slice_dims,
+    tuples_of,
+)
+from onnx_scatterx.export.request import Graph, Request, described
+from onnx_scatterx.optimizer.native.fallback import FallbackSpec, inverse
+from onnx_scatterx.optimizer.native.nodes import make_node
+from onnx_scatterx.optimizer.transforms.fit_target import attach_fallbacks
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 
@@ -73,3 +92,85 @@ def _is_gather(request: Request, nd: NdForm) -> bool:
     dims = [*range(axis), *range(axis + len(nd.lead), len(nd.lead) + len(nd.slices))]
     axes = [*range(axis), *range(axis + 1, len(nd.sliced) + 1)]
     return first == axis and list(nd.slices) == dims and list(nd.sliced) == axes
+
+
+def native(request: Request) -> ir.Model:
+    """Return the model of a scattering as a ScatterX node with its fallback."""
+    g = Graph(request)
+    t, data = data_of(g)
+    if request.constant:
+        t = t.normal()
+    nd = nd_form(t)
+    f = (
+        g.constant(t.f, "indices")
+        if request.constant
+        else g.input("indices", ir.DataType.INT64, t.f.shape)
+    )
+    updates = g.input("updates", request.dtype, t.shape)
+    p1 = tuple(nd.lead.index(d) for d in t.p1)
+    whole = set(nd.columns) == {None} and p1 == tuple(range(len(nd.lead)))
+    body = FallbackSpec(
+        "ScatterND",
+        request.opset,
+        str(request.reduction),
+        p1=() if whole else p1,
+        index_rank=0 if whole else len(nd.lead),
+        columns=() if whole else tuple(d if d is None else nd.lead.index(d) for d in nd.columns),
+    ).behind(_perm(nd.data_perm), _perm(nd.updates_perm))
+    unique = request.constant and t.is_injective()
+    picks = (t.p1.coordinates, t.p2.coordinates, t.p.coordinates)
+    inputs = [data, f, updates]
+    name = "ScatterX"
+    node = make_node(inputs, picks, str(request.reduction), unique, body, request.dtype, name, {})
+    g.nodes.append(node)
+    output = node.outputs[0]
+    if not request.transformer.data_shape:
+        output = g.axes("Squeeze", output, [0])
+    model = g.model(output, request.transformer.data_shape)
+    attach_fallbacks(model)
+    return model
+
+
+def _perm(perm: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a perm, or nothing if it moves nothing."""
+    return () if perm == tuple(range(len(perm))) else perm
+
+
+def to_onnx(
+    source: Scattering | Gathering | XTransformer,
+    *,
+    form: str = "standard",
+    indices: str = "constant",
+    dtype: DTypeLike | None = None,
+    reduction: str | None = None,
+    opset: int = 18,
+) -> onnx.ModelProto:
+    """Return the ONNX model of a scattering, a gathering, or the scatterings of a transformer.
+
+    Its inputs are ``data`` and, of a scattering, ``updates``, of the shapes that they have here;
+    its output is ``output``. ``form`` is "standard" for the smallest standard operator, "nd" for
+    ScatterND or GatherND in any case, or "scatterx" for the native operator with its fallback (a
+    scattering only). ``indices`` is "constant", or "input" for a third input ``indices``, int64,
+    that stands for the f of the transformer, with the same picks: then the model is right for any
+    f. If the source is a transformer, ``dtype`` and ``reduction`` set the element type and the
+    reduction; by default they are float32 and "none". ``opset`` is the version of the standard
+    operators, 13 or newer.
+
+    Raises ValueError if ONNX lacks the operator: if the version does not have the element type or
+    the reduction, or if f cannot be an input.
+
+    >>> import numpy as np
+    >>> from onnx_scatterx.theory.conventions.onnx import scatter_nd
+    >>> rows = scatter_nd(np.zeros((4, 2)), np.array([[1], [2]]), np.ones((2, 2)))
+    >>> [node.op_type for node in to_onnx(rows).graph.node]
+    ['ScatterND']
+    """
+    request = Request(*described(source, dtype, reduction), form, indices, opset)
+    request.check()
+    if isinstance(source, Gathering):
+        model = gathering(request)
+    elif form == "scatterx":
+        model = native(request)
+    else:
+        model = scattering(request)
+    return ir.to_proto(model)

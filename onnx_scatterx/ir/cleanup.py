@@ -1,4 +1,4 @@
-"""Changing many inputs in linear time, and removing nodes that nothing reads any more.
+"""Changing models: copies, names for new values, inputs in linear time, and dead nodes.
 
 onnx_ir copies all inputs of a node for each change. A dead node is removed with the chains and
 constants that only it reads.
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import graphs_of, nodes_within
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, nodes_within
 
 _MANY = 16
 
@@ -101,3 +102,49 @@ def _dismantle(graph: ir.Graph) -> None:
             _dismantle(body)
         set_inputs(node, ())
     graph.remove(list(graph))
+
+
+def become(model: ir.Model, other: ir.Model) -> None:
+    """Give a model the graph and the functions of another one, which is not used further."""
+    model.graph = other.graph
+    model.functions.clear()
+    model.functions.update(other.functions)
+
+
+def cloned(model: ir.Model) -> ir.Model:
+    """Return a copy of a model.
+
+    Raises ModelError if a function or a graph reads an undefined value. ONNX Runtime may never run
+    such a function, but it cannot be copied.
+    """
+    try:
+        return model.clone()
+    except RuntimeError as error:
+        first: BaseException = error
+        while isinstance(first.__cause__, Exception):
+            first = first.__cause__
+        raise ModelError(f"the model cannot be copied: {first}") from first
+
+
+class Names:
+    """Names that no value or node of a model has."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._taken: set[str] = set()
+        for graph in all_graphs(model):
+            self._taken.update(graph.initializers)
+            self._taken.update(v.name for v in graph.inputs if v.name)
+            for node in graph:
+                self._taken.add(node.name or "")
+                self._taken.update(v.name for v in node.outputs if v.name)
+        self._next: dict[str, int] = {}
+
+    def new(self, stem: str) -> str:
+        """Return a name with this stem that is not taken, and take it."""
+        while True:
+            number = self._next.get(stem, 0)
+            self._next[stem] = number + 1
+            name = f"{stem}_{number}" if number else stem
+            if name not in self._taken:
+                self._taken.add(name)
+                return name

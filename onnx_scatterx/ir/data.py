@@ -13,8 +13,8 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.check import HEAVY, bodies
+from onnx_scatterx.ir.collection import quiet
 from onnx_scatterx.ir.graphs import all_graphs
 
 _COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)

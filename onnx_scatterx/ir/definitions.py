@@ -18,8 +18,7 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.ir.older_spelling import Known
-from onnx_scatterx.ir.schemas import difference
+from onnx_scatterx.ir.older_spelling import Known, difference
 
 _DOMAIN = "onnx_scatterx.definitions"  # for the time between two passes
 _LARGEST = 1 << 12  # elements of a constant that is folded

@@ -1,10 +1,40 @@
-"""Traversals of a model: subgraphs, live nodes, functions after their callers."""
+"""The graphs of a model: subgraphs, live nodes, functions after their callers, and edges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import onnx_ir as ir
+
+DOMAIN = "onnx_scatterx"
+OPERATOR = "ScatterX"
+FUNCTIONS = 8  # the IR version that has model-local functions
+
+
+def domain_of(number: int) -> str:
+    """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
+
+    Overloads could distinguish functions of one domain and name. But ONNX Runtime before 1.27
+    ignores them, and 1.31 does not find a function with an overload for a node within a function.
+    The library has the operator in the first 8 domains; a node of a later domain always runs by its
+    fallback.
+
+    >>> domain_of(1), domain_of(2)
+    ('onnx_scatterx', 'onnx_scatterx.2')
+    """
+    return DOMAIN if number == 1 else f"{DOMAIN}.{number}"
+
+
+def is_scatterx_domain(domain: str) -> bool:
+    """Return whether a domain is one of the operator's.
+
+    >>> is_scatterx_domain("onnx_scatterx.12"), is_scatterx_domain("onnx_scatterx_more")
+    (True, False)
+    """
+    return domain == DOMAIN or domain.startswith(f"{DOMAIN}.")
+
 
 _HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
@@ -127,3 +157,66 @@ def callers_first(model: ir.Model) -> list[ir.Function]:
     for function in model.functions.values():
         visit(function)
     return order[::-1]
+
+
+class Wired(NamedTuple):
+    """A node: its operator, its name or that of its output, its inputs and outputs."""
+
+    op: str
+    name: str
+    inputs: tuple[ir.Value | None, ...]
+    makes: tuple[ir.Value, ...]
+
+
+@dataclass
+class Wiring:
+    """The nodes of a model, the names of values, the readers of each, the outputs of graphs.
+
+    ``constants`` are initializers that are not inputs of the graph, and outputs of Constant nodes.
+    """
+
+    nodes: dict[ir.Node, Wired] = field(default_factory=dict)
+    names: dict[ir.Value, str] = field(default_factory=dict)
+    makers: dict[ir.Value, ir.Node] = field(default_factory=dict)
+    readers: dict[ir.Value, list[ir.Node]] = field(default_factory=dict)
+    outputs: dict[ir.Graph, tuple[ir.Value, ...]] = field(default_factory=dict)
+    constants: set[ir.Value] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, model: ir.Model) -> Wiring:
+        """Return the present wiring of a model, without the fallbacks of ScatterX.
+
+        >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     g (float[2] x) => (float[2] y) { z = Neg (x)  y = Abs (z) }''')
+        >>> wiring = Wiring.of(model)
+        >>> [(wired.op, wired.name) for wired in wiring.nodes.values()]
+        [('Neg', 'z'), ('Abs', 'y')]
+        """
+        found = cls()
+        fallbacks = {
+            graph
+            for function in model.functions.values()
+            if is_scatterx_domain(function.domain)
+            for graph in with_subgraphs(function.graph)
+        }
+        for graph in all_graphs(model):
+            if graph not in fallbacks:
+                found._add(graph)
+        return found
+
+    def _add(self, graph: ir.Graph) -> None:
+        self.outputs[graph] = tuple(graph.outputs)
+        for value in (*graph.inputs, *graph.initializers.values()):
+            self.names[value] = value.name or ""
+        self.constants |= set(graph.initializers.values()) - set(graph.inputs)
+        for node in graph:
+            name = node.name or (node.outputs[0].name if node.outputs else None) or ""
+            inputs = tuple(node.inputs)
+            if node.op_type == "Constant" and node.domain == "":
+                self.constants |= set(node.outputs)
+            self.nodes[node] = Wired(node.op_type, name, inputs, tuple(node.outputs))
+            for value in node.outputs:
+                self.names[value] = value.name or ""
+                self.makers[value] = node
+            for value in dict.fromkeys(v for v in inputs if v is not None):
+                self.readers.setdefault(value, []).append(node)

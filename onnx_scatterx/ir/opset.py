@@ -1,7 +1,7 @@
 """A model in another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older one. A model is lowered only if each of its nodes means the same in
-both (`onnx_scatterx.ir.schemas`), or is written otherwise there: in another spelling
+both (`onnx_scatterx.ir.older_spelling`), or is written otherwise there: in another spelling
 (`onnx_scatterx.ir.older_spelling`), or by its definition (`onnx_scatterx.ir.definitions`).
 """
 
@@ -18,17 +18,14 @@ import onnx_ir as ir
 from onnx_ir.passes.common import ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
-from onnx_scatterx.ir.captured_logs import quiet
 from onnx_scatterx.ir.check import check
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import Names, cloned
+from onnx_scatterx.ir.collection import quiet
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
-from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.older_spelling import Spelling, older_spelling
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.ir.schemas import difference
+from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain
+from onnx_scatterx.ir.older_spelling import Spelling, difference, older_spelling
 
 _CONVERTER = "onnxscript.version_converter"
 _ONNXSCRIPT_BEGINS = 18

@@ -1,23 +1,35 @@
-"""External data of a model in memory: the places of the files, and reading them.
+"""External data of a model: the places of the files, and their move to the output's directory.
 
 A user who names a model also names every file that its tensors name. So symbolic links are followed
 anywhere, as in a cache that keeps all files under their hashes, and so are hard links. onnx_ir
 follows links only if a tensor lacks a base directory; then it checks nothing. So the one check that
 remains is made here: by its name, a location must be beneath the directory of the model.
+
+The ONNX format lets external data lie only beneath the model's own directory. A model written to
+another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
+data behind hard links, and behind symbolic links that lead out). A location creates nothing outside
+of that directory, and nothing hidden.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import cloned
-from onnx_scatterx.ir.data import HOLD_TENSORS, is_inside
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir.cleanup import cloned
+from onnx_scatterx.ir.data import HOLD_TENSORS, ir_tensors, is_inside, location_of, tensors
 from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.system.writing import Writing, same_content
 
 
 class OutsideTensor(ir.ExternalTensor):
@@ -114,3 +126,166 @@ def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.Externa
                 if value is not attribute.value:
                     doc = attribute.doc_string
                     node.attributes[name] = ir.Attr(name, attribute.type, value, doc_string=doc)
+
+
+_CHUNK = 1 << 26  # bytes that are copied at once
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """The outcome of one file of external data."""
+
+    path: Path
+    how: Literal["kept", "copied", "written"]
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The data files of a model that is written.
+
+    ``renamed`` are the new locations of those that get one. ``staged`` is where files are until the
+    model is complete, by their new locations.
+    """
+
+    files: list[DataFile]
+    renamed: dict[Path, str]
+    staged: dict[str, Path]
+
+
+Sources = Mapping[Path, Path]
+"""The files of a model's external data, links followed, by their locations."""
+
+
+def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brought:
+    """Find or copy every external data file of a model for the target's directory.
+
+    A file there that leads out of the directory, as links in a cache do, is copied under a new
+    name, since ONNX Runtime would refuse it beside a model that is not such a link.
+    """
+    brought = Brought([], {}, {})
+    for source in sources.values():
+        writing.keep(source, "a data file of the input")
+    for location, source in sources.items():
+        place = target.parent / location
+        role = f"the data file {str(location)!r} of the model"
+        if not place.exists():
+            place = _new_place(location, target)
+            writing.make_directory(place.parent)
+            staged = writing.stage(writing.claim(place, role), replaces=False)
+            _copy(source, staged)
+            brought.staged[os.fspath(location)] = staged
+            brought.files.append(DataFile(target.parent / location, "copied"))
+        elif not same_content(source, place):
+            raise ModelError(
+                f"{place} exists and is not the model's data {source}; "
+                "remove it or write to another directory"
+            )
+        elif is_within(place, target.parent):
+            writing.keep(place, "a data file of the output")
+            brought.files.append(DataFile(place, "kept"))
+        else:
+            place = free_place(target, source, writing)
+            staged = writing.stage(writing.claim(place, role), replaces=False)
+            _copy(source, staged)
+            brought.staged[place.name] = staged
+            brought.files.append(DataFile(place, "copied"))
+            brought.renamed[location] = place.name
+    writing.check()
+    return brought
+
+
+def sources_of(model: ir.Model | onnx.ModelProto, directory: Path) -> Sources:
+    """Return the files of a model's external data; those of a message lie in a directory."""
+    found: dict[Path, Path] = {}
+    for location, base, name in _outside(model, directory):
+        if not is_inside(location):
+            raise ModelError(f"external data file {location!r} is not inside the model's directory")
+        place = Path(location)
+        source = Path(os.path.realpath(base / place))
+        if place not in found:
+            if not source.is_file():
+                raise ModelError(f"external data file {source} of tensor {name} does not exist")
+            found[place] = source
+        elif found[place] != source and not same_content(found[place], source):
+            raise ModelError(
+                f"{source} and {found[place]} would both be the data file {location!r}; rename one"
+            )
+    return found
+
+
+def _outside(
+    model: ir.Model | onnx.ModelProto, directory: Path
+) -> Iterator[tuple[str, Path, str | None]]:
+    """Yield location, directory and name of each tensor whose data are in a file."""
+    if isinstance(model, onnx.ModelProto):
+        for proto in tensors(model):
+            if proto.data_location == onnx.TensorProto.EXTERNAL:
+                yield location_of(proto), directory, proto.name
+        return
+    for tensor in ir_tensors(model):
+        if isinstance(tensor, ir.ExternalTensor):
+            yield os.fspath(tensor.location), Path(tensor.base_dir), tensor.name
+
+
+def _new_place(location: Path, target: Path) -> Path:
+    """Return the real path of a data file that is yet to be written, if it may be written."""
+    home = Path(os.path.realpath(target.parent))
+    place = Path(os.path.realpath(target.parent / location))
+    if not place.is_relative_to(home):
+        raise ModelError(
+            f"external data file {str(location)!r} would be written to {place}, which is not in "
+            "the output's directory; write to another directory"
+        )
+    if any(part.startswith(".") for part in place.relative_to(home).parts):
+        raise ModelError(
+            f"external data file {str(location)!r} would be a hidden file in the output's "
+            "directory; rename it, or write the output beside the input"
+        )
+    return place
+
+
+def is_within(path: Path, directory: Path) -> bool:
+    """Return whether a path leads to something in a directory, links followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
+
+
+def free_place(target: Path, content: Path, writing: Writing) -> Path:
+    """Return the path of a data file of the output that is to have some content.
+
+    A file there is never replaced, since other models may read it: copies of the old output, and
+    the output of a command that ends at the same time. So the name is `OUT.data` unless a file of
+    other content has it, and then has a digest of the content.
+    """
+    place = target.with_name(f"{target.name}.data")
+    if not _may_have(place, content, writing):
+        with content.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+        place = target.with_name(f"{target.name}.{digest}.data")
+    return place
+
+
+def _may_have(place: Path, content: Path, writing: Writing) -> bool:
+    """Return whether a place is free, or its file has some content."""
+    if not writing.is_free(place):
+        return False
+    return not place.exists() or (place.is_file() and same_content(content, place))
+
+
+def _copy(source: Path, copy: Path) -> None:
+    """Copy a file, by the file system if possible: some share the blocks and copy nothing.
+
+    Who may not read the file may not read the copy.
+    """
+    with source.open("rb") as old, copy.open("wb") as new:
+        mode = stat.S_IMODE(copy.stat().st_mode)
+        copy.chmod(mode & (os.fstat(old.fileno()).st_mode | stat.S_IRWXU))
+        try:
+            while os.copy_file_range(old.fileno(), new.fileno(), _CHUNK):
+                pass
+            if new.tell() == os.fstat(old.fileno()).st_size:
+                return
+        except (AttributeError, OSError):  # not on this system, or not between these two
+            pass
+        old.seek(0)
+        new.seek(0)
+        shutil.copyfileobj(old, new, _CHUNK)

@@ -25,18 +25,17 @@ from onnx_scatterx.ir.data import (
     tensors,
     to_proto,
 )
-from onnx_scatterx.ir.outside import placed
-from onnx_scatterx.ir.parse import form_of
-from onnx_scatterx.ir.read_back import check_data, judged, read_back
-from onnx_scatterx.ir.save_data import (
+from onnx_scatterx.ir.graphs import is_scatterx_domain
+from onnx_scatterx.ir.outside import (
     DataFile,
     Sources,
     bring_data_files,
     free_place,
+    placed,
     sources_of,
 )
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.system.record import Files
+from onnx_scatterx.ir.parse import check_data, form_of, judged, read_back
+from onnx_scatterx.system.reading import Files
 from onnx_scatterx.system.writing import Writing
 
 MESSAGE_LIMIT = 2_000_000_000  # bytes that the message may have, a little under protobuf's 2 GiB

@@ -10,25 +10,23 @@ from onnx_scatterx.optimizer.reports.sections import with_details
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.optimizer.transforms.attempt import attempts, least_violating
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.cancel_transposes import CancelTransposes
 from onnx_scatterx.optimizer.transforms.drop_overwritten import DropOverwrittenUpdates
 from onnx_scatterx.optimizer.transforms.fit_target import (
     AttachFallbacks,
     CheckTarget,
     DropDefaultReductions,
     LowerOperatorSet,
+    WriteOtherForms,
 )
 from onnx_scatterx.optimizer.transforms.fold_sizes import FoldSizes
 from onnx_scatterx.optimizer.transforms.inline_if import InlineKnownIfs
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.job import Job, Pass
 from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import MoveAboveQuantizers
-from onnx_scatterx.optimizer.transforms.share_masks import ShareMasks
+from onnx_scatterx.optimizer.transforms.share_masks import CancelTransposes, ShareMasks
 from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
 from onnx_scatterx.optimizer.transforms.simplify_gathers import SimplifyGathers
 from onnx_scatterx.optimizer.transforms.write_on_integers import WriteOnIntegers
-from onnx_scatterx.optimizer.transforms.write_other_forms import WriteOtherForms
 from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes
 
 PREPARING: tuple[Pass, ...] = (LowerOperatorSet(),)

@@ -9,21 +9,21 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
-from onnx_scatterx.ir.graphs import all_graphs, nodes_within
+from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.ir.outside import follow_links
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.optimizer.assumptions.clauses import (
     METADATA,
     Clause,
     as_metadata,
+    at_sizes,
     check,
+    equalities,
     from_metadata,
 )
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import template
-from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of
 from onnx_scatterx.optimizer.reports.entries import Action
@@ -32,7 +32,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.targets.cost_model.sizes import check_sizes
+from onnx_scatterx.optimizer.targets.cost_model.costs import check_sizes
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer

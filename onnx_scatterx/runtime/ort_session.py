@@ -1,7 +1,9 @@
-"""Models in ONNX Runtime, opened from files and run on tensors of any type.
+"""Models in ONNX Runtime, opened from files, and run on tensors of any type, also bound ones.
 
 No heavy library but NumPy and ONNX Runtime is imported here: worker processes start with it.
 """
+
+from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -12,8 +14,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import onnxruntime as ort
 
-from onnx_scatterx.system.messages import RawTensor
+from onnx_scatterx.runtime.timing import Call
 from onnx_scatterx.system.reading import is_utf8
+from onnx_scatterx.system.serving import RawTensor
 
 # onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.
 STRING = 8
@@ -120,3 +123,35 @@ def _flat(name: str, output: object) -> list[RawTensor]:
         strings = tuple(str(text) for text in array.ravel())
         return [RawTensor(name, STRING, array.shape, strings=strings)]
     return [RawTensor(name, _NUMBERS[array.dtype], array.shape, array.tobytes())]
+
+
+class Bound:
+    """A model, and a call that runs it on its inputs."""
+
+    def __init__(self, session: ort.InferenceSession, tensors: Sequence[RawTensor]) -> None:
+        self._session = session
+        self._tensors = tensors
+        self.call = self._bound()
+
+    def _bound(self) -> Call:
+        others = any(not o.type.startswith("tensor(") for o in self._session.get_outputs())
+        if others or any(tensor.type == STRING for tensor in self._tensors):
+            return lambda: run_raw(self._session, self._tensors)  # tensors that cannot be bound
+        binding = self._session.io_binding()
+        for tensor in self._tensors:
+            binding.bind_ortvalue_input(tensor.name, value_of(tensor))
+        for output in self._session.get_outputs():
+            binding.bind_output(output.name)
+        return lambda: self._session.run_with_iobinding(binding)
+
+    def outputs(self) -> list[RawTensor]:
+        """Run for the outputs, and once in the way that is timed."""
+        found = run_raw(self._session, self._tensors)
+        self.call()
+        return found
+
+    def trace(self, runs: int) -> str:
+        """Run some times, and return the file of the trace that the session wrote."""
+        for _ in range(runs):
+            self.call()
+        return str(self._session.end_profiling())

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any
 import onnxruntime as ort
 
 from onnx_scatterx.runtime.ort_session import open_file, run_raw
-from onnx_scatterx.system.messages import RawTensor
-from onnx_scatterx.system.serving import Message, Tell, serve
+from onnx_scatterx.system.serving import Message, RawTensor, Tell, serve
 
 if TYPE_CHECKING:
-    from onnx_scatterx.runtime.io_binding import Bound
+    from onnx_scatterx.runtime.ort_session import Bound
 
 
 def main() -> None:
@@ -58,7 +57,7 @@ class Worker:
                     self._sessions[request["session"]], tensors, request.get("outputs")
                 )
             case "bind":
-                from onnx_scatterx.runtime.io_binding import Bound
+                from onnx_scatterx.runtime.ort_session import Bound
 
                 number = request["session"]
                 self._bound[number] = bound = Bound(self._sessions[number], tensors)

@@ -14,11 +14,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.runtime.installed import needed
-from onnx_scatterx.system.child import Answer, Child, Failure
-from onnx_scatterx.system.closing import Closing
-from onnx_scatterx.system.messages import RawTensor
+from onnx_scatterx.runtime.session import needed
+from onnx_scatterx.system.child import Answer, Child, Closing, Failure
 from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.system.serving import RawTensor
 
 __all__ = ["Failure", "ModelFile", "OrtProcess", "Runner", "from_raw", "to_raw"]
 

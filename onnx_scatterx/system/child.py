@@ -15,16 +15,40 @@ import subprocess
 import sys
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Self
 
 from onnx_scatterx.errors import one_line
-from onnx_scatterx.system.closing import Closing
 from onnx_scatterx.system.interrupts import postponed
-from onnx_scatterx.system.marked import MARK, end_all
-from onnx_scatterx.system.messages import RawTensor, receive, send
+from onnx_scatterx.system.scratch import MARK, end_all
+from onnx_scatterx.system.serving import RawTensor, receive, send
+
+
+class Closing(ABC):
+    """Closes itself at the end of its context, whatever happens in it.
+
+    >>> class Door(Closing):
+    ...     def close(self) -> None:
+    ...         print("closed")
+    >>> with Door():
+    ...     print("open")
+    open
+    closed
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it."""
+
 
 Progress = Callable[[int, int], None]
 

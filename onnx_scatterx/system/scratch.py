@@ -1,4 +1,4 @@
-"""Temporary directories that are found by their names, and removed after their process ended.
+"""Temporary directories, and the processes that use them: both are found and removed by name.
 
 A process that creates one holds a lock on a file in it, which the system releases when the process
 ends in any way. Whoever creates the next one in the same place first removes those without a lock.
@@ -6,6 +6,9 @@ A directory is created and locked as follows, since others may clear it between 
 
     make it, open its lock file, lock it    and again under another name, if any of this fails
     is the lock file still in its place?    no: somebody has cleared it before it was locked
+
+The child has its folder in its environment, and so have they, unless they emptied theirs. Linux
+shows it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import errno
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import uuid
@@ -22,6 +26,35 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from onnx_scatterx.system.interrupts import postponed
+
+_ROUNDS = 100  # of looking for processes, which may start others meanwhile
+MARK = "ONNX_SCATTERX_FOLDER"
+"""The variable of the environment that has the folder."""
+
+
+def end_all(folder: str) -> None:
+    """Kill all other processes that have this folder."""
+    mark = os.fsencode(f"{MARK}={folder}")
+    for _ in range(_ROUNDS):
+        found = [n for n in _processes() if n != os.getpid() and mark in _environment(n)]
+        for number in found:
+            with contextlib.suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        if not found:
+            return
+
+
+def _processes() -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return []
+
+
+def _environment(process: int) -> list[bytes]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    return []
+
 
 _NAME = re.compile(r"\.onnx-scatterx-[0-9a-f]{32}")
 _LOCK = "lock"

@@ -1,22 +1,73 @@
-"""The program of a child process: it answers one message after the other, see ``child.py``.
+"""The messages to a child process and back, and the program of the child, which answers them.
 
 Only messages are written to standard output: what libraries print goes to standard error. If
 standard input ends, the parent has ended. Then the process ends at once, with its group and with
 all that has its folder for temporary files. Only the standard library is needed.
+
+    message = length of header (4 bytes) + header + the bytes of each tensor in the header's order
+
+A tensor's bytes are those of ONNX's raw data: little endian, 4-bit and 2-bit types packed. Strings
+travel in the header.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import signal
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
-from onnx_scatterx.system.marked import MARK, end_all
-from onnx_scatterx.system.messages import RawTensor, receive, send
+from onnx_scatterx.system.scratch import MARK, end_all
+
+
+@dataclass(frozen=True)
+class RawTensor:
+    """A tensor as bytes: its name, its `onnx.TensorProto` type number, its shape, its raw data."""
+
+    name: str
+    type: int
+    shape: tuple[int, ...]
+    data: bytes | memoryview = b""
+    strings: tuple[str, ...] = ()
+
+
+def send(stream: IO[bytes], header: dict[str, Any], tensors: Iterable[RawTensor] = ()) -> None:
+    """Write one message."""
+    tensors = list(tensors)
+    header = header | {
+        "tensors": [(t.name, t.type, t.shape, len(t.data), t.strings) for t in tensors]
+    }
+    text = json.dumps(header).encode()
+    stream.write(struct.pack("<I", len(text)))
+    stream.write(text)
+    for tensor in tensors:
+        stream.write(tensor.data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> tuple[dict[str, Any], list[RawTensor]]:
+    """Read one message; raise `EOFError` if the other side has ended."""
+    (length,) = struct.unpack("<I", _read(stream, 4))
+    header: dict[str, Any] = json.loads(_read(stream, length))
+    tensors = [
+        RawTensor(name, kind, tuple(shape), _read(stream, size), tuple(strings))
+        for name, kind, shape, size, strings in header.pop("tensors")
+    ]
+    return header, tensors
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
 
 Message = tuple[dict[str, Any], list[RawTensor]]
 Answering = Callable[[dict[str, Any], list[RawTensor]], Message]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import postponed, unless_stopped
-from onnx_scatterx.system.record import Files, KnownFiles, files_read
+from onnx_scatterx.system.reading import Files, KnownFiles, files_read
 from onnx_scatterx.system.scratch import scratch
 
 AnyPath = str | os.PathLike[str]

@@ -11,7 +11,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from html import escape
+from typing import Any
 
 _BYTES = range(0xDC80, 0xDD00)  # Python decodes bytes of a file name that are not UTF-8 to these
 
@@ -86,15 +89,35 @@ def as_json(content: object) -> str:
       "inf"
     ]
     """
-    text = json.dumps(_with_finite_numbers(content), indent=2, allow_nan=False)
+    text = json.dumps(plain(content), indent=2, allow_nan=False)
     return text.replace("\x7f", "\\u007f")
 
 
-def _with_finite_numbers(content: object) -> object:
-    if isinstance(content, float) and not math.isfinite(content):
-        return str(content)
-    if isinstance(content, Mapping):
-        return {key: _with_finite_numbers(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_with_finite_numbers(value) for value in content]
-    return content
+def plain(value: Any) -> Any:
+    """Return a value as data that JSON has: numbers, texts, lists, and dicts with texts as keys.
+
+    Of a dataclass these are its fields, or what its ``to_dict`` returns; of an enum the name.
+
+    >>> from pathlib import Path
+    >>> plain([(1, float("nan")), {2: Path("a.onnx")}, {"y", "x"}])
+    [[1, 'nan'], {'2': 'a.onnx'}, ['x', 'y']]
+    """
+    if isinstance(value, Enum) and not isinstance(value, int | str):
+        return value.name.lower()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return plain_fields(value, " ".join(each.name for each in fields(value)))
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = map(plain, value)
+        return list(items) if isinstance(value, list | tuple) else sorted(items)
+    if value is None or isinstance(value, int | str):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+def plain_fields(subject: object, names: str) -> dict[str, Any]:
+    """Return attributes of an object as plain data; spaces are between the names."""
+    return {name: plain(getattr(subject, name)) for name in names.split()}

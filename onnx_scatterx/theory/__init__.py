@@ -37,12 +37,10 @@ from onnx_scatterx.theory.algorithm import (
     traverse,
 )
 from onnx_scatterx.theory.drawing import picture
-from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.moves import Move, moves
 from onnx_scatterx.theory.nondeterminism import Outcomes, outcomes
-from onnx_scatterx.theory.picks import Pick
-from onnx_scatterx.theory.scattering import Gradients, Reduction, Scattering
-from onnx_scatterx.theory.slices import (
+from onnx_scatterx.theory.picks import (
+    Pick,
     embedded_slice,
     index_of,
     indices,
@@ -51,6 +49,7 @@ from onnx_scatterx.theory.slices import (
     slice_of,
     subtensor,
 )
+from onnx_scatterx.theory.scattering import Gathering, Gradients, Reduction, Scattering
 from onnx_scatterx.theory.theorem import (
     DisseminatedSlice,
     Impossibility,

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.picks import Pick
-from onnx_scatterx.theory.slices import Index
+from onnx_scatterx.theory.picks import Index, Pick
 
 Integers = NDArray[np.integer[Any]]
 

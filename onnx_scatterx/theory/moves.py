@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.components import N
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 Integers: TypeAlias = NDArray[np.int64]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.theory.picks import Index, indices
 from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
-from onnx_scatterx.theory.slices import Index, indices
 from onnx_scatterx.theory.transformer import XTransformer
 
 

@@ -1,12 +1,22 @@
-"""Picks: which coordinates of an index are taken, and in which order (Definition 2).
+"""Picks (Definition 2), indices of tensors (1, 2a), and slices, also those of a pick (3 and 4).
 
 p(I)[i] = I[p(i)]
+
+    G[I_0, I_1, ...] = E[p_0(I_0), p_1(I_1), ...]        the slice E[p_0, p_1, ...]
+    I_S / p1 (I)     = {K in I_S : p1(K) = p1(I)}        the slice of I_S picked by p1
+
+I_S is the set of all indices of shape S. In Definition 3 a pick chooses among the coordinates of
+one axis; in Definition 4 among the axes.
 """
 
+import itertools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -109,3 +119,103 @@ class Pick:
 
     def __repr__(self) -> str:
         return f"Pick({self.coordinates})"
+
+
+Index = tuple[int, ...]
+
+
+def indices(shape: Sequence[int]) -> tuple[Index, ...]:
+    """Return I_S, the indices of a shape, in row-major order.
+
+    >>> indices((2, 1)), indices(()), indices((2, 0))
+    (((0, 0), (1, 0)), ((),), ())
+    """
+    return tuple(itertools.product(*map(range, shape)))
+
+
+def index_of(tensor: NDArray[Any]) -> Index:
+    """Change a one-dimensional tensor of integers to a tuple: the paper's tau (Definition 2).
+
+    ``np.array`` is the inverse. Any other tensor is a ``ValueError``.
+
+    >>> index_of(np.array([4, 6, 7]))
+    (4, 6, 7)
+    """
+    if tensor.ndim != 1 or tensor.dtype.kind not in "iu":
+        raise ValueError(f"no index is a tensor of {tensor.dtype} of shape {tensor.shape}")
+    return tuple(tensor.tolist())
+
+
+def slice_of(tensor: NDArray[Any], picks: Sequence[Pick]) -> NDArray[Any]:
+    """Compute the slice E[p_0, p_1, ...] of a tensor, with one pick for each axis (Definition 3).
+
+    Its shape is the lengths of the picks. If the number of picks is not the rank, this is a
+    ``ValueError``. If a pick takes a coordinate that the axis lacks, it is an ``IndexError``.
+
+    >>> slice_of(np.arange(12).reshape(3, 4), [Pick((2, 0)), Pick.identity(1, 3)]).tolist()
+    [[9, 10], [1, 2]]
+    """
+    _check_picks(tensor.shape, picks)
+    along = (np.array(p.coordinates, np.int64) for p in picks)
+    return np.array(tensor[np.ix_(*along)])
+
+
+def embedded_slice(shape: Sequence[int], picks: Sequence[Pick]) -> frozenset[Index]:
+    """Return the indices of a shape to which the picks restrict a tensor (Definition 3).
+
+    >>> sorted(embedded_slice((3, 4), [Pick((2, 0)), Pick((1,))]))
+    [(0, 1), (2, 1)]
+    """
+    _check_picks(shape, picks)
+    return frozenset(itertools.product(*picks))
+
+
+def is_embedded_slice(chosen: Collection[Index]) -> bool:
+    """Whether some picks restrict a tensor to these indices: they are a product of sets.
+
+    >>> is_embedded_slice({(0, 1), (2, 1)}), is_embedded_slice({(0, 0), (1, 1)})
+    (True, False)
+    """
+    different = set(chosen)
+    axes = [set(axis) for axis in zip(*different, strict=True)]
+    return not different or different == set(itertools.product(*axes))
+
+
+def subtensor(tensor: NDArray[Any], prefix: Sequence[int]) -> NDArray[Any]:
+    """Return the subtensor at the first coordinates of an index: E[2] or E[2, 0] (Definition 3).
+
+    ``IndexError`` if there are more coordinates than axes, or one is out of bounds.
+
+    >>> subtensor(np.arange(12).reshape(3, 4), (2,))
+    array([ 8,  9, 10, 11])
+    """
+    if len(prefix) > tensor.ndim or not all(
+        0 <= i < n for i, n in zip(prefix, tensor.shape, strict=False)
+    ):
+        raise IndexError(f"{tuple(prefix)} begins no index of shape {tensor.shape}")
+    return np.array(tensor[tuple(prefix)])
+
+
+def picked_slices(shape: Sequence[int], pick: Pick) -> dict[Index, tuple[Index, ...]]:
+    """Divide the indices of a shape into the slices that a pick picks (Definition 4).
+
+    The key of a slice is what the pick takes of its indices. The keys are in row-major order of the
+    first index of each slice. If the pick takes a coordinate that the indices lack, this is an
+    ``IndexError``.
+
+    >>> picked_slices((2, 2), Pick((1,)))
+    {(0,): ((0, 0), (1, 0)), (1,): ((0, 1), (1, 1))}
+    """
+    pick(shape)
+    slices: dict[Index, list[Index]] = {}
+    for index in indices(shape):
+        slices.setdefault(pick(index), []).append(index)
+    return {taken: tuple(members) for taken, members in slices.items()}
+
+
+def _check_picks(shape: Sequence[int], picks: Sequence[Pick]) -> None:
+    if len(picks) != len(shape):
+        raise ValueError(f"a slice needs one pick for each of {len(shape)} axes, not {len(picks)}")
+    for axis, (pick, size) in enumerate(zip(picks, shape, strict=True)):
+        if any(i >= size for i in pick):
+            raise IndexError(f"{pick} takes {max(pick)} of axis {axis}, which has size {size}")

@@ -6,6 +6,8 @@ I is an index of updates, J one of data; p1, p2 and p are picks, and f is the pr
 the inner transformer: the content of an indices input.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.arguments import checked_shape, index_of, own_provision, permutation
 from onnx_scatterx.theory.components import (
     Affine,
     Component,
@@ -23,9 +24,40 @@ from onnx_scatterx.theory.components import (
     evaluate,
     fit_component,
     normal_picks,
+    without_repeats,
 )
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.verdict import Index, Verdict, equals_coordinate, judge, prove
+
+
+def index_of(index: Any) -> Index:
+    """Return an index as a tuple of Python's integers."""
+    return tuple(int(i) for i in index)
+
+
+def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return a shape, or raise ``ValueError`` if an extent is negative."""
+    if any(extent < 0 for extent in shape):
+        raise ValueError(f"the shape {tuple(shape)} has a negative extent")
+    return index_of(shape)
+
+
+def permutation(perm: Sequence[int], rank: int) -> Pick:
+    """Return a permutation of axes as a pick, or raise ``ValueError``."""
+    pick = Pick(perm)
+    if len(pick) != rank or not pick.is_shuffle:
+        raise ValueError(f"a permutation of {rank} axes is needed, not {tuple(perm)}")
+    return pick
+
+
+def own_provision(f: Any) -> NDArray[np.int64]:
+    """Return a read-only copy of a provision tensor, or raise ``ValueError``."""
+    array = np.asarray(f)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if not np.can_cast(array.dtype, np.int64) or array.dtype == np.bool_:
+        raise ValueError(f"f must hold integers that int64 can hold, not {array.dtype}")
+    return np.broadcast_to(np.array(without_repeats(array), np.int64), array.shape)  # read-only
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +104,7 @@ class XTransformer:
     @classmethod
     def from_provision(
         cls, provision: NDArray[np.integer[Any]], data_shape: Sequence[int]
-    ) -> "XTransformer":
+    ) -> XTransformer:
         """Make the transformer with the provision tensor E (Definition 6): ``T(I) = E[I]``.
 
         E has the shape of updates and one more dim, whose extent is the rank of data.
@@ -120,7 +152,7 @@ class XTransformer:
             return frozenset()
         return frozenset(d for d, extent in enumerate(self.shape) if extent > 1)
 
-    def represented(self, p1: Pick, p2: Pick, p: Pick) -> "XTransformer | None":
+    def represented(self, p1: Pick, p2: Pick, p: Pick) -> XTransformer | None:
         """Return the same transformer with these picks, or None if they cannot represent it."""
         columns = p.inverse().coordinates
         by_f, by_p2 = columns[: len(p) - len(p2)], columns[len(p) - len(p2) :]
@@ -138,7 +170,7 @@ class XTransformer:
             f[..., column] = evaluate(component, self.shape)[taken]
         return replace(self, f=f, p1=p1, p2=p2, p=p)
 
-    def normal(self) -> "XTransformer":
+    def normal(self) -> XTransformer:
         """Return the normal form: the same for every representation of the same transformer.
 
         >>> T = XTransformer.from_provision(np.array([[[3, 0], [3, 1]]]), (5, 2)).normal()
@@ -167,12 +199,12 @@ class XTransformer:
         verdict = judge(self.components, len(self.shape), self.wide)
         return prove(verdict, self.components, self.shape)
 
-    def transpose_data(self, perm: Sequence[int]) -> "XTransformer":
+    def transpose_data(self, perm: Sequence[int]) -> XTransformer:
         """Return the transformer into ``data.transpose(perm)``: the transpose folds into p."""
         pick = permutation(perm, len(self.data_shape))
         return replace(self, data_shape=pick(self.data_shape), p=pick @ self.p)
 
-    def transpose_updates(self, perm: Sequence[int]) -> "XTransformer":
+    def transpose_updates(self, perm: Sequence[int]) -> XTransformer:
         """Return the transformer of ``updates.transpose(perm)``: it folds into p1 and p2.
 
         The order of the updates changes. If updates collide, the result of a scattering may change.

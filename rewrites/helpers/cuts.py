@@ -10,10 +10,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.emit.reduce import LISTED, iota
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.mosaic.regions import AxisMap
+from onnx_scatterx.optimizer.lowering.rule import Context, Region
+from onnx_scatterx.optimizer.mosaic.strided_interval import AxisMap
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import (
     PositivePart,
@@ -222,3 +226,48 @@ def _variants(t: Term, planner: Planner) -> list[Term]:
                     found.append(variant)
                     made.add(variant)
     return found
+
+
+_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+
+
+def hits(
+    at: ir.Value,
+    dtype: ir.DataType,
+    size: Term,
+    axis: int,
+    rank: int,
+    context: Context,
+    *,
+    signed: bool,
+) -> ir.Value:
+    """Write where indices are the positions of an axis of a tensor of this rank.
+
+    ``at`` has an axis of extent 1 there. If they are ``signed``, an index may count from the end.
+    """
+    w = context.writer
+    if dtype != _INT64 and not _is_listed(size):
+        at, dtype = w.node("Cast", [at], _INT64, to=_INT64.value), _INT64  # a size may exceed int32
+    lines = _lines(context, size, axis, rank, dtype, signed)
+    found = [w.node("Equal", [at, line], _BOOL) for line in lines]
+    return found[0] if len(found) == 1 else w.node("Or", found, _BOOL)
+
+
+def _is_listed(size: Term) -> bool:
+    return size.constant is not None and size.constant <= LISTED
+
+
+def _lines(
+    context: Context, size: Term, axis: int, rank: int, dtype: ir.DataType, signed: bool
+) -> list[ir.Value]:
+    """Return the positions of an axis, counted from the start and (signed) from the end."""
+    w = context.writer
+    others = [d for d in range(rank) if d != axis]
+    if size.constant is not None and _is_listed(size):
+        line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
+        lines = [line, line - size.constant] if signed else [line]
+        return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
+    found = [iota(context.numbers, size)]
+    if signed:
+        found.append(w.node("Sub", [found[0], context.numbers.vector(size)], dtype))
+    return [w.axes("Unsqueeze", value, dtype, others) for value in found]

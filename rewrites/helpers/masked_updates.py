@@ -20,13 +20,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.reduce import select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
-from onnx_scatterx.optimizer.lowering.elementwise import computes_alike
+from onnx_scatterx.optimizer.lowering.last_bits import computes_alike
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.rewrites.helpers.masked_reads import read_by_mask
-from onnx_scatterx.rewrites.helpers.masks import Mask
+from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
 
 _IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
 _NODES = 64  # of one function

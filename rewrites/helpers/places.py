@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.origins import read_value
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.emit.along_axis import iota
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue, read_value
+from onnx_scatterx.optimizer.emit.reduce import iota
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context

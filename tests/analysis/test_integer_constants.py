@@ -13,7 +13,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS, transferred
 from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.transforms.constant_runs import COMPUTED
+from onnx_scatterx.optimizer.transforms.constant_finder import COMPUTED
 
 Rng = np.random.Generator
 Case = tuple[list[np.ndarray], dict[str, Any]]

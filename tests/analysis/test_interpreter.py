@@ -12,7 +12,7 @@ import onnx.printer
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.analysis.draws.creation import (

@@ -16,7 +16,7 @@ import pytest
 
 from onnx_scatterx import Reason, explain, optimize
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.emit.available import descendants
 from onnx_scatterx.optimizer.symbolic.budget import (
     Budget,

@@ -6,9 +6,9 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis import reading
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis import assumed
 from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.symbolic.terms import Term
 
 DOUBTED = """<ir_version: 10, opset_import: ["" : 18]>
@@ -32,8 +32,8 @@ def test_each_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(owner, name, counted)
 
     count(Interpreter, "run")
-    count(reading, "of_tensor")
-    count(reading, "of_attributes")
+    count(assumed, "of_tensor")
+    count(assumed, "of_attributes")
     interpret(ir.from_onnx_text(DOUBTED))
     assert called.count("run") > 1
     assert called.count("of_tensor") == called.count("of_attributes") == 1
@@ -43,7 +43,7 @@ def test_unknown_elements_get_a_symbol_in_each_visit() -> None:
     model = ir.from_onnx_text("""<ir_version: 10, opset_import: ["" : 21]>
         g () => (int4[2] y) { y = Constant <value = int4[2] {1, 2}> () }""")
     (node,) = model.graph
-    assert reading.Reading().constant(node) is None
+    assert assumed.Reading().constant(node) is None
     assert isinstance(interpret(model).values[node.outputs[0]].content, Term)
 
 

@@ -15,8 +15,8 @@ from onnx_scatterx import Reason
 from onnx_scatterx.ir.io import load
 from onnx_scatterx.judges.verification.interface import Interface
 from onnx_scatterx.judges.verification.sample_source import SampleSource
-from onnx_scatterx.optimizer.analysis.convergence import interpret
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
+from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
 from onnx_scatterx.optimizer.assumptions.clauses import clauses
 from onnx_scatterx.optimizer.lowering.rule import RegionRule

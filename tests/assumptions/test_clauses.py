@@ -9,7 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.optimizer.assumptions.clauses import clauses
-from onnx_scatterx.optimizer.assumptions.syntax import statement
+from onnx_scatterx.optimizer.assumptions.expressions import statement
 from tests.assumptions.test_assumptions import CACHE
 
 

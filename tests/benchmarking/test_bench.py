@@ -10,9 +10,15 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.benchmarking.node_times import NodeTime, by_operator, read_trace
-from onnx_scatterx.doors.benchmarking.result import Benchmark, Timing
-from onnx_scatterx.doors.benchmarking.statistics import Spread, median_place
+from onnx_scatterx.doors.benchmarking.result import (
+    Benchmark,
+    NodeTime,
+    Spread,
+    Timing,
+    by_operator,
+    median_place,
+    read_trace,
+)
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.timing import MOST_ROUNDS, interleaved

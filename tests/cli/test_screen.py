@@ -10,7 +10,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.doors.smaller import smaller
+from onnx_scatterx.doors.explanation import smaller
 from tests.cli.test_cli import MODELS, error_of, saved
 from tests.cli.test_terminal import ESCAPES, as_terminal
 from tests.helpers.html import Page

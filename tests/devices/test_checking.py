@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnx_scatterx.doors.devices import check
+from onnx_scatterx.doors.devices.checking import check
 from onnx_scatterx.doors.devices.process import ConsumerProcess
 from onnx_scatterx.doors.devices.registry import Consumer, consumer_names, consumer_of
 from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError

@@ -9,8 +9,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.doors.devices.registry import Consumer
-from onnx_scatterx.doors.devices.subject import with_sizes
-from onnx_scatterx.doors.devices.table import DeviceTable, device_table
+from onnx_scatterx.doors.devices.table import DeviceTable, device_table, with_sizes
 from tests.devices.fake import fake
 from tests.helpers.scripts import script
 from tests.helpers.support import parse

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.emit.forms import FORMS
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.writer import Writer

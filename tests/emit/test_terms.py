@@ -10,8 +10,8 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer

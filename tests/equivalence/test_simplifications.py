@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import z3
 
-from onnx_scatterx.judges.equivalence.core import arithmetic, logic, lookups, reshaping
-from onnx_scatterx.judges.equivalence.core.encode import Encoder
+from onnx_scatterx.judges.equivalence.core import arithmetic, logic, lookups, tensor
+from onnx_scatterx.judges.equivalence.core.solver import Encoder
 from onnx_scatterx.judges.equivalence.core.terms import Term, new_table, substitute, variable, walk
 from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
 from onnx_scatterx.judges.equivalence.operators import elementwise
@@ -225,7 +225,7 @@ def test_a_reshaped_coordinate_is_at_the_same_place(seed: int) -> None:
         )
         one, other = (tuple(shape) for shape in shapes)
         at = tuple(variable(("at", k), limit=d) for k, d in enumerate(one))
-        there = reshaping.remapped(one, other)(at)
+        there = tensor.remapped(one, other)(at)
         names = {c: z3.Int(f"at{k}") for k, c in enumerate(at)} | {size: N}
         facts = [
             z3.And(names[c] >= 0, names[c] < meaning(d, names))

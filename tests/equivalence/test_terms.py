@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.judges.equivalence.core import arithmetic, logic
-from onnx_scatterx.judges.equivalence.core.encode import Encoder
-from onnx_scatterx.judges.equivalence.core.tabulating import tabulated
+from onnx_scatterx.judges.equivalence.core.lookups import tabulated
+from onnx_scatterx.judges.equivalence.core.solver import Encoder
 from onnx_scatterx.judges.equivalence.core.terms import Term, substitute, variable, walk
 from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx.export import to_onnx
 from onnx_scatterx.theory import Gathering, Pick, Reduction, Scattering, XTransformer
-from onnx_scatterx.theory.conventions.composed import Rounded
 from onnx_scatterx.theory.conventions.onnx import scatter_nd
+from onnx_scatterx.theory.conventions.pytorch.elements import Rounded
 from tests.helpers.native_support import operators, run_native
 from tests.helpers.pair import Feed, agree, assert_same
 from tests.helpers.support import i64, run, sample, scatters

@@ -13,10 +13,14 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.convergence import interpret
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
+from onnx_scatterx.optimizer.analysis.domain.tensor import (
+    DeclaredDim,
+    DimOf,
+    ElementOf,
+    TensorValue,
+)
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.symbolic.elements import Elements
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from tests.helpers.defined import are_defined, doubtful

@@ -17,7 +17,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir import io
-from onnx_scatterx.ir.read_back import difference
+from onnx_scatterx.ir.parse import difference
 from onnx_scatterx.system.scratch import scratch
 from tests.helpers.examples import is_full
 

@@ -11,7 +11,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.ir.data import from_proto, to_proto
 from onnx_scatterx.ir.merge import Original
-from onnx_scatterx.ir.read_back import difference
+from onnx_scatterx.ir.parse import difference
 
 MODELS = sorted(Path("models").glob("*.onnx"))[::6]
 UNKNOWN = b"\xf8\x3f\x07"  # field 1023: 7

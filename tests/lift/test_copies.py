@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnx_scatterx.doors.api.inspection import inspect_records
+from onnx_scatterx.doors.api.optimization import inspect_records
 from onnx_scatterx.doors.explanation import explain
-from onnx_scatterx.ir.given import AnyModel
+from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.lift import copies
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.reports.shown_boxes import example_numbers, shape_at, value_at

@@ -10,11 +10,11 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.lift.canonical import Canonical
-from onnx_scatterx.optimizer.lift.lift_gather import Gather, lift_gather
+from onnx_scatterx.optimizer.lift.lift_scatter import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
-from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Gathering
 from tests.helpers.examples import examples
 
 TENSOR = onnx.helper.make_tensor_value_info

@@ -14,7 +14,7 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter

@@ -11,7 +11,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.optimizer.analysis.convergence import interpret
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.lowering.runtime_patterns import (
     MEASURED,
     PATTERNS,

@@ -2,11 +2,10 @@
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.convergence import interpret
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
+from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
-from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
-from onnx_scatterx.optimizer.mosaic.moves import MOVES
+from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import size

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import theory
 from onnx_scatterx.theory import Pick, Scattering, Sliceability, Verdict, XTransformer, outcomes
-from onnx_scatterx.theory.slices import (
+from onnx_scatterx.theory.picks import (
     embedded_slice,
     index_of,
     indices,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from onnx_scatterx.theory import Pick, Scattering, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import provision_x_transformer, scatter_x, tensorflow_scatter
 from onnx_scatterx.theory.conventions.onnx import tensor_scatter
-from onnx_scatterx.theory.slices import indices, is_embedded_slice, picked_slices
+from onnx_scatterx.theory.picks import indices, is_embedded_slice, picked_slices
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from tests.helpers.examples import examples
 from tests.paper.draws import Index, numbered, x_transformers

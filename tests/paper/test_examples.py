@@ -4,7 +4,7 @@ import numpy as np
 
 from onnx_scatterx.theory import Pick, Scattering, Sliceability, XTransformer, outcomes
 from onnx_scatterx.theory.algorithm import provision_x_transformer, scatter
-from onnx_scatterx.theory.slices import embedded_slice, index_of, slice_of, subtensor
+from onnx_scatterx.theory.picks import embedded_slice, index_of, slice_of, subtensor
 from onnx_scatterx.theory.theorem import disjoint_representation
 from tests.paper.examples import A_1, B_1, E_0, E_1, E_2, E_3, T_2, T_3, X_1
 

@@ -18,8 +18,8 @@ from onnx_scatterx.theory.algorithm import (
     traverse,
 )
 from onnx_scatterx.theory.conventions.onnx import scatter_nd
+from onnx_scatterx.theory.picks import index_of, indices
 from onnx_scatterx.theory.scattering import combine
-from onnx_scatterx.theory.slices import index_of, indices
 from onnx_scatterx.theory.theorem import Impossibility, _stands, disjoint_representation
 from onnx_scatterx.theory.verdict import Obstacle
 from tests.helpers.examples import examples

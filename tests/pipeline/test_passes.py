@@ -12,8 +12,7 @@ import onnx_scatterx
 from onnx_scatterx import passes, verify
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region
 from onnx_scatterx.optimizer.reports.builder import AXES
 from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.passes import RemoveScatters

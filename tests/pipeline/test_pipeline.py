@@ -13,8 +13,8 @@ from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.pipeline import PIPELINE
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.transforms.base import Pass
 from onnx_scatterx.optimizer.transforms.fit_target import DropDefaultReductions
+from onnx_scatterx.optimizer.transforms.job import Pass
 from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
 from tests.helpers.support import parse

@@ -12,7 +12,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.optimizer.pipeline import PIPELINE
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.optimizer.targets.profile_schema import PROFILE_KEYS
+from onnx_scatterx.optimizer.targets.profile import PROFILE_KEYS
 from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 

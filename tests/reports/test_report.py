@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.judges.verification import Verification
+from onnx_scatterx.judges.verification.result import Verification
 from onnx_scatterx.optimizer.reports.entries import Action, GatherReport, ScatterReport
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.text.reasons import Reason, Refusal

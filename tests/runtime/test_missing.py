@@ -11,8 +11,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import MissingRuntimeError
-from onnx_scatterx.optimizer.transforms import constant_finder, constant_runs
-from onnx_scatterx.runtime.installed import needed
+from onnx_scatterx.optimizer.transforms import constant_finder
+from onnx_scatterx.runtime.session import needed
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 
 ROOT = Path(__file__).parents[2]
@@ -189,7 +189,7 @@ def test_folding_without_a_process_gives_the_same_model(
 ) -> None:
     """The same nodes, and the same bits of the constants, as if ONNX Runtime made all floats."""
     runs = 0
-    run = constant_runs.NodeRunner.run
+    run = constant_finder.NodeRunner.run
 
     def counted(*arguments: object) -> object:
         nonlocal runs
@@ -201,8 +201,8 @@ def test_folding_without_a_process_gives_the_same_model(
 
     with monkeypatch.context() as patch:
         patch.setattr(constant_finder, "EXACT", frozenset())
-        patch.setattr(constant_runs.NodeRunner, "run", counted)
+        patch.setattr(constant_finder.NodeRunner, "run", counted)
         by_runtime = [folded(model, sizes) for model in MODELS]
-    monkeypatch.setattr(constant_runs, "OrtProcess", missing)
+    monkeypatch.setattr(constant_finder, "OrtProcess", missing)
     assert [folded(model, sizes) for model in MODELS] == by_runtime
     assert runs >= 10

@@ -18,9 +18,8 @@ import onnx_scatterx
 from onnx_scatterx.doors.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.opened import run_model
-from onnx_scatterx.runtime.session import session
+from onnx_scatterx.runtime.session import library_path, session
 from tests.helpers.pair import agree, rejections
 from tests.helpers.support import f32, i64, parse, run, sample
 

@@ -6,8 +6,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import Feed

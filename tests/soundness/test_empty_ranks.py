@@ -5,9 +5,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.analysis.convergence import interpret
 from onnx_scatterx.optimizer.analysis.domain.call import Call
 from onnx_scatterx.optimizer.analysis.infeasible import must_fail
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from tests.helpers.native_support import RUNTIME
 from tests.helpers.pair import rejections
 from tests.helpers.support import assert_sound, f32, i64, parse, run, sample, scatters

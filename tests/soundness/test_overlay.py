@@ -10,9 +10,15 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.optimizer.symbolic.terms import term
-from onnx_scatterx.optimizer.targets.cost_model.costs import NodeCosts, TimeCosts, Work
-from onnx_scatterx.optimizer.targets.cost_model.machine import KINDS, Machine, calibration_file
-from onnx_scatterx.optimizer.targets.cost_model.sizes import Sizes
+from onnx_scatterx.optimizer.targets.cost_model.costs import (
+    KINDS,
+    Machine,
+    NodeCosts,
+    Sizes,
+    TimeCosts,
+    Work,
+    calibration_file,
+)
 from tests.helpers.native_support import (
     body,
     check,

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.optimizer.symbolic import memo, symbol_ids
+from onnx_scatterx.optimizer.symbolic import budget, symbol_ids
+from onnx_scatterx.optimizer.symbolic.budget import Memo
 from onnx_scatterx.optimizer.symbolic.limits import Limits
-from onnx_scatterx.optimizer.symbolic.memo import Memo
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols, keeps
 
 
 def test_a_full_memo_forgets_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memo, "LIMITS", Limits(remembered=3))
+    monkeypatch.setattr(budget, "LIMITS", Limits(remembered=3))
     found = Memo[int, int]()
     sizes = []
     for i in range(7):

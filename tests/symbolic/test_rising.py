@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.optimizer.symbolic.elements import Elements
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.rising import never_falls
+from onnx_scatterx.optimizer.symbolic.prove import Facts, never_falls
 from onnx_scatterx.optimizer.symbolic.terms import (
     Term,
     coord,

@@ -9,7 +9,7 @@ import pytest
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import Stopped, stoppable
-from onnx_scatterx.system.record import note_read, recorded
+from onnx_scatterx.system.reading import note_read, recorded
 from onnx_scatterx.system.writing import Writing, write_text
 
 

@@ -8,14 +8,15 @@ from onnx_scatterx.doors.benchmarking import calibrate
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.symbolic.terms import element, size
-from onnx_scatterx.optimizer.targets.cost_model.machine import (
+from onnx_scatterx.optimizer.targets.cost_model.costs import (
     KINDS,
+    OTHER,
     VARIABLE,
     Machine,
+    Sizes,
     calibration_file,
     local_machine,
 )
-from onnx_scatterx.optimizer.targets.cost_model.sizes import OTHER, Sizes
 
 
 def test_calibrate(

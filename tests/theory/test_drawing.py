@@ -17,8 +17,7 @@ from onnx_scatterx.theory import (
     picture,
 )
 from onnx_scatterx.theory.components import Lookup
-from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, formula
-from onnx_scatterx.theory.grid import Grid
+from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, Grid, formula
 from tests.helpers.examples import examples
 from tests.paper.draws import Index, shapes, x_transformers
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Gathering
 from onnx_scatterx.theory.transformer import XTransformer
 
 

@@ -8,8 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.transforms.constant_finder import followed
-from onnx_scatterx.optimizer.transforms.constant_runs import EXACT
+from onnx_scatterx.optimizer.transforms.constant_finder import EXACT, followed
 from onnx_scatterx.optimizer.transforms.job import Job
 from tests.analysis import test_integer_constants as integers
 

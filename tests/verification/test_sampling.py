@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.ir.inferred import inferred
+from onnx_scatterx.ir.constants import inferred
 from onnx_scatterx.judges.verification.index_bounds import input_constraints
 from onnx_scatterx.judges.verification.interface import Input, Interface
 from onnx_scatterx.judges.verification.sampler import FLAVOURS, InputSampler

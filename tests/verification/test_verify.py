@@ -11,7 +11,8 @@ import onnxruntime as ort
 import pytest
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.judges.verification import Verification, verify
+from onnx_scatterx.judges.verification.result import Verification
+from onnx_scatterx.judges.verification.verifying import verify
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 

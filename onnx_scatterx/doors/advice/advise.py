@@ -18,7 +18,7 @@ from onnx_scatterx.doors.advice.candidates import candidates
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.opset import raise_opset
 from onnx_scatterx.optimizer.reports.advice import Advice, Way, refused_text

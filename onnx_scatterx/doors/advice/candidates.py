@@ -13,7 +13,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.analysis.assumed import holds_integers
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
-from onnx_scatterx.optimizer.assumptions.syntax import parts_of
+from onnx_scatterx.optimizer.assumptions.expressions import parts_of
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.terms import Indicator, PositivePart, Term, symbol_of

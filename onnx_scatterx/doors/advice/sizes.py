@@ -15,14 +15,14 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, DimOf
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.optimizer.assumptions.clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor, template
-from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes, equalities
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter

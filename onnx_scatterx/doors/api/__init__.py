@@ -1,7 +1,5 @@
 """The public functions: optimize and inspect a model."""
 
-from onnx_scatterx.doors.api.inspection import inspect
-from onnx_scatterx.doors.api.optimization import optimize
-from onnx_scatterx.doors.api.result import Result
+from onnx_scatterx.doors.api.optimization import Result, inspect, optimize
 
 __all__ = ["Result", "inspect", "optimize"]

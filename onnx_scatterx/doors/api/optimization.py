@@ -1,32 +1,149 @@
-"""optimize: removes the scatter nodes of a model that can be proven to be slices."""
+"""`optimize` and `inspect`: a model, and what was or would be done with each of its scatters."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.doors.api.inspection import about_model, opened_ir
-from onnx_scatterx.doors.api.result import Result
 from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.ir import io as model_io
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
-from onnx_scatterx.ir.given import AnyModel, IrLike, MessageLike
+from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.opset import change_opset
-from onnx_scatterx.ir.size import file_size
-from onnx_scatterx.optimizer.reports.report import TargetError
+from onnx_scatterx.ir.size import external_size, file_size
+from onnx_scatterx.optimizer.reports.builder import NodeRecord
+from onnx_scatterx.optimizer.reports.entries import About
+from onnx_scatterx.optimizer.reports.report import Report, TargetError
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import NATIVE, Options, Strict
-from onnx_scatterx.system.observer import Observer, Progress, Watch
-from onnx_scatterx.system.record import recorded
+from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
+from onnx_scatterx.system.reading import Files, recorded
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
+
+
+def inspect(
+    model: AnyModel,
+    *,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
+
+    The arguments and the errors are those of ``optimize``.
+
+    Returns:
+        The report. Its ``scatters`` has an entry for each scatter.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(inspect(model).scatters[0].footprint)
+        box [1, :]
+
+    """
+    return inspect_records(model, Settings.of(**options), Observer(on_progress))[0]
+
+
+def inspect_records(
+    model: AnyModel, settings: Settings, observer: Observer = NOBODY, *, details: bool = True
+) -> tuple[Report, tuple[NodeRecord, ...]]:
+    """Return the report of ``inspect``, and the records from which it was made."""
+    opened, loaded = opened_ir(model, observer)
+    report, records = optimize_ir(
+        loaded, settings, planned=True, details=details, observer=observer
+    )
+    about = about_model(loaded, opened, settings)
+    return replace(report, about=about), records
+
+
+def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:
+    """Return what a report says of its model: its name, its sizes, and what was asked."""
+    proto, path = opened.message, opened.given.source
+    size = None if proto is None else file_size(proto)
+    if opened.given.path is not None:
+        size = opened.given.path.stat().st_size
+    return About(
+        str(path) if path is not None else model.graph.name or "model",
+        size_before=size,
+        size_outside=external_size(model),
+        opset=model.opset_imports.get(""),
+        options=settings.options(),
+    )
+
+
+def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
+    """Return a copy of a model as an ``onnx_ir.Model``."""
+    return opened_ir(model, observer)[1]
+
+
+def opened_ir(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.Model]:
+    """Return the opened model, and an ``onnx_ir.Model`` of it that may be changed."""
+    observer.stage("reading", what=ModelSource.of(model).source or "")
+    opened = model_io.open_model(model)
+    return opened, cloned(opened.model) if opened.message is None else opened.model
+
+
+M = TypeVar("M", onnx.ModelProto, ir.Model)
+
+
+@dataclass(frozen=True)
+class Result(Generic[M]):
+    """An optimized model, and what was done with each of its scatters.
+
+    Attributes:
+        model: of the kind that came in: a ModelProto (also from a path) or an ``onnx_ir.Model``.
+        report: what was done with each scatter.
+        source_path: the file that the model came from, if it came from one.
+        read: the files that were read, by their paths, each with its role.
+        verification: the answer of ``verify``, if ``optimize`` was called with ``verify``.
+
+    """
+
+    model: M = field(repr=False)  # a notebook asks for the text of all that it shows
+    report: Report
+    source_path: Path | None = None
+    read: Files = field(default_factory=dict, repr=False)
+    verification: Verification | None = None
+
+    def __str__(self) -> str:
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        """Return the report in a notebook's format."""
+        return self.report._repr_html_()
+
+    def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
+        """Write the model to a file, whole or not at all; external data stay external.
+
+        Args:
+            path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
+            external_data: write the weights to ``<path>.data``, too, if they are in memory.
+
+        Raises:
+            ScatterXError: the file cannot be written, or is one that was read.
+
+        Example:
+            >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
+
+        """
+        limit = 0 if external_data else model_io.MESSAGE_LIMIT
+        model_io.save(
+            self.model, path, source_path=self.source_path, read=self.read, message_limit=limit
+        )
 
 
 @overload
@@ -170,7 +287,8 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.judges.verification import DifferenceError, verify
+    from onnx_scatterx.judges.verification.result import DifferenceError
+    from onnx_scatterx.judges.verification.verifying import verify
 
     observer.stage("verifying")
     found = verify(before, after, **{"on_progress": observer.stage, **arguments})

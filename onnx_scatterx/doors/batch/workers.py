@@ -16,7 +16,7 @@ from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
 from onnx_scatterx.doors.batch.summary import Outcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.options import DEFAULTS
-from onnx_scatterx.system.record import Files, note_read, recorded
+from onnx_scatterx.system.reading import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
 
@@ -101,7 +101,7 @@ def run_task(task: Task) -> Outcome:
     """Optimize or inspect one model; every error is in the outcome."""
     from onnx_scatterx.doors.api import inspect, optimize
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
-    from onnx_scatterx.judges.verification import verify
+    from onnx_scatterx.judges.verification.verifying import verify
 
     start = time.perf_counter()
 
@@ -169,8 +169,7 @@ def run_task(task: Task) -> Outcome:
 def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
     """Return the advice about the result for a model; other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.doors.explanation import advise
-    from onnx_scatterx.doors.smaller import smaller
+    from onnx_scatterx.doors.explanation import advise, smaller
 
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options

@@ -11,18 +11,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.doors.benchmarking.node_times import NodeTime, read_trace
-from onnx_scatterx.doors.benchmarking.result import Benchmark, Timing
+from onnx_scatterx.doors.benchmarking.result import Benchmark, NodeTime, Timing, read_trace
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.given import AnyModel
-from onnx_scatterx.ir.io import load
+from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.judges.verification.array_diff import compare
 from onnx_scatterx.judges.verification.interface import narrowing
-from onnx_scatterx.judges.verification.valid_inputs import valid_draws
-from onnx_scatterx.runtime.library import library_path
-from onnx_scatterx.runtime.model_files import as_file
-from onnx_scatterx.runtime.opened import OpenModel
-from onnx_scatterx.runtime.session import check_runtime
+from onnx_scatterx.judges.verification.sample_source import valid_draws
+from onnx_scatterx.runtime.opened import OpenModel, as_file
+from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
 from onnx_scatterx.system.child import Failure

@@ -1,20 +1,130 @@
-"""The result of `bench`: the times of every model, compared with those of the first."""
+"""The result of `bench`: times of every model and its nodes, compared with those of the first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.doors.benchmarking.node_times import NodeTime, by_operator
-from onnx_scatterx.doors.benchmarking.statistics import Spread
-from onnx_scatterx.optimizer.reports.rendering import group, table, text_of
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table, group, table
+from onnx_scatterx.text.visible import as_json, plain
 
-if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.rendering import Group, Table
+_SUFFIX = "_kernel_time"
+
+
+@dataclass(frozen=True)
+class NodeTime:
+    """A node after ONNX Runtime's own optimizations, and the median of its seconds in a run.
+
+    The time of a Loop, Scan or If excludes its body's nodes, which are listed separately, and added
+    up if they run more than once.
+    """
+
+    node: str
+    op: str
+    seconds: float
+
+
+def by_operator(nodes: Iterable[NodeTime]) -> dict[str, tuple[int, float]]:
+    """Return how many nodes of each operator there are, and their seconds, the slowest first.
+
+    >>> by_operator([NodeTime("a", "Add", 1.0), NodeTime("b", "Mul", 5.0), NodeTime("c", "Add", 2)])
+    {'Mul': (1, 5.0), 'Add': (2, 3.0)}
+    """
+    found: dict[str, tuple[int, float]] = {}
+    for node in nodes:
+        count, seconds = found.get(node.op, (0, 0.0))
+        found[node.op] = (count + 1, seconds + node.seconds)
+    return dict(sorted(found.items(), key=lambda item: -item[1][1]))
+
+
+def read_trace(file: Path, runs: int) -> tuple[NodeTime, ...]:
+    """Read the last runs out of a trace that ONNX Runtime wrote, the slowest nodes first."""
+    events: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+    whole = [e for e in events if e.get("name") == "model_run"][-runs:]
+    kernels = [e for e in events if e.get("cat") == "Node" and e["name"].endswith(_SUFFIX)]
+    own = _own_times(kernels)
+    totals: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros(len(whole)))
+    for event, microseconds in zip(kernels, own, strict=True):
+        for number, run in enumerate(whole):
+            if run["ts"] <= event["ts"] < run["ts"] + run["dur"]:
+                totals[_key(event)][number] += microseconds * 1e-6
+    times = [NodeTime(*key, float(np.median(seconds))) for key, seconds in totals.items()]
+    return tuple(sorted(times, key=lambda t: -t.seconds))
+
+
+def _key(event: Mapping[str, Any]) -> tuple[str, str]:
+    return event["name"].removesuffix(_SUFFIX), event["args"].get("op_name", "?")
+
+
+def _own_times(kernels: list[dict[str, Any]]) -> list[float]:
+    """Return the microseconds of each kernel without those of the kernels within it.
+
+    A kernel that begins before another has ended is within it: nodes run one after the other.
+    """
+    own = [float(e["dur"]) for e in kernels]
+    order = sorted(range(len(kernels)), key=lambda i: (kernels[i]["ts"], -kernels[i]["dur"], -i))
+    around: list[int] = []
+    for i in order:
+        while around and kernels[i]["ts"] >= _end(kernels[around[-1]]):
+            around.pop()
+        if around:
+            own[around[-1]] -= kernels[i]["dur"]
+        around.append(i)
+    return [max(time, 0.0) for time in own]
+
+
+def _end(event: Mapping[str, Any]) -> float:
+    return float(event["ts"] + event["dur"])
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median of some numbers, the quartiles around it, and its confidence interval."""
+
+    median: float
+    quartiles: tuple[float, float]
+    interval: tuple[float, float]
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Spread:
+        """Return the spread of at least six numbers.
+
+        >>> Spread.of(np.arange(1.0, 10.0))
+        Spread(median=5.0, quartiles=(3.0, 7.0), interval=(2.0, 8.0))
+        """
+        low, middle, high = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
+        ordered = np.sort(values)
+        place = median_place(len(ordered))
+        return cls(middle, (low, high), (float(ordered[place]), float(ordered[-1 - place])))
+
+
+def median_place(count: int, confidence: float = 0.95) -> int:
+    """Return k so that the median of what `count` numbers were drawn from lies in [x_k, x_-1-k].
+
+    That is the interval of the sign test, which assumes nothing about the distribution: fewer than
+    k + 1 of the numbers are below the median with the probability of so many heads. Raises
+    ValueError if so few numbers cannot give that confidence.
+
+    >>> median_place(6), median_place(9), median_place(40)
+    (0, 1, 13)
+    """
+    tail, place = 0.0, -1
+    for k in range(count):
+        tail += math.comb(count, k) / 2**count
+        if tail > (1 - confidence) / 2:
+            break
+        place = k
+    if place < 0:
+        raise ValueError(f"{count} numbers cannot tell their median with confidence {confidence}")
+    return place
+
 
 _OPERATORS = 12  # that are shown; JSON has all
 _NUMBERS = ("ms", "quartiles", "times as fast", "95 % sure")
@@ -43,19 +153,19 @@ class Timing:
         """Return everything as plain data."""
         return {
             "name": self.name,
-            "seconds": _plain(self.spread),
+            "seconds": plain(self.spread),
             "rounds": self.times.tolist(),
             "difference": self.difference,
             "operators": [
                 {"op": op, "nodes": count, "seconds": seconds}
                 for op, (count, seconds) in by_operator(self.node_times).items()
             ],
-            "nodes": [{"node": t.node, "op": t.op, "seconds": t.seconds} for t in self.node_times],
+            "nodes": plain(self.node_times),
         }
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class Benchmark(ShownInTables):
     """Models timed in turns. ``sizes`` are those of the inputs' named dims."""
 
     timings: tuple[Timing, ...]
@@ -73,7 +183,7 @@ class Benchmark:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {
-            "models": [t.to_dict() | {"speedup": _plain(self.speedup(t))} for t in self.timings],
+            "models": [t.to_dict() | {"speedup": plain(self.speedup(t))} for t in self.timings],
             "sizes": dict(self.sizes),
             "threads": self.threads,
             "onnxruntime": self.version,
@@ -91,18 +201,12 @@ class Benchmark:
         rounds = f"{len(self.timings[0].times)} rounds"
         return ", ".join([*sizes, threads, rounds, f"ONNX Runtime {self.version}"])
 
-    def __rich__(self) -> Group:
+    def shown(self) -> Group:
+        """Return the tables."""
         tables = [self._times()]
         if any(t.node_times for t in self.timings):
             tables.append(self._operators())
         return group(*tables)
-
-    def plain(self) -> str:
-        """Return the tables as lines, with tabs between the cells."""
-        return self.__rich__().plain()
-
-    def __str__(self) -> str:
-        return text_of(self.__rich__())
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
@@ -150,14 +254,6 @@ class Benchmark:
     def _operators(self) -> Table:
         names = self._names()
         return table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
-
-
-def _plain(spread: Spread) -> dict[str, Any]:
-    return {
-        "median": spread.median,
-        "quartiles": list(spread.quartiles),
-        "interval": list(spread.interval),
-    }
 
 
 def _ms(seconds: float) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.doors.cli.arguments import checks, read_target, settings
-from onnx_scatterx.doors.cli.models import STREAM, paths_of
+from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_target, settings
 from onnx_scatterx.doors.cli.output import print_error, report_place, show_result
 from onnx_scatterx.doors.cli.progress import Batch, stages
 from onnx_scatterx.errors import ScatterXError
@@ -34,7 +33,7 @@ def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
 def optimize_directory(args: argparse.Namespace) -> int:
     """Optimize several models; return 1 if some differ, else 2 if some failed."""
     from onnx_scatterx.doors.batch import optimize_many
-    from onnx_scatterx.doors.batch.sources import models_in
+    from onnx_scatterx.doors.batch.many import models_in
     from onnx_scatterx.ir.io import note_model
 
     if args.output == STREAM:

@@ -10,9 +10,9 @@ from onnx_scatterx.doors.cli.arguments import (
     add_session,
     add_sizes,
     given_inputs,
+    named_models,
     reject_unused,
 )
-from onnx_scatterx.doors.cli.models import named_models
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
@@ -44,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
-    from onnx_scatterx.doors.benchmarking import bench
+    from onnx_scatterx.doors.benchmarking.models import bench
 
     models = named_models(args.models)
     targets = args.target.split(",") if args.target else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 from pathlib import Path
 
 from onnx_scatterx.doors.cli.arguments import add_json
@@ -11,7 +10,7 @@ from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.option_values import count
-from onnx_scatterx.text.visible import as_json
+from onnx_scatterx.text.visible import as_json, plain
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -28,7 +27,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure the machine, write its constants, and show them."""
     from onnx_scatterx.doors.benchmarking.calibrate import calibrate
-    from onnx_scatterx.optimizer.targets.cost_model.machine import calibration_file
+    from onnx_scatterx.optimizer.targets.cost_model.costs import calibration_file
 
     path = calibration_file() if args.output is None else Path(args.output)
     with Writing() as writing:
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             machine = calibrate(threads=args.threads, on_progress=tell)
         writing.text(path, machine.to_toml(), "the output")
     if args.json:
-        show_text(as_json({"file": str(path), **asdict(machine)}))
+        show_text(as_json({"file": str(path), **plain(machine)}))
         return 0
     show_text(machine.to_toml())
     show(f"written to {path}; target ort-cpu reads it from {calibration_file()}")

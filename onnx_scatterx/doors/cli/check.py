@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
@@ -21,7 +20,7 @@ from onnx_scatterx.text.option_values import above_zero, count
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
-    from onnx_scatterx.doors.devices import Check
+    from onnx_scatterx.doors.devices.checking import Check
     from onnx_scatterx.doors.devices.registry import Consumer
 
 _DONE, _NO = 0, 1
@@ -93,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         return answers(args.model, chosen, show, args.timeout, **options)
     found: list[Check] = []
     status = answers(args.model, chosen, found.append, args.timeout, **options)
-    show_text(as_json([asdict(one) for one in found]))
+    show_text(as_json(found))
     return status
 
 

@@ -14,7 +14,7 @@ from onnx_scatterx.options import words
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.report import Report
 
 _DONE, _NO, _FAILED, _UNKNOWN = 0, 1, 2, 3
@@ -33,8 +33,7 @@ def advised(
     """Return a report that says what to do next; each command in it was tried."""
     if not report.is_open and not report.growth:
         return report
-    from onnx_scatterx.doors.explanation import advise
-    from onnx_scatterx.doors.smaller import smaller
+    from onnx_scatterx.doors.explanation import advise, smaller
 
     command, given = command_of(args, output), settings(args)
     found = advise(model, command=command, **given) if report.is_open else ()
@@ -51,7 +50,7 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
 
 def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
     """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
-    from onnx_scatterx.judges.verification import verify
+    from onnx_scatterx.judges.verification.verifying import verify
 
     with stages(quiet=getattr(args, "quiet", False)) as tell:
         return verify(before, after, on_progress=tell, **{**checks(args), **more})

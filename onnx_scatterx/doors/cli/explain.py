@@ -8,11 +8,11 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_model,
     add_options,
+    given_model,
     read_target,
     settings,
 )
 from onnx_scatterx.doors.cli.exit_status import command_of
-from onnx_scatterx.doors.cli.models import given_model
 from onnx_scatterx.doors.cli.output import show_text, terminal_width
 from onnx_scatterx.doors.cli.progress import stages
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             **settings(args),
         }
         if args.json:
-            text = as_json([found.to_dict() for found in explanations(model, args.node, **options)])
+            text = as_json(explanations(model, args.node, **options))
         else:
             text = explain(model, args.node, width=width, **options)
     show_text(text)

@@ -6,11 +6,19 @@ import argparse
 import contextlib
 import sys
 
-from onnx_scatterx.doors.cli.arguments import add_json, add_model, add_options, settings
-from onnx_scatterx.doors.cli.models import STREAM, given_model, require_stream, write_model
+from onnx_scatterx.doors.cli.arguments import (
+    STREAM,
+    add_json,
+    add_model,
+    add_options,
+    given_model,
+    require_stream,
+    settings,
+    write_model,
+)
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.reading import note_read
 from onnx_scatterx.system.writing import Writing
 
 

@@ -7,16 +7,19 @@ import argparse
 from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_many,
+    add_models,
     add_options,
     add_strict,
     add_verbose,
+    given_model,
+    is_one,
+    paths_of,
     read_target,
     reject_unused,
     settings,
 )
 from onnx_scatterx.doors.cli.batch import batch_status, watched
 from onnx_scatterx.doors.cli.exit_status import advised, command_of, strict_status
-from onnx_scatterx.doors.cli.models import add_models, given_model, is_one, paths_of
 from onnx_scatterx.doors.cli.output import show, show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command

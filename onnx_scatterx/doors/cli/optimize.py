@@ -9,15 +9,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from onnx_scatterx.doors.cli.arguments import (
+    STREAM,
     add_draws,
     add_json,
     add_many,
+    add_models,
     add_options,
     add_strict,
     add_verbose,
+    given_model,
+    is_one,
     read_target,
     reject_unused,
+    require_stream,
     settings,
+    write_model,
 )
 from onnx_scatterx.doors.cli.check import (
     add_check_with,
@@ -26,26 +32,18 @@ from onnx_scatterx.doors.cli.check import (
     require_consumers,
 )
 from onnx_scatterx.doors.cli.exit_status import advised, answer, strict_status, verified
-from onnx_scatterx.doors.cli.models import (
-    STREAM,
-    add_models,
-    given_model,
-    is_one,
-    require_stream,
-    write_model,
-)
 from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
-from onnx_scatterx.system.record import note_read
+from onnx_scatterx.system.reading import note_read
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.option_values import count
 
 if TYPE_CHECKING:
     import onnx_ir as ir
 
-    from onnx_scatterx.ir.given import AnyModel
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.ir.io import AnyModel
+    from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.report import Report
 
 

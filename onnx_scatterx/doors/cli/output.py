@@ -54,7 +54,7 @@ def show(content: object) -> None:
 def show_result(found: Any, *, json: bool) -> None:
     """Print a result, which has ``to_dict`` for JSON."""
     if json:
-        show_text(as_json(found.to_dict()))
+        show_text(as_json(found))
     else:
         show(found)
 

@@ -1,7 +1,10 @@
-"""The command line: parse, call the public functions, print.
+"""The command line: parse, complete, call the public functions, print.
 
 Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why). Heavy
 libraries are imported inside the commands, so that ``--help`` answers at once.
+
+The shell asks by running the command with a variable set; only then is this imported:
+`eval "$(register-python-argcomplete onnx-scatterx)"` turns it on in bash and zsh.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 from onnx_scatterx.doors.cli import bench as cli_bench
@@ -27,7 +31,57 @@ from onnx_scatterx.doors.cli import verify as cli_verify
 from onnx_scatterx.doors.cli.output import end_line, only_ours, print_error, report_bug, show
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.system.interrupts import Stopped, stoppable
-from onnx_scatterx.system.record import recorded
+from onnx_scatterx.system.reading import recorded
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer the shell, and end the process; do nothing without argcomplete."""
+    try:
+        import argcomplete
+        from argcomplete.completers import FilesCompleter
+    except ImportError:
+        return
+    models, profiles = FilesCompleter(["onnx", "onnxtxt"]), FilesCompleter(["toml"])
+    targets = _from("optimizer.targets.catalogue", lambda m: [t.name for t in m.all_targets()])
+    vendors = _from("optimizer.targets.catalogue", lambda m: m.VENDORS)
+    passes = _from("optimizer.pipeline", lambda m: [step.name for step in m.PIPELINE])
+    consumers = _from("doors.devices.registry", lambda m: m.consumer_names())
+    known = {
+        "target": lambda prefix, **_: [*targets(), *vendors(), *profiles(prefix)],
+        **dict.fromkeys(("model", "models", "like"), models),
+        **dict.fromkeys(("passes", "print_after"), passes),
+        **dict.fromkeys(("consumers", "check_with"), consumers),
+        "name": targets,
+        "rules": _from("rewrites", lambda m: [rule.name for rule in m.RULES]),
+        "node": _nodes,
+    }
+    (commands,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    for command in commands.choices.values():
+        for action in command._actions:
+            if action.dest in known:
+                action.completer = known[action.dest]
+    argcomplete.autocomplete(parser, always_complete_options=False)
+
+
+def _from(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[..., Iterable[str]]:
+    """Return what completes a word by the names of a module, which is imported when asked."""
+    return lambda **_: names(import_module(f"onnx_scatterx.{module}"))
+
+
+def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
+    """Return the scatters and gathers of the model that the command names."""
+    from onnx_scatterx.ir.graphs import all_graphs
+    from onnx_scatterx.ir.io import load
+
+    try:
+        graphs = all_graphs(load(parsed_args.model))
+    except (ScatterXError, OSError):
+        return []
+    nodes = [
+        n for graph in graphs for n in graph if "Scatter" in n.op_type or "Gather" in n.op_type
+    ]
+    return [str(node.name or node.outputs[0].name) for node in nodes]
+
 
 _PAGES = "docs/index.md in the sources; docs/command_line.md has all options"
 _NODE = "model.onnx node_ScatterND_67"
@@ -66,7 +120,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         parser = _parser()
         if "_ARGCOMPLETE" in os.environ:
-            from onnx_scatterx.doors.cli.completion import complete
+            from onnx_scatterx.doors.cli.program import complete
 
             complete(parser)
         args, unknown = parser.parse_known_args(argv)

@@ -11,10 +11,10 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_options,
     given_inputs,
+    given_models,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.exit_status import answer, verified
-from onnx_scatterx.doors.cli.models import given_models
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import from_zero

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from google.protobuf.message import Message
 
 from onnx_scatterx.ir.data import DATA_FIELDS, graphs
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
+from onnx_scatterx.ir.graphs import is_scatterx_domain
 from onnx_scatterx.optimizer.assumptions.clauses import METADATA
 
 _SMALL = 16  # elements that say nothing

@@ -9,8 +9,8 @@ from typing import Any
 import onnx
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
-from onnx_scatterx.judges.equivalence.core.contents import Contents, contents
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, below
+from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents
 from onnx_scatterx.judges.equivalence.core.masks import most
 from onnx_scatterx.judges.equivalence.core.reading import (
     Body,

@@ -15,8 +15,8 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, divide, integer, number
-from onnx_scatterx.judges.equivalence.core.contents import dtype_name
 from onnx_scatterx.judges.equivalence.core.logic import at_most
+from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term

@@ -17,7 +17,7 @@ from onnx_scatterx.judges.equivalence.building import (
     SizeKey,
     by_place,
 )
-from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, proven
+from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
@@ -28,7 +28,6 @@ from onnx_scatterx.judges.equivalence.core.types import sort_of
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
-from onnx_scatterx.judges.equivalence.matching import paired
 
 Progress = Callable[[int, int], None]
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known

@@ -1,4 +1,4 @@
-"""The range of a model's integer inputs, as far as their uses show it.
+"""The range of a model's integer inputs, as far as the operators that use them show it.
 
 One pass over the nodes, backwards: the constraints of operators on their operands (`uses`) are
 passed on to the operands' sources. The range need not be exact: it only guides the draws of
@@ -6,21 +6,154 @@ passed on to the operands' sources. The range need not be exact: it only guides 
 """
 
 from collections import defaultdict
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
+import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.judges.verification.operand_constraints import (
-    SMALL,
-    USES,
-    WHOLE,
-    Bounds,
-    IndexConstraints,
-    constant_of,
-    extent_of,
-    rank_of,
-)
+from onnx_scatterx.judges.verification.interface import Dim
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`value + offset` lies in [-size, size + slack), or in [0, size + slack) if not `signed`.
+
+    `whole` says that the value is a number for arithmetic: anything that its type holds.
+    """
+
+    size: Dim
+    slack: int = 0
+    offset: int = 0
+    signed: bool = True
+    distinct: bool = False
+    nonzero: bool = False
+    whole: bool = False
+
+
+Bounds = frozenset[Bound]
+IndexConstraints = dict[int | None, Bounds]
+"""The constraints on a tensor's elements: by place in its last axis, or (None) for all."""
+
+SMALL = frozenset([Bound(6, signed=False)])  # for elements that are used as extents
+WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as numbers
+_MOST_COLUMNS = 64  # of indices into data of unknown rank
+_STEP = frozenset([Bound(3, nonzero=True)])
+
+
+def _all(*bounds: Bound) -> IndexConstraints:
+    return {None: frozenset(bounds)}
+
+
+def rank_of(value: ir.Value | None) -> int | None:
+    return None if value is None or value.shape is None else len(value.shape)
+
+
+def extent_of(value: ir.Value | None, axis: int) -> Dim:
+    if value is None or value.shape is None or not -len(value.shape) <= axis < len(value.shape):
+        return None
+    dim = value.shape[axis]
+    return dim if isinstance(dim, int) else dim.value
+
+
+def constant_of(value: ir.Value | None) -> np.ndarray | None:
+    tensor = constant(value, ())
+    if tensor is None or tensor.dtype == ir.DataType.STRING or tensor.size > 64:
+        return None
+    return tensor.numpy()
+
+
+def _axis(node: ir.Node) -> Dim:
+    return extent_of(node.inputs[0], node.attributes.get_int("axis", 0))
+
+
+def _unreduced(node: ir.Node) -> bool:
+    return node.attributes.get_string("reduction", "none") == "none"
+
+
+def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> IndexConstraints:
+    """Return the constraints of GatherND and ScatterND: column j indexes axis `first + j`."""
+    width = extent_of(indices, -1)
+    if not isinstance(width, int):
+        return _all(Bound(extent_of(data, first)))
+    rank = rank_of(data)
+    most = _MOST_COLUMNS if rank is None else rank
+    columns = range(min(width, most))  # with more of them the node is invalid
+    return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
+
+
+def _scatter_nd(node: ir.Node) -> dict[int, IndexConstraints]:
+    constraints = _columns(node.inputs[0], node.inputs[1], 0)
+    if len(constraints) == 1 and _unreduced(node):
+        constraints = {
+            place: frozenset(replace(bound, distinct=True) for bound in bounds)
+            for place, bounds in constraints.items()
+        }
+    return {1: constraints}
+
+
+def _tensor_scatter(node: ir.Node) -> dict[int, IndexConstraints]:
+    axis = node.attributes.get_int("axis", -2)
+    size, count = extent_of(node.inputs[0], axis), extent_of(node.inputs[1], axis)
+    slack = 1 - count if isinstance(count, int) else 0
+    if node.attributes.get_string("mode", "linear") == "circular":
+        slack = 0
+    return {2: _all(Bound(size, slack=slack, signed=False))}
+
+
+def _top_k(node: ir.Node) -> dict[int, IndexConstraints]:
+    size = extent_of(node.inputs[0], node.attributes.get_int("axis", -1))
+    return {1: _all(Bound(size, slack=1, signed=False))}
+
+
+def _slice(node: ir.Node) -> dict[int, IndexConstraints]:
+    axes = constant_of(node.inputs[3]) if len(node.inputs) > 3 else np.zeros(1, np.int64)
+    size: Dim = 8
+    if axes is not None and axes.size == 1:
+        size = extent_of(node.inputs[0], int(axes.ravel()[0]))
+    edge = _all(Bound(size, slack=1))
+    return {1: edge, 2: edge, 4: {None: _STEP}}
+
+
+def _extents_at(*positions: int) -> Callable[[ir.Node], dict[int, IndexConstraints]]:
+    return lambda _: {position: {None: SMALL} for position in positions}
+
+
+USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
+    "Gather": lambda node: {1: _all(Bound(_axis(node)))},
+    "GatherElements": lambda node: {1: _all(Bound(_axis(node)))},
+    "ScatterElements": lambda node: {1: _all(Bound(_axis(node), distinct=_unreduced(node)))},
+    "Scatter": lambda node: {1: _all(Bound(_axis(node), distinct=True))},
+    "GatherND": lambda node: {
+        1: _columns(node.inputs[0], node.inputs[1], node.attributes.get_int("batch_dims", 0))
+    },
+    "ScatterND": _scatter_nd,
+    "TensorScatter": _tensor_scatter,
+    "OneHot": lambda node: {
+        0: _all(*(Bound(int(c.ravel()[0])) for c in _constants(node.inputs[1:2]))),
+        1: {None: SMALL},
+    },
+    "Slice": _slice,
+    "Range": lambda _: {0: {None: SMALL}, 1: {None: SMALL}, 2: {None: _STEP}},
+    "Div": lambda _: {1: _all(Bound(5, nonzero=True))},
+    "Mod": lambda _: {1: _all(Bound(5, nonzero=True))},
+    "TopK": _top_k,
+    "Expand": _extents_at(1),
+    "Reshape": _extents_at(1),
+    "Tile": _extents_at(1),
+    "ConstantOfShape": _extents_at(0),
+    "Split": _extents_at(1),
+    "Pad": _extents_at(1),
+    "Resize": _extents_at(3),
+    "CenterCropPad": _extents_at(1),
+}
+
+
+def _constants(values: Iterable[ir.Value | None]) -> list[np.ndarray]:
+    return [c for value in values if (c := constant_of(value)) is not None and c.size]
+
 
 _ALIKE = {
     "Abs", "Cast", "Clip", "Dropout", "Expand", "Identity", "Max", "Min", "Neg", "Optional",

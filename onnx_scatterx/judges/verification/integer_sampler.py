@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.judges.verification.operand_constraints import Bound, Bounds, IndexConstraints
+from onnx_scatterx.judges.verification.index_bounds import Bound, Bounds, IndexConstraints
 from onnx_scatterx.judges.verification.sizes import FREE, Combination
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.ir.clone import cloned
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import RANDOM, all_graphs
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of

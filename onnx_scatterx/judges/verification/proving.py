@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.given import AnyModel, ModelSource
+from onnx_scatterx.ir.io import AnyModel, ModelSource
 from onnx_scatterx.judges.verification.result import SOLVER, Difference, Draw
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name

@@ -1,16 +1,15 @@
 """The answer of `verify`: whether two models agree, on how much, and where they do not."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.judges.verification.array_diff import ArrayDifference, Tolerance
-from onnx_scatterx.runtime.installed import EVALUATOR
-from onnx_scatterx.text.visible import in_lines
+from onnx_scatterx.runtime.session import EVALUATOR
+from onnx_scatterx.text.visible import in_lines, plain_fields
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.proof import Proof
@@ -76,21 +75,13 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the difference for JSON; numbers that are not finite are strings."""
-        found = self.found
         return {
             "draw": self.draw.number,
-            "sizes": dict(self.draw.sizes),
-            "flavour": self.draw.flavour,
+            **plain_fields(self.draw, "sizes flavour"),
             "output": self.output,
-            "kind": found.kind,
+            "kind": self.found.kind,
             "fused": self.fused,
-            "index": None if found.index is None else list(found.index),
-            "before": _jsonable(found.before),
-            "after": _jsonable(found.after),
-            "count": found.count,
-            "size": found.size,
-            "max_absolute": _jsonable(found.max_absolute),
-            "max_relative": _jsonable(found.max_relative),
+            **plain_fields(self.found, "index before after count size max_absolute max_relative"),
         }
 
 
@@ -212,26 +203,12 @@ class Verification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the drawn arrays, ready for JSON."""
+        names = "same conclusive only_rounding draws accepted crashed zero_signs interface"
+        behind = "differences sizes fixed rejections in_onnxruntime missing assumed seed"
         return {
-            "same": self.same,
-            "conclusive": self.conclusive,
-            "only_rounding": self.only_rounding,
-            "draws": self.draws,
-            "accepted": self.accepted,
-            "crashed": self.crashed,
-            "zero_signs": self.zero_signs,
-            "interface": list(self.interface),
-            "differences": [difference.to_dict() for difference in self.differences],
-            "sizes": {symbol: list(numbers) for symbol, numbers in self.sizes.items()},
-            "fixed": dict(self.fixed),
-            "rejections": list(self.rejections),
-            "in_onnxruntime": list(self.in_onnxruntime),
-            "missing": self.missing,
-            "assumed": list(self.assumed),
-            "seed": self.seed,
+            **plain_fields(self, f"{names} {behind}"),
             "seconds": round(self.seconds, 3),
-            "tolerance": None if self.tolerance is None else asdict(self.tolerance),
-            **({} if self.proof is None else {"proof": self.proof.to_dict()}),
+            **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }
 
 
@@ -239,14 +216,6 @@ def _numbers(numbers: tuple[int, ...]) -> str:
     if len(numbers) <= 12:
         return ", ".join(map(str, numbers))
     return ", ".join([*map(str, numbers[:8]), "...", *map(str, numbers[-3:])])
-
-
-def _jsonable(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_jsonable(item) for item in value]
-    return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
 
 
 class DifferenceError(ScatterXError):

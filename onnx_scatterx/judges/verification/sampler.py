@@ -12,9 +12,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.judges.verification.index_bounds import IndexConstraints
 from onnx_scatterx.judges.verification.integer_sampler import IntegerSampler
 from onnx_scatterx.judges.verification.interface import Input
-from onnx_scatterx.judges.verification.operand_constraints import IndexConstraints
 from onnx_scatterx.judges.verification.sizes import FREE, Combination
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate

@@ -17,9 +17,8 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.given import AnyModel, ModelSource
 from onnx_scatterx.ir.graphs import all_graphs, graphs_of, nodes_within
-from onnx_scatterx.ir.io import load
+from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.judges.verification.array_diff import Tolerance
 from onnx_scatterx.judges.verification.interface import (
     Input,
@@ -34,11 +33,10 @@ from onnx_scatterx.judges.verification.proving import judged, needed, proven
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
-from onnx_scatterx.optimizer.assumptions.clauses import Assume, clauses, from_metadata
-from onnx_scatterx.optimizer.assumptions.sized_clauses import at_sizes
+from onnx_scatterx.optimizer.assumptions.clauses import Assume, at_sizes, clauses, from_metadata
+from onnx_scatterx.runtime.array_files import Declared, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
-from onnx_scatterx.runtime.feeds import Declared, validated_inputs
-from onnx_scatterx.runtime.model_files import as_file
+from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.text.reasons import from_metadata as told_of

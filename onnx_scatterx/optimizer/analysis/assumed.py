@@ -1,4 +1,4 @@
-"""What the user assumes of graph inputs, as facts.
+"""What is known of a model before it runs: constants, declared dims, and what the user assumes.
 
 A bound of a symbol is a fact about sizes. An assumption about an input's elements holds for every
 one of them (``Elements``), and a contiguous input is its first elements plus the last coordinate.
@@ -6,24 +6,33 @@ one of them (``Elements``), and a contiguous input is its first elements plus th
 An input may be empty, and then an assumption about its elements says nothing. So no fact is derived
 from an element that may not exist, such as ``n >= 1`` from ``0 <= idx < n``. If an input may be
 empty, a bound is used only if, at all sizes, some number satisfies it.
+
+A model is interpreted several times, with different assumptions on trial. The contents of its
+constants do not depend on these assumptions. So the constants, and all values that are derived from
+them alone, are read once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.constants import overridable
 from onnx_scatterx.optimizer.analysis.domain.overflow import most_of
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, DimOf, Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.widening import widened
+from onnx_scatterx.optimizer.analysis.operators.generators import of_attributes, of_tensor
+from onnx_scatterx.optimizer.analysis.shapes import Exclusion, fact_of
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
 from onnx_scatterx.optimizer.symbolic.elements import Elements
 from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, coord, modulo, term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, coord, modulo, size, term
 
 
 class Assumptions:
@@ -42,8 +51,8 @@ class Assumptions:
         learnt: list[tuple[str, Term]] = []
         for name, sizes in self._symbols.items():
             assumption = self._assumed.get(name, NOTHING)
-            for size in dict.fromkeys(sizes):
-                bounds = [b for c in assumption.comparisons for b in self._compared(size, c)]
+            for own in dict.fromkeys(sizes):
+                bounds = [b for c in assumption.comparisons for b in self._compared(own, c)]
                 learnt += [(name, bound) for bound in bounds]
         for i, (name, bound) in enumerate(learnt):
             others = (other for _, other in learnt[:i] + learnt[i + 1 :])
@@ -152,3 +161,98 @@ def symbols_of(model: ir.Model) -> set[str]:
 def holds_integers(model: ir.Model) -> dict[str, bool]:
     """Return for each graph input whether it holds integers."""
     return {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in model.graph.inputs}
+
+
+class Reading:
+    """The constants of one model, which does not change meanwhile.
+
+    >>> value, tensor = ir.Value(name="w"), ir.tensor([1, 2])
+    >>> reading = Reading()
+    >>> reading.initializer(value, tensor).content
+    array([1, 2])
+    """
+
+    def __init__(self) -> None:
+        self._initializers: dict[ir.Value, TensorValue] = {}
+        self._nodes: dict[ir.Node, TensorValue | None] = {}
+
+    def initializer(self, value: ir.Value, tensor: ir.TensorProtocol) -> TensorValue:
+        """Return the abstract value of an initializer."""
+        found = self._initializers.get(value)
+        if found is None:
+            found = self._initializers[value] = of_tensor(tensor)
+        return found
+
+    def constant(self, node: ir.Node) -> TensorValue | None:
+        """Return the abstract value of a Constant node, or None if it depends on the visit."""
+        if node not in self._nodes:
+            self._nodes[node] = _whole(node)
+        return self._nodes[node]
+
+
+def _whole(node: ir.Node) -> TensorValue | None:
+    attributes = node.attributes.data
+    if any(attribute.is_ref() for attribute in attributes.values()):
+        return None
+    found = of_attributes(attributes)
+    # Other integers get a name in each visit.
+    named = found is not None and found.is_integer and not isinstance(found.content, np.ndarray)
+    return None if named else found
+
+
+class ModelInputs:
+    """The inputs of a model, and the names of their sizes.
+
+    If ``distrust_dims``, two dims of one name may differ. ``declared`` are the names of sizes,
+    ``shared`` those of sizes that several dims have. At a ``probe``, a pair of a size and a number,
+    the size is that number.
+    """
+
+    def __init__(self, model: ir.Model, distrust_dims: bool, probe: Exclusion | None) -> None:
+        self.graph = model.graph
+        self.distrust_dims = distrust_dims
+        self.probe = probe
+        self.declared: dict[Term, str] = {}
+        self.shared: dict[Term, str] = {}
+        self.overridable = overridable(model)
+
+    def learn(
+        self, facts: Facts, assumed: Sequence[Clause], ruled_out: Iterable[Exclusion]
+    ) -> dict[ir.Value, TensorValue]:
+        """Return what is known of each input; add what is known of the sizes to the facts."""
+        shapes: dict[ir.Value, Shape | None] = {}
+        symbols: dict[str, list[Term]] = {}
+        for value in self.graph.inputs:
+            if value.name in self.graph.initializers and value not in self.overridable:
+                continue
+            shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
+        if not self.distrust_dims:
+            named = ((t, name) for name, terms in symbols.items() for t in terms)
+            self.shared = {t: name for t, name in named if symbols[name].count(t) > 1}
+        assumptions = Assumptions(assumed, symbols)
+        assumptions.learn_sizes(facts)
+        facts.add(map(fact_of, ruled_out))
+        values = {}
+        for value, shape in shapes.items():
+            token = assumptions.token(value)
+            found = widened(value, TensorValue(value.dtype, shape), token, facts)
+            values[value] = assumptions.of_elements(value, found, facts)
+        return values
+
+    def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
+        """Yield the declared dims of an input, and note the symbols among them."""
+        for axis, d in enumerate(value.shape or ()):
+            if isinstance(d, int) and d >= 0:
+                yield term(d)
+                continue
+            # Older exporters wrote -1; ONNX Runtime takes any size.
+            name = None if isinstance(d, int) else d.value
+            # An input with a default may be left out: then it has the dims of the default.
+            if name and not self.distrust_dims and value.name not in self.graph.initializers:
+                found = size(name, DeclaredDim(name))
+            else:
+                found = size(name or f"{value.name}.{axis}", DimOf(value, value, axis))
+            called = name or f"{value.name}[{axis}]"
+            symbols.setdefault(called, []).append(found)
+            self.declared.setdefault(found, called)
+            yield term(self.probe[1]) if self.probe and found is self.probe[0] else found

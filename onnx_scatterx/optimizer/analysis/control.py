@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import graphs_of
-from onnx_scatterx.optimizer.analysis.domain.call import Call
-from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators import sequences
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.terms import Term, element, size

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope, operator_sets
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    Scope,
+    UnknownAttributeError,
+    operator_sets,
+)
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import widened
 from onnx_scatterx.optimizer.symbolic.prove import Facts

@@ -1,4 +1,4 @@
-"""Nodes that cannot run, as far as the shapes of their inputs show.
+"""Nodes that cannot run, as far as shapes show, and nodes that ONNX's shape inference misreads.
 
 The shapes of a node's inputs may contradict each other: at some sizes, in a branch that is not
 taken. ONNX Runtime refuses to run such a node, whether tensors have elements or not. If a failure
@@ -8,6 +8,12 @@ is not certain, it is not reported.
 >>> n = size("n")
 >>> shapes_conflict((n, term(3)), (term(0),)), shapes_conflict((n, term(1)), (term(0),))
 (True, False)
+
+    u = Slice(x, starts = [0], ends = [2^63 - 1], steps = [-3])
+
+ONNX Runtime takes the largest ends for the first element, and returns one element or more. ONNX's
+shape inference takes them for the last one, and infers an empty axis. The original may load, if
+nothing depends on that shape. A node that is written behind such a node might not.
 """
 
 from __future__ import annotations
@@ -15,7 +21,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    Knowledge,
+    Scope,
+    UnknownAttributeError,
+)
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
 from onnx_scatterx.optimizer.analysis.operators.gathers import named_axes
@@ -157,3 +171,28 @@ _CHECKS: dict[str, Callable[[Call], bool]] = {
     "TopK": _top_k,
     "Reshape": _reshape,
 }
+
+
+_ENDS = (2**31 - 1, 2**63 - 1)
+
+
+def misread_node(knowledge: Knowledge) -> ir.Node | None:
+    """Return the first node of a model whose shape is inferred wrongly, if there is one."""
+    for graph, scope in knowledge.scopes.items():
+        for node in graph:
+            if node.op_type == "Slice" and node.domain == "" and _is_misread(node, scope):
+                return node
+    return None
+
+
+def _is_misread(node: ir.Node, scope: Scope) -> bool:
+    ends, steps = (_numbers(node, place, scope) for place in (2, 4))
+    if ends is None or steps is None or ends.shape != steps.shape:
+        return False  # without steps, or with ends that shape inference does not know either
+    return bool((np.isin(ends, _ENDS) & (steps < 0)).any())
+
+
+def _numbers(node: ir.Node, place: int, scope: Scope) -> np.ndarray | None:
+    value = node.inputs[place] if place < len(node.inputs) else None
+    known = None if value is None else scope.values.get(value)
+    return None if known is None else known.constant

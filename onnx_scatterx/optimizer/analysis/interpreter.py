@@ -1,4 +1,4 @@
-"""The abstract interpreter: one visit of every node, in order, with a transfer function each.
+"""The abstract interpreter: it visits the nodes of a graph in order, and may forget a visit.
 
 It enters the bodies of If, Loop and Scan, and model-local functions at every call. A function's own
 nodes are then visited once more with what holds for all its callers, because a rewriting of the
@@ -7,6 +7,7 @@ body may use only that.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TypeAlias
@@ -22,22 +23,25 @@ from onnx_scatterx.ir.graphs import (
     may_be_operator,
 )
 from onnx_scatterx.optimizer.analysis import control, functions, shapes, validity
-from onnx_scatterx.optimizer.analysis.degenerate_sizes import (
+from onnx_scatterx.optimizer.analysis.assumed import ModelInputs, Reading
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    Knowledge,
+    Scope,
+    Versions,
+    operator_sets,
+)
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size, widened
+from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fail
+from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
+from onnx_scatterx.optimizer.analysis.shapes import (
     SUSPICIOUS,
     Exclusion,
     fact_of,
     is_reduction,
     suspected_sizes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Versions
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope, operator_sets
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size, widened
-from onnx_scatterx.optimizer.analysis.forgetting import forget
-from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fail
-from onnx_scatterx.optimizer.analysis.inputs import ModelInputs
-from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
-from onnx_scatterx.optimizer.analysis.reading import Reading
 from onnx_scatterx.optimizer.analysis.transfers import transferred
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.symbolic.budget import (
@@ -48,9 +52,39 @@ from onnx_scatterx.optimizer.symbolic.budget import (
     budget,
     own_budget,
 )
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
+
+
+def forget(
+    graph: ir.Graph, scope: Scope, scopes: dict[ir.Graph, Scope], first: ir.Node | None = None
+) -> None:
+    """Forget the abstract values that a graph's nodes compute, from ``first`` on or all of them.
+
+    An earlier visit may have left values that held for a guess only, and facts about them. If all
+    is forgotten, nothing is known of the graph's inputs either.
+    """
+    waiting = [(graph, scope, first)]
+    while waiting:
+        inner, where, start = waiting.pop()
+        if start is None:
+            where = scopes[inner] = _without_facts(where)
+            for value in inner.inputs:
+                where.values[value] = TensorValue(value.dtype, None)
+        begun = start is None
+        for node in inner:
+            begun = begun or node is start
+            if not begun:
+                continue
+            for value in node.outputs:
+                where.values[value] = TensorValue(value.dtype, None)
+            waiting += [(body, where.inner(), None) for body in graphs_of(node)]
+
+
+def _without_facts(scope: Scope) -> Scope:
+    """Return a scope in which nothing is known but the outer values."""
+    return dataclasses.replace(scope, facts=Facts(), visit_id=object())
+
 
 _CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
 
@@ -59,7 +93,7 @@ CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.
 
 @dataclass(eq=False)
 class Interpreter:
-    """Walks a model once; ``convergence.interpret`` is the way to use it.
+    """Walks a model once; ``model_analysis.interpret`` is the way to use it.
 
     ``calls`` are the calls of every function: inputs, node, and the caller's own attributes.
     ``ruled_out`` are pairs of a size and a number that it cannot be; ``suspected`` are pairs that

@@ -1,15 +1,25 @@
-"""Output types and shapes of operators that the interpreter does not follow.
+"""Types and shapes of the outputs of operators that the interpreter does not follow.
 
 ONNX's own shape inference runs on the one node: each symbolic dim has a name of its own in the
 input, and appears in the output if the operator passes it on. Declared shapes are not used.
 
 ONNX Runtime's result may have another shape if extents are 0 or 1. So a shape is trusted only for
 operators whose random nodes were compared with it (``tests/one_node``).
+
+    a reduction of a negative axis       ONNX Runtime may keep the axis if there are no elements
+    a Squeeze of all ones                removes every dim that is 1
+    a Reshape to ``[n, ...]``            copies a dim if n is 0
+    a Reshape to ``[n, -1]``             ignores zeros, if it does not copy
+
+Often the model cannot run at such a size. The interpreter tests this for the sizes that a model's
+inputs declare.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import onnx
 import onnx.checker
@@ -17,11 +27,14 @@ import onnx.shape_inference
 import onnx_ir as ir
 from onnx import numpy_helper
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.operators.movement import beyond, is_never_one
+from onnx_scatterx.optimizer.analysis.operators.reduction import REDUCTIONS
+from onnx_scatterx.optimizer.analysis.operators.reshaping import sizes_at_stake
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.terms import Term, term
+from onnx_scatterx.optimizer.symbolic.terms import Term, as_term, term
 
 
 class _Trust(enum.IntEnum):
@@ -197,3 +210,41 @@ def _trust(call: Call) -> _Trust:
     if op.endswith("Pool") and (call.integer("ceil_mode", 0) or (padded and dilated)):
         return _Trust.PASSED
     return _Trust.PASSED if op in _COMPUTED else _Trust.ALL
+
+
+Exclusion: TypeAlias = "tuple[Term, int]"
+"""A size, and a value, 0 or 1, that it cannot have."""
+
+SUSPICIOUS = frozenset({"Reshape", "Squeeze", *REDUCTIONS})
+"""The operators whose shapes depend on such sizes."""
+
+
+def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
+    """Yield the sizes that must be excluded to know more of a node's first result."""
+    x = call.input(0)
+    if x is None or not x.shape or not results or call.node.domain != "":
+        return
+    if call.node.op_type == "Reshape":
+        try:
+            yield from ((t, 0) for t in sizes_at_stake(call))
+        except UnknownAttributeError:
+            return
+    if results[0].shape is not None:
+        return
+    if call.node.op_type in REDUCTIONS:
+        facts = call.older_facts
+        sizes = (d for d in x.shape if not facts.is_nonnegative(d - 1))
+        yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
+    elif call.node.op_type == "Squeeze":
+        yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
+
+
+def is_reduction(node: ir.Node) -> bool:
+    """Return whether a node is a reduction, which is uncertain only in older ONNX Runtimes."""
+    return node.op_type in REDUCTIONS
+
+
+def fact_of(exclusion: Exclusion) -> Term:
+    """Return the term that is >= 0 because a size is not 0, or not 1."""
+    size, number = exclusion
+    return beyond(size) if number else size - 1

@@ -8,44 +8,39 @@ from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, UnknownAt
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.operators import (
     arithmetic,
-    broadcasting,
     contrib,
-    conversion,
-    joining,
+    elementwise,
     movement,
-    prefix_sums,
-    quantized,
     reduction,
     reshaping,
     sequences,
     shapes_alone,
     slicing,
-    windows,
 )
 from onnx_scatterx.optimizer.analysis.operators import gathers as reading
+from onnx_scatterx.optimizer.analysis.operators import gathers as writing
 from onnx_scatterx.optimizer.analysis.operators import generators as creation
-from onnx_scatterx.optimizer.analysis.operators import scatters as writing
-from onnx_scatterx.optimizer.analysis.operators import search as finding
+from onnx_scatterx.optimizer.analysis.operators import shapes_alone as finding
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 
 Transfer = Callable[[Call], "list[TensorValue] | None"]
 
 TRANSFERS: dict[str, Transfer] = {
-    "CastLike": conversion.cast_like,
-    "Cast": conversion.cast,
+    "CastLike": elementwise.cast_like,
+    "Cast": elementwise.cast,
     "Clip": arithmetic.clip,
-    "Concat": joining.concat,
+    "Concat": movement.concat,
     "ConcatFromSequence": sequences.concat_from_sequence,
     "Constant": creation.constant,
     "ConstantOfShape": creation.constant_of_shape,
-    "CumSum": prefix_sums.cum_sum,
+    "CumSum": reduction.cum_sum,
     "Expand": movement.expand,
-    "Einsum": broadcasting.einsum,
+    "Einsum": elementwise.einsum,
     "EyeLike": creation.eye_like,
     "Flatten": reshaping.flatten,
     **dict.fromkeys(READS, reading.gather),
     "Identity": movement.identity,
-    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), broadcasting.matmul),
+    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), elementwise.matmul),
     "Mod": arithmetic.mod,
     "NonZero": finding.non_zero,
     "OneHot": creation.one_hot,
@@ -67,7 +62,7 @@ TRANSFERS: dict[str, Transfer] = {
     "SimplifiedLayerNormalization": contrib.by_row,
     "Size": creation.size,
     "Slice": slicing.slice_,
-    "Split": joining.split,
+    "Split": movement.split,
     "SplitToSequence": sequences.split_to_sequence,
     "Squeeze": movement.squeeze,
     "Tile": movement.tile,
@@ -76,9 +71,9 @@ TRANSFERS: dict[str, Transfer] = {
     "Trilu": creation.trilu,
     "Unsqueeze": movement.unsqueeze,
     "Where": arithmetic.where_,
-    "AveragePool": windows.pool,
-    "Conv": windows.conv,
-    "MaxPool": windows.pool,
+    "AveragePool": slicing.pool,
+    "Conv": slicing.conv,
+    "MaxPool": slicing.pool,
     **shapes_alone.OF_SHAPES,
     **dict.fromkeys(reduction.REDUCTIONS, reduction.reduction),
     **dict.fromkeys(arithmetic.SAME_TYPE, arithmetic.elementwise),
@@ -86,18 +81,18 @@ TRANSFERS: dict[str, Transfer] = {
 }
 
 QUANTIZED: dict[str, Transfer] = {
-    "DequantizeLinear": quantized.dequantize,
-    "QuantizeLinear": quantized.quantize,
-    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), quantized.same_shape),
-    **dict.fromkeys(("QLinearAdd", "QLinearMul"), quantized.add_or_mul),
-    **dict.fromkeys(("DynamicQuantizeMatMul", "MatMulIntegerToFloat"), quantized.matmul),
-    "MatMulNBits": quantized.matmul_of_bits,
-    "QGemm": quantized.gemm,
-    "QLinearAveragePool": quantized.pool,
-    "QLinearConcat": quantized.concat,
-    "QLinearConv": quantized.conv,
-    "QLinearGlobalAveragePool": quantized.global_pool,
-    "QLinearWhere": quantized.where,
+    "DequantizeLinear": contrib.dequantize,
+    "QuantizeLinear": contrib.quantize,
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), contrib.same_shape),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), contrib.add_or_mul),
+    **dict.fromkeys(("DynamicQuantizeMatMul", "MatMulIntegerToFloat"), contrib.matmul),
+    "MatMulNBits": contrib.matmul_of_bits,
+    "QGemm": contrib.gemm,
+    "QLinearAveragePool": contrib.pool,
+    "QLinearConcat": contrib.concat,
+    "QLinearConv": contrib.conv,
+    "QLinearGlobalAveragePool": contrib.global_pool,
+    "QLinearWhere": contrib.where,
 }
 FUSED: dict[str, Transfer] = {
     **dict.fromkeys(contrib.ROWS.keys() - {"SimplifiedLayerNormalization"}, contrib.by_row),

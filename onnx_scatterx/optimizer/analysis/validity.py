@@ -15,11 +15,11 @@ import numpy as np
 from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.operators import windows
+from onnx_scatterx.optimizer.analysis.operators import slicing
 from onnx_scatterx.optimizer.analysis.operators.gathers import named_axes
-from onnx_scatterx.optimizer.analysis.operators.reshape_target import may_copy
+from onnx_scatterx.optimizer.analysis.operators.reshaping import may_copy
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
 
@@ -109,7 +109,7 @@ def _filled(call: Call) -> list[Term]:
 
 def _slid(call: Call) -> list[Term]:
     """The window of a convolution fits at least once."""
-    room = windows.room_of_conv(call)
+    room = slicing.room_of_conv(call)
     return [n for n in room if n.constant is None and not call.facts.is_nonnegative(n)]
 
 

@@ -15,8 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.optimizer.assumptions import residues
-from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
-from onnx_scatterx.optimizer.assumptions.syntax import PROPERTIES, parts_of, read_comparison
+from onnx_scatterx.optimizer.assumptions.expressions import (
+    PROPERTIES,
+    evaluate,
+    names,
+    parts_of,
+    read_comparison,
+)
 
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "<=": operator.le,

@@ -1,22 +1,26 @@
-"""Clauses: assumptions about inputs are read, checked against a model, and noted in its metadata.
+"""Clauses: assumptions about inputs are read, checked against a model, noted in its metadata.
 
     seq <= 4096        n % 8 == 0
     pos < seq          0 <= idx < n      cache_position: contiguous, nonnegative
 
 A clause is about a symbol (a declared dim) or about the elements of an integer input.
+
+--assume '0 <= idx < n' --fix n=4        promises 0 <= idx < 4
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
-from onnx_scatterx.optimizer.assumptions.syntax import PROPERTIES, parts_of, statement
+from onnx_scatterx.optimizer.assumptions.expressions import PROPERTIES, parts_of, statement
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
 
 Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
 """Assumptions as a user gives them: by name, or as statements that begin with the name."""
@@ -143,3 +147,41 @@ def check(
             listed = ", ".join(str(c) for c in found if c.name == name)
             raise ScatterXError(f"no number satisfies all of this: {listed}")
     return assumed
+
+
+def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
+    """Return assumptions with the numbers of fixed sizes in the place of their names.
+
+    One of a size that is fixed is true or not: raises ScatterXError if it is not.
+
+    >>> from onnx_scatterx.optimizer.assumptions.clauses import clauses
+    >>> print(*at_sizes(clauses(["idx < 2*n", "n <= 8"]), FixedSizes({"n": 4}, {})))
+    idx < 2*4
+    """
+    numbers = {re.escape(n): str(v) for n, v in fixed.symbols.items() if n.isidentifier()}
+    pattern = re.compile(rf"\b({'|'.join(numbers) or '$^'})\b")
+    found: dict[Clause, None] = {}
+    for clause in assumed:
+        text = pattern.sub(lambda match: numbers[match[1]], clause.condition)
+        number = fixed.symbols.get(clause.name)
+        if number is None:
+            found[Clause(clause.name, text)] = None
+        elif not Assumption.parse(text, clause.name).allows(number, fixed.symbols):
+            raise ScatterXError(f"{clause} is assumed, and {clause.name!r} is fixed at {number}")
+    return tuple(found)
+
+
+def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
+    """Return the numbers that are assumed of names.
+
+    >>> from onnx_scatterx.optimizer.assumptions.clauses import clauses
+    >>> equalities(clauses(["b == 4", "n <= 8"]))
+    {'b': 4}
+    """
+    found = {}
+    for name, assumption in by_name(assumed).items():
+        for comparison in assumption.comparisons:
+            is_number = isinstance(comparison.bound, int) and not comparison.modulus
+            if comparison.sign == "==" and is_number:
+                found[name] = int(comparison.bound)
+    return found

@@ -1,15 +1,95 @@
-"""The sizes and numbers that a graph has: tensors by their dims, scalars by their contents."""
+"""The sizes and numbers that a graph has, and terms that are read from them.
+
+    idx[0]   =   Slice(idx, 0, 1)               if there is an element
+             =   Slice(Concat(idx, [0]), 0, 1)  if idx may be empty
+
+If the element does not exist, only empty tensors depend on it: any number that the facts allow is
+correct.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
+
+_LONG = ir.DataType.INT64
+
+
+@dataclass(frozen=True)
+class ScalarLoad:
+    """An element of a tensor in which only the last axis is longer than 1."""
+
+    value: ir.Value
+    dtype: ir.DataType
+    rank: int
+    place: int
+    padded: bool
+
+    @property
+    def cost(self) -> int:
+        """How many nodes ``write`` adds."""
+        if self.rank == 0:
+            return 1 + (self.dtype != _LONG)
+        return 1 + (self.rank > 1) + self.padded + (self.dtype != _LONG)
+
+    def write(self, w: Writer) -> ir.Value:
+        """Write the element as a vector of one int64."""
+        value, dtype = w.resolve(self.value), self.dtype
+        if self.rank == 0:
+            value = w.axes("Unsqueeze", value, dtype, [0])
+        else:
+            value = w.axes("Squeeze", value, dtype, list(range(self.rank - 1)))
+            if self.padded:
+                zero = w.constant(np.zeros(1, dtype.numpy()), dtype)
+                value = w.concat([value, zero], dtype, 0)
+            value = w.slice(value, dtype, [0], [self.place], [self.place + 1], [1])
+        if dtype != _LONG:
+            value = w.node("Cast", [value], _LONG, to=_LONG.value)
+        return value
+
+
+def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
+    """Return the tensor of an element, and the element's place, or None if that is not known."""
+    value = read_value(leaf)
+    found = None if value is None else scope.values.get(value)
+    if value is None or found is None or found.shape is None or found.index_map is None:
+        return None
+    places = [part.constant for part in leaf.parts]
+    if found.dtype not in (_LONG, ir.DataType.INT32) or len(places) != len(found.shape):
+        return None
+    if found.index_map.at({d: p for d, p in enumerate(places) if p is not None}) is not as_term(
+        leaf
+    ):
+        return None
+    if any(n.constant != 1 for n in found.shape[:-1]) or None in places:
+        return None
+    place = places[-1] if places else 0
+    assert place is not None
+    padded = bool(places) and not scope.facts.is_nonnegative(found.shape[-1] - place - 1)
+    if padded and (place != 0 or not _may_be_zero(leaf, found.shape[-1], scope.facts)):
+        return None
+    return ScalarLoad(value, found.dtype, len(places), place, padded)
+
+
+def _may_be_zero(leaf: Symbol, extent: Term, facts: Facts) -> bool:
+    """Return whether 0 contradicts no fact about an element, if the element does not exist."""
+    known: list[Term] = [fact for fact in facts.known() if leaf in fact.leaves()]
+    elements = facts.of_elements(leaf)
+    known += elements.of(as_term(leaf)) if elements is not None else []
+    empty = facts.assuming(-extent)
+    return all(empty.is_nonnegative(fact.replace({leaf: 0})) for fact in known)
+
 
 _INT64 = ir.DataType.INT64
 
@@ -94,3 +174,120 @@ def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
         if roots:
             found.update(dict.fromkeys(node.outputs, roots))
     return {v: min(len(roots), _COUNTED) for v, roots in found.items() if v not in values}
+
+
+class ExistingValues:
+    """Reads values before the writer's insertion point, as vectors of one int64.
+
+    If it ``depends_on_removed``, it also reads values that depend on values that may be removed.
+    """
+
+    def __init__(self, writer: Writer, scope: Scope, available: AvailableValues) -> None:
+        self.writer = writer
+        self.scope = scope
+        self.available = available
+        self.depends_on_removed = False
+        # Results for the current insertion point.
+        self._insertion_point: ir.Node | None = None
+        self._place = -1
+        self._scalars: dict[tuple[Term, bool], ir.Value | None] = {}
+
+    def _at_insertion_point(self) -> None:
+        """Forget the results for another insertion point."""
+        point = self.writer.insertion_point
+        if point is not self._insertion_point:
+            self._insertion_point = point
+            self._place = self.available.order.get(point.outputs[0], -1)
+            self._scalars.clear()
+
+    @property
+    def place(self) -> int:
+        """The insertion point's place in the graph."""
+        self._at_insertion_point()
+        return self._place
+
+    def is_available(self, value: ir.Value) -> bool:
+        """Return whether a value is computed before the insertion point."""
+        self._at_insertion_point()
+        return self.available.order.get(value, self._place) < self._place
+
+    def _can_read(self, value: ir.Value) -> bool:
+        if value in self.available.dependent and not self.depends_on_removed:
+            return False
+        return self.is_available(value)
+
+    def cost(self, t: Term) -> int | None:
+        """Return how many nodes it takes to read a term, or None if the graph does not have it."""
+        scalar = self._scalar(t)
+        if scalar is not None:
+            return 0 if self._rank(scalar) == 1 else 1
+        if self._dim(t) is not None:
+            return 1 if self.writer.version >= 15 else 2
+        found = self._element(t)
+        return None if found is None else found.cost
+
+    def read(self, t: Term) -> ir.Value | None:
+        """Return a term of the graph as a vector, or None if the graph does not have it."""
+        w = self.writer
+        scalar = self._scalar(t)
+        if scalar is not None:
+            return scalar if self._rank(scalar) == 1 else w.axes("Unsqueeze", scalar, _INT64, [0])
+        found = self._dim(t)
+        if found is not None:
+            value, axis = found
+            if w.version >= 15:
+                return w.node("Shape", [value], _INT64, start=axis, end=axis + 1)
+            whole = w.node("Shape", [value], _INT64)
+            return w.node("Gather", [whole, w.constant([axis])], _INT64, axis=0)
+        element = self._element(t)
+        return None if element is None else element.write(w)
+
+    def of_shape(self, dims: Sequence[Term]) -> ir.Value | None:
+        """Return a tensor that has a shape, which is not all numbers, or None."""
+        for value, axis in self.available.dims.get(next(d for d in dims if d.constant is None), ()):
+            shape = self.scope.values[value].shape
+            if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
+                return value
+        return None
+
+    def _rank(self, value: ir.Value) -> int:
+        return len(self.scope.values[value].shape or ())
+
+    def _scalar(self, t: Term) -> ir.Value | None:
+        """Return a value that holds a term: the first vector, else the first scalar.
+
+        A value that keeps fewer removable values alive is preferred to both.
+        """
+        self._at_insertion_point()
+        key = t, self.depends_on_removed
+        if key not in self._scalars:
+            self._scalars[key] = self._first_scalar(t)
+        return self._scalars[key]
+
+    def _first_scalar(self, t: Term) -> ir.Value | None:
+        first: ir.Value | None = None
+        least: tuple[int, bool] | None = None
+        for value in self.available.scalars.get(t, ()):
+            if not self.is_available(value):
+                break  # later ones are not either
+            if self._can_read(value):
+                worse = self.available.dependent.get(value, 0), self._rank(value) != 1
+                if least is None or worse < least:
+                    first, least = value, worse
+        return first
+
+    def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
+        for value, axis in self.available.dims.get(t, ()):
+            if self._can_read(value):
+                return value, axis
+        return None
+
+    def _element(self, t: Term) -> ScalarLoad | None:
+        """Return how to read a term that is an element of a tensor, or None."""
+        (atom,) = t.atoms if len(t.atoms) == 1 else (None,)
+        if not isinstance(atom, Symbol) or t is not as_term(atom):
+            return None
+        found = scalar_load(atom, self.scope)
+        if found is None or found.value in self.available.removed:
+            return None
+        return found if self._can_read(found.value) else None

@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.optimizer.emit.made_values import Attributes
+from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.optimizer.emit.dry_run import Attributes
 
 
 class _Place(NamedTuple):

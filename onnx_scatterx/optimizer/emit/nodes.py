@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
-from onnx_scatterx.optimizer.emit.dry_run import DryRun
+from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.emit.dry_run import Attributes, DryRun, MadeValues
 from onnx_scatterx.optimizer.emit.forms import other_form
 from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
 from onnx_scatterx.optimizer.emit.kernels import KERNELS, WIDER, has_kernel, lacking
-from onnx_scatterx.optimizer.emit.made_values import Attributes, MadeValues
 from onnx_scatterx.optimizer.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 

@@ -1,20 +1,39 @@
-"""Combining two tensors element by element, as a scatter with a reduction combines them.
+"""Two tensors combined or chosen element by element, and the positions of an axis.
 
 ONNX Runtime's scatters compute ``x > u ? x : u`` for ``max`` (``<`` for ``min``), which differs
 from Max and Min if one operand is NaN or both are zeros. For int64 with equal upper halves, Max,
 Min, ReduceMax and ReduceMin compare the lower halves as signed numbers, if they process several at
 once (1.31, on a processor with AVX: ``Max([2**31, 0], 0)`` is 0). So they are used for sizes and
 positions, not for data.
+
+ONNX Runtime lacks a kernel for a Where of bools. Its Where of floats joins the two sides by "the
+first that is not zero", so a selected zero may have the other sign.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.emit.kernels import has_kernel
-from onnx_scatterx.optimizer.emit.select import select
+from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, RefusedError
+
+
+def select(
+    writer: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
+) -> ir.Value:
+    """Return ``a`` if the condition is true, else ``b``, broadcast against each other."""
+    w = writer
+    if dtype != _BOOL:
+        return w.node("Where", [condition, a, b], dtype)
+    no = w.node("Not", [condition], _BOOL)
+    chosen = [w.node("And", pair, _BOOL) for pair in ([condition, a], [no, b])]
+    return w.node("Or", chosen, _BOOL)
+
 
 _BOOL = ir.DataType.BOOL
 
@@ -52,3 +71,40 @@ def reduced(
         return writer.node(ops[0], [x, u], dtype)
     takes_x = writer.node(ops[0], [x, u], _BOOL)
     return select(writer, takes_x, x, u, dtype)
+
+
+_INT64 = ir.DataType.INT64
+LISTED = 1 << 9  # positions of an axis that are listed, at most: a constant takes space
+
+
+def iota(numbers: TermEmitter, size: Term) -> ir.Value:
+    """Return the numbers from 0 up to a size as a vector of int64."""
+    w = numbers.writer
+    if size.constant is not None and size.constant <= LISTED:
+        return w.constant(np.arange(size.constant))
+    if size.constant is not None:
+        limit = w.constant(np.array(size.constant))
+    else:
+        limit = w.axes("Squeeze", numbers.vector(size), _INT64, [0])
+    zero, one = (w.constant(np.array(n)) for n in (0, 1))
+    return w.node("Range", [zero, limit, one], _INT64)
+
+
+def take(
+    numbers: TermEmitter,
+    x: ir.Value,
+    rows: ir.Value,
+    dtype: ir.DataType,
+    axis: int,
+    shape: Shape | None,
+) -> ir.Value:
+    """Return ``x[..., rows, ...]`` along an axis.
+
+    If ``shape`` is None, ``rows`` is a vector. Else ``rows`` has positions for each element of the
+    result, and broadcasts to the result's ``shape``.
+    """
+    w = numbers.writer
+    if shape is None:
+        return w.node("Gather", [x, rows], dtype, axis=axis)
+    rows = w.node("Expand", [rows, numbers.shape(shape)], _INT64)
+    return w.node("GatherElements", [x, rows], dtype, axis=axis)

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.overflow import stays
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
-from onnx_scatterx.optimizer.emit.available import AvailableValues
-from onnx_scatterx.optimizer.emit.existing_values import ExistingValues
+from onnx_scatterx.optimizer.emit.available import AvailableValues, ExistingValues
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,

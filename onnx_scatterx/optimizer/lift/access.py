@@ -13,8 +13,7 @@ from typing import ClassVar, TypeVar
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
-from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element

@@ -1,4 +1,4 @@
-"""The bounds of a box within the data, and the facts that hold because a node has run.
+"""What holds because a node has run: its bounds; and updates that collide, left open by ONNX.
 
 ONNX Runtime checks every index of a scatter or a gather. So if the original model ran, each box
 that is written or read lies within the data, unless the indices were empty. ``learn_bounds`` adds
@@ -8,18 +8,25 @@ that to the facts, once, before anything is planned. Planning asks the facts and
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import live_nodes
-from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope, UnknownAttributeError
 from onnx_scatterx.optimizer.lift.access import Access
+from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.footprint import AffineAxis, Piece, pieces
-from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_gather, lift_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import (
+    Gather,
+    Scatter,
+    is_gather,
+    is_scatter,
+    lift_gather,
+    lift_scatter,
+)
 from onnx_scatterx.optimizer.lift.unflatten import unflattened
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -143,3 +150,62 @@ def bounds_of_read(
 def _is_checked(dims: tuple[int, ...], piece: Piece, affine: AffineAxis, facts: Facts) -> bool:
     """Return whether there was an index to check, unless the own dim of the axis is empty."""
     return all(facts.is_nonnegative(piece.counts[d] - 1) for d in dims if d != affine.dim)
+
+
+LAST_WINS = "onnx_scatterx.last_wins"  # in a node's `meta`: its overwritten updates were dropped
+_TOLD = 64  # groups in plain data
+_SHOWN = 4  # updates of one group that are listed
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Updates of a scatter may collide; ``groups`` are those that collide, by their indices.
+
+    ``certain`` says that some collide. ``last_wins`` says that the last one was made to win.
+    ``last`` says where the last one wins in any case.
+    """
+
+    certain: bool
+    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    last_wins: bool = False
+    last: str = ""
+
+    def __str__(self) -> str:
+        if self.last_wins:
+            return "if several updates go to the same element, the last one wins"
+        open_ = "and ONNX does not say which one wins" + (
+            f"; {self.last} the last" if self.last else ""
+        )
+        if not self.certain:
+            return f"updates may go to the same element, {open_}"
+        if not self.groups:
+            return f"updates go to the same element, {open_}"
+        updates = [str(index) for index in self.groups[0]]
+        listed = f"{', '.join(updates[:-1])} and {updates[-1]}"
+        if len(updates) > _SHOWN:
+            listed = f"{', '.join(updates[:_SHOWN])} and {len(updates) - _SHOWN} more"
+        elsewhere = len(self.groups) - 1
+        others = f" (others to {elsewhere} more)" if elsewhere else ""
+        return f"updates {listed} go to the same element{others}, {open_}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this as plain data; of many groups only the first ones."""
+        groups = [[list(index) for index in group] for group in self.groups[:_TOLD]]
+        return {"certain": self.certain, "updates": groups, "settled": self.last_wins}
+
+
+def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
+    """Return the collisions, for which ONNX defines no order; None if no two updates collide.
+
+    ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins.
+    """
+    if node.meta.get(LAST_WINS) and unique == "proven":
+        return Duplicates(True, last_wins=True)
+    scatter = canonical.access
+    if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
+        return None
+    groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    # If a node never runs, its targets may be out of bounds. Then they are not grouped.
+    if canonical.transformer is not None and canonical.unique is False:
+        groups = canonical.transformer.collisions()
+    return Duplicates(unique == "collides", groups, last=last)

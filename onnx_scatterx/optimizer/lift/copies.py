@@ -23,8 +23,8 @@ from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.terms import IndexVar, Number, Term, term
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.text.visible import in_lines
-from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.moves import Grid, Move, as_move, joined, moves
+from onnx_scatterx.theory.scattering import Gathering
 
 _FEW = 1 << 10  # elements whose copies are found one by one
 

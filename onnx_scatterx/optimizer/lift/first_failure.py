@@ -14,12 +14,11 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.optimizer.analysis import validity
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size
 from onnx_scatterx.optimizer.analysis.infeasible import must_fail
-from onnx_scatterx.optimizer.lift.lift_gather import is_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
 
 _LISTED = 8  # numbers that are reported
@@ -39,7 +38,7 @@ class Failure(NamedTuple):
 def first_failure(graph: ir.Graph, knowledge: Knowledge) -> Failure | None:
     """Return the first node of a graph that cannot run, if one is known.
 
-    >>> from onnx_scatterx.optimizer.analysis.convergence import interpret
+    >>> from onnx_scatterx.optimizer.analysis.model_analysis import interpret
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[3] x, float[4] y) => (float[4] z) { z = Add (x, y) }''')
     >>> print(first_failure(model.graph, interpret(model)))

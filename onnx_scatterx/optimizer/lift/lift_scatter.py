@@ -1,21 +1,27 @@
-"""From a node to its scattering: the target of every update, as terms over its coordinates.
+"""A node as a scatter or a gather: every operator becomes one form.
 
 All four operators become one form: data, updates, a reduction, and for each axis of the data a
 term ``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the
 transformer). The checks of the operator at run time determine the shape of the updates from data
 and indices.
+
+The dual of ``lift_scatter``: the three operators become one form, ``output[I] = data[T(I)]``. The
+components of T are the same terms, so the same code judges them and finds their boxes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope
+from onnx_scatterx.optimizer.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.domain.wraparound import without_wraparound
+from onnx_scatterx.optimizer.analysis.operators.gathers import READS, reading
 from onnx_scatterx.optimizer.lift.access import (
     Access,
     formula_of,
@@ -150,5 +156,85 @@ def _scatter(
         nonnegative=signs,
         index_dims=tuple(index_dims),
         reduction=call.string("reduction", "none"),
+        facts=facts,
+    )
+
+
+_SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Gather(Access):
+    """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
+
+    ONNX Runtime reads no index if one of the ``checked_dims`` of the output is empty.
+    """
+
+    may_repeat: ClassVar[bool] = True
+    tensor_role: ClassVar[str] = "output"
+
+    checked_dims: tuple[int, ...]
+
+
+def is_gather(node: ir.Node, among: Collection[str] = READS) -> bool:
+    """Return whether a node is one of the three operators that read by indices, or of some."""
+    return node.op_type in among and node.domain == ""
+
+
+def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
+    """Return whether a node reads known places of a vector of known numbers, such as a shape.
+
+    Such numbers are indices and sizes, not data.
+    """
+    data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
+    if data is None or indices is None or indices.constant is None:
+        return False
+    return isinstance(data.content, np.ndarray) and data.is_integer and data.rank == 1
+
+
+def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
+    """Return a node that reads in canonical form, or why it has none.
+
+    >>> from onnx_scatterx.optimizer.analysis.model_analysis import interpret
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     every_third (float[b, 9] x) => (float[b, 3] y)
+    ...     <int64[3] i = {1, 4, 7}> { y = Gather <axis = 1> (x, i) }''')
+    >>> lift_gather(model.graph[0], interpret(model).scopes[model.graph]).index_exprs
+    (x0, 3*x1 + 1)
+    """
+    return lifted(lambda: _lift_read(scope.call(node)))
+
+
+def _lift_read(call: Call) -> Gather:
+    op = call.node.op_type
+    if call.version < _SINCE[op]:
+        raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
+    data, indices = input_of(call, 0), input_of(call, 1)
+    try:
+        read = reading(call, data.dims, indices.dims, formula_of(call, 1, indices))
+    except ValueError as error:
+        raise RefusedError(Reason.INVALID, str(error)) from error
+    except LookupError as error:
+        raise RefusedError(Reason.UNKNOWN_RANK, str(error)) from error
+    dtype = data.dtype or call.node.outputs[0].dtype
+    if dtype is None:
+        raise RefusedError(Reason.UNKNOWN_TYPE)
+    if op == "Gather" and dtype == ir.DataType.STRING:
+        # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
+        raise RefusedError(Reason.NO_KERNEL, "Gather of string")
+    targets, signs, facts = simplified_targets(
+        call.facts, data.dims, read.shape, read.targets, read.named
+    )
+    return Gather(
+        node=call.node,
+        data=value_of(call, 0),
+        indices=value_of(call, 1),
+        dtype=dtype,
+        data_shape=data.dims,
+        shape=read.shape,
+        index_exprs=targets,
+        nonnegative=signs,
+        index_dims=tuple(read.index_dims),
+        checked_dims=tuple(read.checked_dims),
         facts=facts,
     )

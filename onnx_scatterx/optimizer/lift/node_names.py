@@ -14,8 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
-from onnx_scatterx.optimizer.lift.lift_gather import is_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_gather, is_scatter
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.reshaping import reshaped
 from onnx_scatterx.optimizer.lift.access import simplified_targets

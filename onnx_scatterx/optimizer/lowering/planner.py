@@ -1,30 +1,162 @@
-"""The cheapest plan for a region: every rule that can write the region is asked.
+"""One graph to rewrite, and the cheapest plan for a region of it: every rule is asked.
 
 The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
 leaves a part of a plan in the graph.
+
+    before   y = ScatterElements(x, i, u, axis=0)            x of [P, S], i, u of [K, n]
+    after    z = ScatterElements(x[:, :n], i, u, axis=0),    y = Concat(z, x[:, n:])
+
+Holds on an axis whose target is ``start + I_d``, within the axis at every size, or one position.
+Most rules need every axis to be written in full, except the one that is searched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
-from onnx_scatterx.optimizer.emit.writer import Writer
-from onnx_scatterx.optimizer.lowering.region import Region
-from onnx_scatterx.optimizer.lowering.rule import Plan, RegionRule, Rule
+from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, Region, RegionRule, Rule
+from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingViews
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, minimum, term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted
+from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt, granted
+
+
+@dataclass(frozen=True)
+class GraphContext:
+    """A graph, and all that is the same in every round of planning."""
+
+    graph: ir.Graph
+    scope: Scope
+    rules: Sequence[Rule]
+    names: Names
+    constants: Constants
+    constant_nodes: bool  # constants must be nodes, as there can be no initializers
+    target: Target
+    costs: Costs
+    note_planned: Callable[[ir.Node], None] = lambda _: None
+    """Is called with each node that is being planned, to report progress."""
+    last_bits: bool = False
+    """Whether the last bits of functions may depend on the place of an element."""
+
+    kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
+    """Scatters that were kept, and stay so: the target takes them as they are."""
+
+    @property
+    def known(self) -> Known:
+        """What is known of its values."""
+        return Known(self.scope, self.constants)
+
+    def writer(self) -> Writer:
+        """Return a writer of nodes into the graph."""
+        return Writer(
+            self.graph,
+            self.scope,
+            self.names,
+            constant_nodes=self.constant_nodes,
+            target=self.target,
+        )
+
+    def obstacle(self, node: ir.Node) -> FloatReason | None:
+        """Return why a node must be kept if ONNX Runtime runs the model, or None."""
+        return obstacle(node, self.known) if self.target.onnxruntime else None
+
+
+@dataclass(frozen=True)
+class SubBox:
+    """A scatter into a box: ``within[axis]`` is the start and end of the box.
+
+    ``inner`` is the scatter on the box alone. Its data is a placeholder value.
+    """
+
+    scatter: Scatter
+    inner: Scatter
+    within: dict[int, tuple[Term, Term]]
+    context: Context  # which knows that value
+
+    def whole(self, found: Plan) -> Plan:
+        """Return a rewriting of the inner scatter as one of the whole."""
+        cuts, data = list(self.within.items()), self.scatter.data
+        return Plan(lambda: self._written(cuts, data, found.write), found.work)
+
+    def _written(
+        self,
+        cuts: list[tuple[int, tuple[Term, Term]]],
+        x: ir.Value,
+        write: Callable[[], ir.Value],
+    ) -> ir.Value:
+        """Cut a tensor axis by axis, write the box, and concatenate the rest around it."""
+        w, dtype = self.context.writer, self.scatter.dtype
+        if not cuts:
+            w.replaced[self.inner.data] = w.resolve(x)
+            return write()
+        (axis, (low, high)), *others = cuts
+
+        def cut(start: ir.Value, end: ir.Value) -> ir.Value:
+            return w.slice_dynamic(x, dtype, axis, start, end, 1)
+
+        numbers = self.context.numbers
+        first, last = numbers.vector(low), numbers.vector(high)
+        parts = [self._written(others, cut(first, last), write)]
+        if low.constant != 0:
+            parts.insert(0, cut(w.constant([0]), first))
+        if not self.scatter.facts.equal(high, self.scatter.data_shape[axis]):
+            parts.append(cut(last, w.constant([INT64_MAX])))
+        return w.concat(parts, dtype, axis)
+
+
+def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
+    """Return a scatter as one into a box, or None if it may reach all of its data."""
+    within: dict[int, tuple[Term, Term]] = {}
+    targets = list(scatter.index_exprs)
+    for axis, (target, size) in enumerate(zip(targets, scatter.data_shape, strict=True)):
+        found = _bounds(scatter, target)
+        if found is None or not scatter.nonnegative[axis]:
+            continue
+        start, count = found
+        # If nothing is written, the start may lie behind the axis.
+        low = start if scatter.facts.is_nonnegative(size - start) else minimum(start, size)
+        if scatter.facts.equal(count, size) or not scatter.facts.is_nonnegative(low):
+            continue
+        if scatter.facts.is_nonnegative(size - low - count):
+            within[axis] = (low, low + count)
+            targets[axis] = target - start
+    if not within:
+        return None
+    shape = tuple(
+        within[c][1] - within[c][0] if c in within else n for c, n in enumerate(scatter.data_shape)
+    )
+    data = ir.Value(name=f"{scatter.data.name}/part", type=ir.TensorType(scatter.dtype))
+    inner = replace(scatter, data=data, data_shape=shape, index_exprs=tuple(targets))
+    described = context.provenance.describing(data, TensorValue(scatter.dtype, shape))
+    return SubBox(scatter, inner, within, replace(context, provenance=described))
+
+
+def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:
+    """Return the start and the number of positions that are written one after another."""
+    if not target.coords:
+        return target, term(1)
+    if len(target.coords) > 1:
+        return None
+    (dim,) = target.coords
+    start = target - coord(dim)
+    return None if start.coords else (start, scatter.shape[dim])
 
 
 @dataclass(eq=False)

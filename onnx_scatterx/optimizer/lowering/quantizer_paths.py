@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.lift.element_moves import operands_of
-from onnx_scatterx.optimizer.lift.quantization import QUANTIZERS, is_quantizer
+from onnx_scatterx.optimizer.lift.quantization import QUANTIZERS, is_quantizer, operands_of
 from onnx_scatterx.optimizer.symbolic.budget import budget
 
 Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]

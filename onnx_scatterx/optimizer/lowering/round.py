@@ -9,31 +9,27 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.available import AvailableValues
+from onnx_scatterx.optimizer.emit.available import AvailableValues, scalar_load
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
-from onnx_scatterx.optimizer.emit.scalar_load import scalar_load
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
-from onnx_scatterx.optimizer.lowering.planner import Planner
+from onnx_scatterx.optimizer.lowering.planner import GraphContext, Planner, SubBox, peel_to_box
 from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
-from onnx_scatterx.optimizer.lowering.region import Region
 from onnx_scatterx.optimizer.lowering.rule import (
     Context,
     GatherRule,
     Plan,
+    Region,
     RegionRule,
     Rule,
     ScatterRule,
 )
 from onnx_scatterx.optimizer.lowering.runtime_patterns import objection
-from onnx_scatterx.optimizer.lowering.sub_box import SubBox, peel_to_box
-from onnx_scatterx.optimizer.mosaic.aliases import existing_views
+from onnx_scatterx.optimizer.mosaic.existing_view import existing_views
 from onnx_scatterx.optimizer.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 

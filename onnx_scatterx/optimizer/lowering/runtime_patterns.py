@@ -16,10 +16,15 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
-from onnx_scatterx.optimizer.lift.element_moves import moves, operands_of
-from onnx_scatterx.optimizer.lift.quantization import Quantization, is_quantizer, quantization_of
+from onnx_scatterx.optimizer.lift.quantization import (
+    Quantization,
+    is_quantizer,
+    moves,
+    operands_of,
+    quantization_of,
+)
 from onnx_scatterx.optimizer.lowering.quantizer_paths import (
     MOVED_PAST,
     Steps,

@@ -9,14 +9,12 @@ from collections.abc import Collection, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
-from onnx_scatterx.optimizer.lift.lift_gather import is_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.rule import Plan
 from onnx_scatterx.optimizer.symbolic.terms import Term
-from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.optimizer.targets.cost_model.machine import KINDS
+from onnx_scatterx.optimizer.targets.cost_model.costs import KINDS, Work
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.mosaic.regions import AxisMap, Source
-from onnx_scatterx.optimizer.mosaic.strided_interval import ZERO, StridedInterval
+from onnx_scatterx.optimizer.mosaic.strided_interval import ZERO, AxisMap, Source, StridedInterval
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, floor_div
 

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 

@@ -18,8 +18,13 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.mosaic.cells import Cell, every, full_box, with_interval
-from onnx_scatterx.optimizer.mosaic.regions import AxisMap, View
-from onnx_scatterx.optimizer.mosaic.strided_interval import ONE, ZERO, StridedInterval
+from onnx_scatterx.optimizer.mosaic.strided_interval import (
+    ONE,
+    ZERO,
+    AxisMap,
+    StridedInterval,
+    View,
+)
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
 

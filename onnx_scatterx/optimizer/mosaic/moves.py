@@ -1,12 +1,16 @@
-"""The effect on mosaics of each operator that only moves elements.
+"""The effect on mosaics of operators that only move elements, and the values that need a mosaic.
 
 A move returns the mosaics of the node's outputs. If one is not known, None replaces it, or the
 result is empty.
+
+If no cell is cut along the axes of a group, and its source runs over them whole and in order, the
+same cells cover the new shape, and the source is viewed in another shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import onnx_ir as ir
@@ -16,14 +20,90 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.analysis.operators.reshaping import axis_groups
 from onnx_scatterx.optimizer.analysis.operators.slicing import slice_arguments, slice_bounds
-from onnx_scatterx.optimizer.mosaic.gathered import gathered
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic, joined
-from onnx_scatterx.optimizer.mosaic.reassociate import reassociated
+from onnx_scatterx.optimizer.mosaic.scattered import gathered
+from onnx_scatterx.optimizer.mosaic.strided_interval import (
+    ZERO,
+    AxisMap,
+    Reduced,
+    Source,
+    StridedInterval,
+    View,
+)
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import term
+from onnx_scatterx.optimizer.symbolic.terms import Term, term
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.mosaic.provenance import Provenance
+
+
+Groups = Sequence[tuple[range, range]]
+
+
+def reassociated(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
+    """Return a mosaic in a shape whose groups of axes have the elements of the old groups."""
+    change = _Reassociation(mosaic.shape, shape, groups)
+    cells = [change.cell(c) for c in mosaic.cells]
+    if any(c is None for c in cells):
+        return None
+    return Mosaic(shape, tuple(c for c in cells if c is not None))
+
+
+@dataclass(frozen=True)
+class _Reassociation:
+    old: Shape
+    new: Shape
+    groups: Groups
+
+    def cell(self, cell: Cell) -> Cell | None:
+        box: list[StridedInterval] = []
+        for before, after in self.groups:
+            if len(before) == len(after) == 1:
+                box.append(cell.box[before[0]])
+                continue
+            if any(cell.box[d] != StridedInterval.interval(ZERO, self.old[d]) for d in before):
+                return None
+            box += [StridedInterval.interval(ZERO, self.new[d]) for d in after]
+        source = self.source(cell.source)
+        return None if source is None else Cell(tuple(box), source)
+
+    def source(self, source: Source) -> Source | None:
+        if isinstance(source, Reduced):
+            data, updates = self.source(source.data), self.source(source.updates)
+            if data is None or updates is None:
+                return None
+            return Reduced(source.reduction, data, updates)
+        return self.view(source)
+
+    def view(self, view: View) -> View | None:
+        axis_maps: list[AxisMap] = []
+        extents: list[Term] = []
+        place = {b[0]: a[0] for b, a in self.groups if len(b) == len(a) == 1}
+        group_of = {d: g for g in self.groups for d in g[0] if d not in place}
+        axis, is_reshaped = 0, view.is_reshaped
+        while axis < len(view.axis_maps):
+            axis_map = view.axis_maps[axis]
+            if axis_map.dim is None or axis_map.dim in place:
+                dim = None if axis_map.dim is None else place[axis_map.dim]
+                axis_maps.append(AxisMap(dim, axis_map.step, axis_map.start))
+                extents.append(view.shape[axis])
+                axis += 1
+                continue
+            before, after = group_of[axis_map.dim]
+            run = view.axis_maps[axis : axis + len(before)]
+            if [w.dim for w in run] != list(before):
+                return None
+            for d, w, extent in zip(before, run, view.shape[axis:], strict=False):
+                if (w.step, w.start.constant) != (1, 0) or extent is not self.old[d]:
+                    return None
+            axis_maps += [AxisMap(d, 1, ZERO) for d in after]
+            extents += [self.new[d] for d in after]
+            is_reshaped = True
+            axis += len(before)
+        return View(view.value, tuple(extents), tuple(axis_maps), is_reshaped)
+
 
 Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
 
@@ -162,3 +242,42 @@ MOVES: dict[str, Move] = {
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
 }
+
+
+def _moves_all(node: ir.Node) -> bool:
+    return node.op_type == "Concat" or is_scatter(node)  # indices too: they do no harm
+
+
+def moved_inputs(node: ir.Node) -> Iterable[ir.Value]:
+    """Return the inputs whose elements an operator that moves elements, or a scatter, moves."""
+    moved = node.inputs if _moves_all(node) else node.inputs[:1]
+    return [v for v in moved if v is not None]
+
+
+def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
+    """Return the scatters of a graph and the nodes that move the elements that they write or read.
+
+    That is every move before or after them, and every other view of the tensors they start from: no
+    plan for a scatter depends on the rest. ``moves`` are the operators that move elements.
+    """
+
+    def is_move(node: ir.Node) -> bool:
+        return node.op_type in moves and node.domain == "" and node.graph is graph
+
+    found = {n for n in graph if is_scatter(n)}
+    stack = list(found)
+    seen: set[ir.Value] = set()
+    while stack:
+        node = stack.pop()
+        for value in (*moved_inputs(node), *node.outputs):
+            if value in seen:
+                continue
+            seen.add(value)
+            near = [node for node, place in value.uses() if place == 0 or _moves_all(node)]
+            producer = value.producer()
+            if producer is not None:
+                near.append(producer)
+            fresh = {n: None for n in near if n not in found and is_move(n)}
+            found.update(fresh)
+            stack += fresh
+    return found

@@ -9,21 +9,23 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.analysis.domain.call import UnknownAttributeError
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.lift.lift_gather import Gather, lift_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import (
+    Gather,
+    Scatter,
+    is_scatter,
+    lift_gather,
+    lift_scatter,
+)
 from onnx_scatterx.optimizer.lift.unflatten import unflattened
 from onnx_scatterx.optimizer.mosaic.coalesce import coalesced
-from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
-from onnx_scatterx.optimizer.mosaic.moves import MOVES, reshaped
+from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves, reshaped
 from onnx_scatterx.optimizer.mosaic.scattered import is_noop_write, scattered
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError, attempt, granted
 
 _FINE = 6  # the weight of a mosaic up to which a chain of writes is not cut

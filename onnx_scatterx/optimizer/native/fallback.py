@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.scatterx_domain import OPERATOR
+from onnx_scatterx.ir.graphs import OPERATOR
 from onnx_scatterx.optimizer.emit.kernels import WIDER
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")

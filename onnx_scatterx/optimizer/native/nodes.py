@@ -1,14 +1,32 @@
-"""ScatterX nodes: how they are created, and their descriptions."""
+"""ScatterX nodes: how they are created, their attributes and operands, and their descriptions.
+
+    J = T(I) = p( f(p1(I)) ++ p2(I) )
+
+The picks are those of the operator, unless the indices are known to depend on fewer dims of the
+updates, or to be a coordinate themselves: then f shrinks to those dims, as in the normal form.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import nodes_within
-from onnx_scatterx.ir.scatterx_domain import DOMAIN, OPERATOR, is_scatterx_domain
+from onnx_scatterx.ir.graphs import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
+from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
+from onnx_scatterx.optimizer.emit.kernels import WIDER
+from onnx_scatterx.optimizer.emit.reduce import iota
+from onnx_scatterx.optimizer.emit.terms import TermEmitter
+from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of, symbol_of
+from onnx_scatterx.text.reasons import Reason, RefusedError
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
@@ -80,3 +98,208 @@ def set_fallback(node: ir.Node, fallback: ir.Function) -> None:
     """Give a node its fallback."""
     node.domain = fallback.domain
     del node.meta[_BODY]
+
+
+_INT64 = ir.DataType.INT64
+_NUMBERS = 1 << 12  # indices that are written out as a constant
+
+
+@dataclass(frozen=True)
+class ProvisionTensor:
+    """A tensor that can be f: the dims of the updates that it runs over, and how it is written."""
+
+    dims: tuple[int, ...]
+    dtype: ir.DataType
+    write: Callable[[Writer], ir.Value]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The picks of a node, its f, and its fallback body."""
+
+    p2: tuple[int, ...]
+    p: tuple[int, ...]
+    provision: ProvisionTensor
+    body: FallbackSpec
+
+    @property
+    def p1(self) -> tuple[int, ...]:
+        """The dims of the updates that f runs over."""
+        return self.provision.dims
+
+
+def encode(scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int) -> Layout:
+    """Return the encoding of a scatter, or raise RefusedError."""
+    rank, dims = len(scatter.data_shape), len(scatter.shape)
+    op = scatter.node.op_type
+    if op == "ScatterND":
+        depth = rank - (dims - len(scatter.index_dims))
+        return _scatter_nd(scatter, provenance, version, depth)
+    axis = _named_axis(scatter)
+    mode = "linear"
+    if op == "TensorScatter":
+        given = _attribute(scatter, "mode")
+        mode = mode if given is None else given.as_string()
+        provision = _of_tensor_scatter(scatter, axis, mode, numbers)
+    else:
+        provision = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
+    p2 = tuple(d for d in range(dims) if d != axis)
+    body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
+    body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
+    return Layout(p2, _places(rank, [axis]), provision, body)
+
+
+def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
+    """Return p that moves f's columns to the named axes, and p2 to the others in order."""
+    order = [*named, *(c for c in range(rank) if c not in named)]
+    return tuple(order.index(c) for c in range(rank))
+
+
+def _attribute(scatter: Scatter, name: str) -> ir.Attr | None:
+    attribute = scatter.node.attributes.get(name)
+    if attribute is not None and attribute.is_ref():
+        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, name)
+    return attribute
+
+
+def _named_axis(scatter: Scatter) -> int:
+    attribute = _attribute(scatter, "axis")
+    default = -2 if scatter.node.op_type == "TensorScatter" else 0
+    axis = default if attribute is None else attribute.as_int()
+    return axis % len(scatter.data_shape)
+
+
+def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Layout:
+    rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
+    rest = tuple(range(index_rank, len(scatter.shape)))
+    columns: list[int | None] = []
+    for target in scatter.index_exprs[:depth]:
+        dim = dim_of(target)
+        columns.append(None if dim is None or dim >= index_rank or dim in columns else dim)
+    named = [c for c, dim in enumerate(columns) if dim is None]
+    provision = _small(scatter, provenance, named) if named and version >= 11 else None
+    wide = [d for d in range(index_rank) if scatter.shape[d].constant != 1]
+    if provision is None or (len(named) == depth and set(provision.dims) >= set(wide)):
+        provision, named, columns = _whole(scatter, provenance), list(range(depth)), []
+    own = [d for d in columns if d is not None]
+    order = [c for c in range(depth) if c not in named]
+    p = [0] * rank
+    for place, axis in enumerate([*named, *order, *range(depth, rank)]):
+        p[axis] = place
+    body = FallbackSpec("ScatterND", version, scatter.reduction)
+    if columns:
+        body = replace(
+            body,
+            p1=provision.dims,
+            index_rank=index_rank,
+            columns=tuple(columns),
+            index_type=provision.dtype,
+        )
+    return Layout((*own, *rest), tuple(p), provision, body)
+
+
+def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
+    """Return the indices input itself as f."""
+    indices = scatter.indices
+    if indices is None:
+        raise RefusedError(Reason.INVALID, "there are no indices")
+    dims = scatter.index_dims
+    dtype = provenance.abstract(indices).dtype or indices.dtype or _INT64
+    if scatter.node.op_type == "ScatterND":
+        return ProvisionTensor(dims, dtype, lambda w: indices)
+    return ProvisionTensor(dims, dtype, lambda w: w.axes("Unsqueeze", indices, dtype, [len(dims)]))
+
+
+def _of_tensor_scatter(
+    scatter: Scatter, axis: int, mode: str, numbers: TermEmitter
+) -> ProvisionTensor:
+    """Return ``f[b, i] = write_indices[b] + i``, or ``f[i] = i`` if there are no starts.
+
+    If the mode is circular, the start is taken modulo the size, and so is the sum.
+    """
+    starts, count, size = scatter.indices, scatter.shape[axis], scatter.data_shape[axis]
+
+    def on_ring(w: Writer, x: ir.Value) -> ir.Value:
+        if mode == "linear":
+            return x
+        ring = numbers.vector(size)
+        if not scatter.facts.is_nonnegative(size - 1):
+            ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
+        return w.node("Mod", [x, ring], _INT64)
+
+    def write(w: Writer) -> ir.Value:
+        n = count.constant
+        if n is not None and n <= _NUMBERS:
+            line = w.constant(np.arange(n).reshape(-1, 1))
+        else:
+            line = w.axes("Unsqueeze", iota(numbers, count), _INT64, [1])
+        if starts is None:
+            return line
+        first = on_ring(w, w.axes("Unsqueeze", starts, _INT64, [1, 2]))
+        return first if n == 1 else on_ring(w, w.node("Add", [first, line], _INT64))
+
+    return ProvisionTensor((axis,) if starts is None else (0, axis), _INT64, write)
+
+
+def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> ProvisionTensor | None:
+    """Return a provision tensor over the essential dims of some targets, if one is available."""
+    targets = [scatter.index_exprs[c] for c in axes]
+    dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
+    if any(t.leaves() for t in targets):
+        return _read(scatter, provenance, targets[0]) if len(targets) == 1 else None
+    extents = {d: n for d in dims if (n := scatter.shape[d].constant) is not None}
+    if len(extents) < len(dims) or math.prod(extents.values()) * len(targets) > _NUMBERS:
+        return None
+    if not all(is_narrow(t, scatter) for t in targets):
+        return None
+    values = np.empty((*extents.values(), len(targets)), np.int64)
+    for column, target in enumerate(targets):
+        values[..., column] = tabulated(target, extents)
+    return ProvisionTensor(dims, _INT64, lambda w: w.constant(values))
+
+
+def is_narrow(target: Term, scatter: Scatter) -> bool:
+    """Return whether a target surely fits int64: beyond it the model's own numbers wrap around."""
+    low, high = scatter.facts.interval(target)
+    return low > -(2.0**62) and high < 2.0**62
+
+
+def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTensor | None:
+    """Return the tensor of this graph whose elements the targets are, one dim for each of its own.
+
+    A dim of extent 1 that is read at 0 is removed.
+    """
+    atom = symbol_of(target)
+    if atom is None or not isinstance(atom.origin, ElementOf):
+        return None
+    visit, value = atom.origin
+    if visit not in (value, provenance.scope.visit_id):
+        return None
+    found = provenance.abstract(value)
+    if not _is_in(value, provenance.graph) or found.shape is None:
+        return None
+    if found.dtype not in (_INT64, ir.DataType.INT32) or len(found.shape) != len(atom.parts):
+        return None
+    dtype, dims, gone = found.dtype, list[int](), list[int]()
+    for d, (part, extent) in enumerate(zip(atom.parts, found.shape, strict=True)):
+        dim = dim_of(part)
+        if dim is not None and dim not in dims and scatter.facts.equal(extent, scatter.shape[dim]):
+            dims.append(dim)
+        elif part.constant == 0 and extent.constant == 1:
+            gone.append(d)
+        else:
+            return None
+    # An axis of extent 1 at the end may be kept: it is the one column of f.
+    keeps = bool(gone) and gone[-1] == len(found.shape) - 1
+    dropped = gone[:-1] if keeps else gone
+
+    def write(w: Writer) -> ir.Value:
+        provision = w.axes("Squeeze", value, dtype, dropped)
+        return provision if keeps else w.axes("Unsqueeze", provision, dtype, [len(dims)])
+
+    return ProvisionTensor(tuple(dims), dtype, write)
+
+
+def _is_in(value: ir.Value, graph: ir.Graph) -> bool:
+    node = value.producer()
+    return node.graph is graph if node is not None else value.graph is graph

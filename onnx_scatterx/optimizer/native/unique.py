@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf
+from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
-from onnx_scatterx.optimizer.native.encoding import is_narrow
+from onnx_scatterx.optimizer.native.nodes import is_narrow
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, coord, symbol_of, term

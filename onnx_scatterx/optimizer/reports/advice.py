@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx_scatterx.text.visible import plain_fields
+
 _NAMED, _LETTERS = 4, 60  # nodes that a line names, if they are many, and letters of them
 
 
@@ -84,16 +86,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain data."""
-        return {
-            "nodes": list(self.nodes),
-            "why": self.why,
-            "missing": self.missing,
-            "ways": [
-                {"command": w.command, "condition": w.condition, "rules": list(w.rules)}
-                for w in self.ways
-            ],
-            "is_violation": self.is_violation,
-        }
+        return plain_fields(self, "nodes why missing ways is_violation")
 
 
 def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:

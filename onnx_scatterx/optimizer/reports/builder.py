@@ -10,17 +10,16 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.overflow import is_size
-from onnx_scatterx.optimizer.analysis.domain.scope import Knowledge, Scope
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.lift.access import Access
+from onnx_scatterx.optimizer.lift.bounds import LAST_WINS, Duplicates, duplicates_of
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
-from onnx_scatterx.optimizer.lift.uniqueness import LAST_WINS, Duplicates, duplicates_of
-from onnx_scatterx.optimizer.lowering.commit import Outcome, work_text
-from onnx_scatterx.optimizer.lowering.written import NOTHING
+from onnx_scatterx.optimizer.lowering.commit import NOTHING, Outcome, work_text
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.optimizer.reports.report import Report

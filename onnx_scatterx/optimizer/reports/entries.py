@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnx_scatterx.optimizer.lift.bounds import Duplicates
 from onnx_scatterx.optimizer.lift.copies import Moved
-from onnx_scatterx.optimizer.lift.uniqueness import Duplicates
 from onnx_scatterx.optimizer.reports.index_map import IndexMap
 from onnx_scatterx.optimizer.reports.sketch import Excerpt
 from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.visible import plain_fields
 
 _BYTES = 10_000
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -177,22 +178,10 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        return {
-            "node": self.node,
-            "op": self.op,
-            "graph": self.graph,
-            "footprint": self.footprint,
-            "verdict": self.verdict,
-            "action": self.action.name.lower(),
-            "rules": list(self.rules),
-            "written": list(self.written),
-            "axes": None if self.axes is None else list(self.axes),
-            "reason": None if self.refusal is None else self.refusal.reason.name.lower(),
-            "why": None if self.refusal is None else str(self.refusal),
-            "facts": list(self.facts),
-            "selects_floats": self.selects_floats,
-            "in_onnxruntime": list(self.in_onnxruntime),
-        }
+        names = "node op graph footprint verdict action rules written axes reason"
+        why = None if self.refusal is None else str(self.refusal)
+        behind = plain_fields(self, "facts selects_floats in_onnxruntime")
+        return {**plain_fields(self, names), "why": why, **behind}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,14 +212,8 @@ class ScatterReport(Entry):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        return {
-            **super().to_dict(),
-            "reduction": self.reduction,
-            "unique": self.unique,
-            "duplicates": None if self.duplicates is None else self.duplicates.to_dict(),
-            "work": self.work or None,
-            "quantized": self.quantized or None,
-        }
+        own = plain_fields(self, "reduction unique duplicates work quantized")
+        return super().to_dict() | own | {k: own[k] or None for k in ("work", "quantized")}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
@@ -24,13 +24,13 @@ from onnx_scatterx.optimizer.reports.entries import (
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables
 from onnx_scatterx.optimizer.targets.violations import by_reason
 from onnx_scatterx.options import NATIVE, Strict
-from onnx_scatterx.text.visible import as_json, visible
+from onnx_scatterx.text.visible import as_json, plain_fields, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.rendering import Group
     from onnx_scatterx.optimizer.targets.violations import Violation
 
@@ -106,33 +106,17 @@ class Report(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
+        behind = "violations violations_if_kept opset_kept opset_lowered defined"
         return {
             "schema": SCHEMA,
-            "target": self.target,
-            "planned": self.planned,
-            "scatters": [s.to_dict() for s in self.scatters],
-            "removed": self.removed,
-            "native": self.native,
-            **self._of_gathers(),
+            **plain_fields(self, "target planned scatters removed native"),
+            **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
-            "assumptions": list(self.assumptions),
-            "not_needed": list(self.not_needed),
-            "violations": [asdict(v) for v in self.violations],
-            "violations_if_kept": self.violations_if_kept,
-            "opset_kept": self.opset_kept,
-            "opset_lowered": self.opset_lowered,
-            "defined": list(self.defined),
+            **plain_fields(self, f"assumptions not_needed {behind}"),
             "fixed": dict(self.fixed),
-            "to_fix": self.to_fix,
-            "advice": [advice.to_dict() for advice in self.advice],
+            **plain_fields(self, "to_fix advice"),
         }
-
-    def _of_gathers(self) -> dict[str, Any]:
-        if not self.with_gathers:
-            return {}
-        entries = [g.to_dict() for g in self.gathers]
-        return {"gathers": entries, "gathers_removed": self.gathers_removed}
 
     def to_json(self, verification: Verification | None = None) -> str:
         """Return the report as JSON text, with the answer of ``verify`` if given."""

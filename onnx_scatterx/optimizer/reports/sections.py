@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.wiring import Wiring
+from onnx_scatterx.ir.graphs import Wiring
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.copies import Moved, copies_of, moved
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
-from onnx_scatterx.optimizer.reports.excerpts import Excerpts
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, index_map
+from onnx_scatterx.optimizer.reports.sketch import Excerpts
 from onnx_scatterx.optimizer.reports.term_text import (
     TermFormatter,
     box_text,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
+from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, Shape
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical, modulus_of
 from onnx_scatterx.optimizer.lift.footprint import Piece

@@ -1,6 +1,6 @@
-"""Budgets: the steps of one question to the prover, of one part of the work, and of a command.
+"""Budgets: the steps of a question, of a part of the work and of a command; and what is kept.
 
-A step is a price (``prices``), not a time, and the cost of a question depends only on the question
+A step is a price (``limits``), not a time, and the cost of a question depends only on the question
 and on the known facts. So what is found does not depend on the machine, on the order of hashes, or
 on what the process did before. If the answer of a question is remembered, it costs the part that
 asks again as much as the first time, and the command nothing.
@@ -19,6 +19,28 @@ from typing import Any, TypeVar
 
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import Reason, Refusal
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Memo(dict[K, V]):
+    """A dict of at most ``LIMITS.remembered`` results: one more, and all others are forgotten.
+
+    What is forgotten depends only on what was set before, and not on memory or time. A result that
+    is computed anew is charged anew.
+
+    >>> memo = Memo()
+    >>> memo["a"] = 1
+    >>> memo
+    {'a': 1}
+    """
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if len(self) >= LIMITS.remembered:
+            self.clear()
+        super().__setitem__(key, value)
+
 
 T = TypeVar("T")
 

@@ -10,10 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.elements import Elements
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.memo import Memo
 from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,

@@ -14,11 +14,15 @@ from weakref import WeakValueDictionary, ref
 
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval, one_atom, union
 from onnx_scatterx.optimizer.symbolic.budget import TooLargeError, budget
-from onnx_scatterx.optimizer.symbolic.intervals import interval_of
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.monomial import Monomial, of_atoms, order, text_of
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.monomial import (
+    Monomial,
+    interval_of,
+    of_atoms,
+    order,
+    text_of,
+)
 from onnx_scatterx.optimizer.symbolic.monomial import product as monomial_product
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
 from onnx_scatterx.optimizer.symbolic.symbol_ids import results
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.symbol_ids import results
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,

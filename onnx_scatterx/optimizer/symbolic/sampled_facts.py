@@ -14,11 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.memo import Memo
+from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term, as_term
 
 _GREATEST = 5000.0  # of a size at a point

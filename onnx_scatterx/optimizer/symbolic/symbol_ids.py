@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.optimizer.symbolic.budget import Memo
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.memo import Memo
 
 
 class SymbolId:

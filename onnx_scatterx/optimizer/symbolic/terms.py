@@ -36,8 +36,7 @@ from onnx_scatterx.optimizer.symbolic.cases import (
     step,
     where,
 )
-from onnx_scatterx.optimizer.symbolic.intervals import interval_of
-from onnx_scatterx.optimizer.symbolic.monomial import Monomial
+from onnx_scatterx.optimizer.symbolic.monomial import Monomial, interval_of
 from onnx_scatterx.optimizer.symbolic.polynomial import (
     Number,
     Term,

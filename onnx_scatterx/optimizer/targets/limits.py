@@ -10,8 +10,12 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.origins import DeclaredDim, DimOf, ElementOf
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.tensor import (
+    DeclaredDim,
+    DimOf,
+    ElementOf,
+    TensorValue,
+)
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Symbol
 

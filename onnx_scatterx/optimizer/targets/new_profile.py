@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs, called_function
-from onnx_scatterx.ir.scatterx_domain import is_scatterx_domain
-from onnx_scatterx.optimizer.analysis.convergence import interpret
-from onnx_scatterx.optimizer.targets.profile_schema import check_profile
+from onnx_scatterx.ir.graphs import all_graphs, called_function, is_scatterx_domain
+from onnx_scatterx.optimizer.analysis.model_analysis import interpret
+from onnx_scatterx.optimizer.targets.profile import check_profile
 
 _TEXT = """\
 # What {name} takes: use it as `--target {name}.toml`. docs/targets.md explains all keys.

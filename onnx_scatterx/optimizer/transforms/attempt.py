@@ -1,4 +1,4 @@
-"""A model is lowered more than once: until the result passes, and for wider targets.
+"""A model is lowered more than once: until its Loops and quantizers pass, and for wider targets.
 
 Some effects of a write are far from it, and are seen only in the whole model. If ONNX Runtime would
 compute something else, the model is restored, and the scatters that are not connected with the
@@ -10,25 +10,165 @@ may need more operators that the target lacks. So two more results are made: in 
 are allowed for the scatters that the target refuses; in the other, for all scatters. The result
 with the fewest violations is taken. If the target does not take the sizes of the inputs, no other
 result is made: the user has to fix the sizes first.
+
+    f, s = Loop(0, ...)             s has the numbers that ONNX Runtime infers of the body, else 0
+
+For a Concat, ONNX Runtime infers less than for the scatter that the Concat replaces. Then the body
+declares what was inferred for the original. For other nodes, it infers more. Then the scatters that
+lead to the output are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.clone import become, cloned
-from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, nodes_within
-from onnx_scatterx.optimizer.lift.lift_gather import is_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.ir.cleanup import become, cloned
+from onnx_scatterx.ir.constants import constant, inferred, overridable
+from onnx_scatterx.ir.graphs import (
+    all_graphs,
+    called_function,
+    callers_first,
+    graphs_of,
+    nodes_within,
+)
+from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
-from onnx_scatterx.optimizer.mosaic.connected_moves import connected_moves
-from onnx_scatterx.optimizer.mosaic.moves import MOVES
-from onnx_scatterx.optimizer.transforms.empty_loops import EmptyLoops
+from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.transforms.fit_target import AttachFallbacks
 from onnx_scatterx.optimizer.transforms.job import KEPT, NUMBER, Job
-from onnx_scatterx.optimizer.transforms.sole_readers import SoleReaders
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.optimizer.transforms.move_above_quantizers import SoleReaders
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+Dims = tuple[int | None, ...] | None
+_Inferred = dict[int, set[tuple[Dims, ...]]]
+"""For each Loop, the dims of its scan outputs in each call of its function."""
+
+
+class EmptyLoops:
+    """The Loops of a model that may run no iteration, and what is inferred for their bodies.
+
+    ``numbers`` has each of them under the key NUMBER of its ``meta``.
+    """
+
+    def __init__(self, model: ir.Model) -> None:
+        self._model = model
+        open_to_callers = overridable(model)
+        nodes = (node for graph in all_graphs(model) for node in graph)
+        loops = [node for node in nodes if _may_be_empty(node, open_to_callers)]
+        self._numbers = {node.meta[NUMBER] for node in loops}
+        self._inferred = self._infer()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are no such Loops."""
+        return not self._numbers
+
+    def keep_dims(self) -> dict[int, Refusal]:
+        """Declare what was inferred; return the Loops for which something else is inferred now."""
+        for node in _nodes(self._model, self._numbers):
+            called = (self._inferred[0] or {}).get(node.meta[NUMBER], set())
+            for value, *dims in zip(_scanned(node), *called, strict=True) if called else ():
+                _declare(value, dims)
+        pairs = zip(self._infer(), self._inferred, strict=True)
+        found = {n for now, then in pairs for n in self._differing(now, then)}
+        return dict.fromkeys(found, Refusal(Reason.EMPTY_LOOP))
+
+    def _infer(self) -> list[_Inferred | None]:
+        """Return the dims of the scan outputs, without and with constants that are folded.
+
+        ONNX Runtime folds them under its default options. A function has a body for each call.
+        """
+        folds = (False, True) if self._numbers else ()
+        return [_dims_of(self._model, self._numbers, fold) for fold in folds]
+
+    def _differing(self, now: _Inferred | None, then: _Inferred | None) -> set[int]:
+        """Return the Loops for which something else is inferred; a removed Loop does not count."""
+        if now is None or then is None:
+            return self._numbers
+        return {number for number in now if now[number] != then.get(number)}
+
+
+def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
+    nodes = (n for graph in all_graphs(model) for n in graph)
+    return [n for n in nodes if n.meta.get(NUMBER) in numbers]
+
+
+def _may_be_empty(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
+    """Return whether a node is a Loop with scan outputs that may run no iteration."""
+    if node.op_type != "Loop" or node.domain != "" or len(node.outputs) < len(node.inputs) - 1:
+        return False
+    count, condition = (*node.inputs[:2], None, None)[:2]
+    return not (_is_set(count, overridable) and _is_set(condition, overridable))
+
+
+def _is_set(value: ir.Value | None, overridable: Collection[ir.Value]) -> bool:
+    """Return whether a count or condition is left out, or is a constant that is positive."""
+    if value is None:
+        return True
+    fixed = constant(value, overridable)
+    kinds = ir.DataType.INT64, ir.DataType.BOOL
+    return fixed is not None and fixed.dtype in kinds and bool((fixed.numpy() > 0).all())
+
+
+def _scanned(node: ir.Node) -> list[ir.Value]:
+    """Return the outputs of a Loop's body that are stacked."""
+    (body,) = graphs_of(node)
+    return list(body.outputs[len(node.inputs) - 1 :])
+
+
+def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred | None:
+    """Return what ONNX infers of the scan outputs of each Loop, for each of its copies."""
+    copy = cloned(model)
+    AttachFallbacks()(copy)
+    if _calls(copy) > LIMITS.visits:
+        return None
+    try:
+        copy = inferred(copy, fold=fold)
+    except ModelError:
+        return None
+    found: _Inferred = {}
+    for node in _nodes(copy, numbers):
+        found.setdefault(node.meta[NUMBER], set()).add(tuple(map(_numbers, _scanned(node))))
+    return found
+
+
+def _calls(model: ir.Model) -> int:
+    """Return how many calls of functions are inlined: nested calls multiply."""
+    counts = {f.identifier(): 0 for f in model.functions.values()}
+    total = 0
+    for function in (None, *callers_first(model)):
+        times = 1 if function is None else counts[function.identifier()]
+        graph = model.graph if function is None else function.graph
+        for node in nodes_within(graph):
+            callee = called_function(model, node)
+            if callee is not None:
+                counts[callee.identifier()] += times
+                total += times
+    return total
+
+
+def _numbers(value: ir.Value) -> Dims:
+    if value.shape is None:
+        return None
+    return tuple(dim if isinstance(dim, int) else None for dim in value.shape)
+
+
+def _declare(value: ir.Value, dims: list[Dims]) -> None:
+    """Declare the numbers that are inferred in every call."""
+    first = dims[0]
+    if first is None or any(d is None or len(d) != len(first) for d in dims):
+        return
+    if value.producer() is None or (value.shape is not None and len(value.shape) != len(first)):
+        return
+    old = [None] * len(first) if value.shape is None else list(value.shape)
+    same = [d[0] if len(set(d)) == 1 else None for d in zip(*filter(None, dims), strict=True)]
+    value.shape = ir.Shape(
+        o if s is None or isinstance(o, int) else s for o, s in zip(old, same, strict=True)
+    )
 
 
 def attempts(job: Job, lower: Callable[[Job], None]) -> Job:

@@ -19,18 +19,17 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import replace_uses
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
+from onnx_scatterx.optimizer.lift.bounds import LAST_WINS
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.optimizer.lift.uniqueness import LAST_WINS
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
-from onnx_scatterx.optimizer.native.encoding import is_narrow
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
+from onnx_scatterx.optimizer.native.nodes import is_narrow
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.job import Job, Pass
 from onnx_scatterx.text.reasons import Refusal, RefusedError
 
 

@@ -1,4 +1,4 @@
-"""Small passes that fit a model to its target, and the note of what it still does not take.
+"""Passes that fit a model to its target, and the note of what it still does not take.
 
     LowerOperatorSet         opset 24    Neg, ReduceMax (x, axes)
                              opset 17    Neg, ReduceMax <axes> (x), if each means the same there
@@ -7,21 +7,84 @@
     CheckTarget              changes nothing; promises do not change what a compiler sees
 
 Some compilers of devices reject a scatter with the default reduction, or misread it.
+
+    before   Slice(x, steps = [2])               for a compiler that takes no Slice with a step
+    after    Slice(Reshape(x, [n, 2, m]), ...)
+
+    before   Reshape(Transpose(Reshape(x)))      with 6 dims between, for one that takes 5
+    after    Reshape(Transpose(Reshape(x)))      with axes merged that move together
+
+The forms are those that are used for scatters (``emit.forms``): they compute the same bits.
+
+Different functions have different domains, which the model and every function with such nodes must
+import.
 """
 
 from __future__ import annotations
 
+from itertools import count
+
+import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.graphs import FUNCTIONS, all_graphs, domain_of
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.emit.dry_run import DryRun
+from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
+from onnx_scatterx.optimizer.emit.forms.merged import MERGES, RESHAPES
+from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
-from onnx_scatterx.optimizer.native.attach_fallbacks import attach_fallbacks
+from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
+from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, objection, obstacle
+from onnx_scatterx.optimizer.mosaic.constants import Constants
+from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback
+from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
+from onnx_scatterx.optimizer.native.nodes import new_nodes, set_fallback
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import own_budget
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.optimizer.targets.violations import refusals
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import Job, Lowered
+from onnx_scatterx.optimizer.transforms.job import Job, Lowered, Pass
+
+
+def attach_fallbacks(model: ir.Model) -> bool:
+    """Fold transposes into the new ScatterX nodes of a model and add the functions that they call.
+
+    Equal bodies are one function. The result is whether there are such nodes.
+    """
+    places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    fallbacks: dict[FallbackSpec, ir.Function] = {}
+    for place in places:
+        fold_transposes(place)
+        for node, body in list(new_nodes(place)):
+            if body not in fallbacks:
+                fallbacks[body] = _add(model, body)
+            set_fallback(node, fallbacks[body])
+            place.opset_imports.setdefault(node.domain, 1)
+    for function in fallbacks.values():
+        model.graph.opset_imports.setdefault(function.domain, 1)
+    if fallbacks:
+        _raise_version(model)
+    return bool(fallbacks)
+
+
+def _add(model: ir.Model, body: FallbackSpec) -> ir.Function:
+    """Add the function of a body, in a new domain."""
+    taken = {function.domain for function in model.functions.values()}
+    domain = next(name for name in map(domain_of, count(1)) if name not in taken)
+    function = fallback(body, domain)
+    model.functions[function.identifier()] = function
+    return function
+
+
+def _raise_version(model: ir.Model) -> None:
+    if (model.ir_version or 0) < 4:
+        # Before version 4 an initializer had to be an input, but was a constant.
+        constants = [v for v in model.graph.inputs if v.name in model.graph.initializers]
+        for value in constants:
+            model.graph.inputs.remove(value)
+    model.ir_version = max(model.ir_version or 0, FUNCTIONS)
 
 
 class LowerOperatorSet(Pass):
@@ -110,3 +173,106 @@ class CheckTarget(Pass):
         job.violations = tuple(dict.fromkeys(violation for _, violation in found))
         job.refused = {n for n, violation in found if n is not None and not violation.on_host}
         return False
+
+
+_MOVES = RESHAPES.union(MERGES)
+_MOST = 64  # values that are looked at behind one
+_CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
+
+
+class WriteOtherForms(Pass):
+    """Replaces nodes that a target with limits does not take by nodes that it takes.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (bool[4] m) => (bool[4] y) { y = Not (m) }''')
+    >>> settings = Settings.of(target="standard, avoid = ['Not']")
+    >>> WriteOtherForms(settings)(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Equal']
+    """
+
+    of_the_rest = True
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.is_limited
+
+    def run(self, job: Job) -> bool:
+        target, nodes = job.settings.target, (n for g in all_graphs(job.model) for n in g)
+        if job.obstacle is not None or not any(map(_may_have_forms, nodes)):
+            return False
+        modified = False
+        try:
+            with budget().share(1 / 4):
+                known = job.cautious.current()
+                old = (job.model.ir_version or 0) < 4
+                for graph, scope in known.own_graphs():
+                    as_nodes = scope.function is not None or old
+                    writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                    modified |= _in_graph(graph, Known(scope, Constants(scope)), writer)
+                    job.note_new(writer.made)
+        except LimitError:
+            pass  # the rest is kept
+        return modified
+
+
+def _may_have_forms(node: ir.Node) -> bool:
+    """Return whether an operator has other forms, and the node can run."""
+    plain = node.domain == "" and len(node.outputs) == 1
+    if not plain or node.op_type not in HAVE_FORMS or not onnx.defs.has(node.op_type):
+        return False
+    needed = onnx.defs.get_schema(node.op_type).min_input
+    given = list(node.inputs)
+    complete = len(given) >= needed and None not in given[:needed]
+    return complete and not any(a.is_ref() for a in node.attributes.values())
+
+
+def _in_graph(graph: ir.Graph, known: Known, writer: Writer) -> bool:
+    """Write other forms in one graph; return whether any was written."""
+    modified, scope = False, known.scope
+    asks = writer.target.onnxruntime and has_quantizers(graph)
+    for node in list(graph):
+        if not _may_have_forms(node) or node.graph is None:
+            continue
+        if asks and obstacle(node, known) is not None:
+            continue
+        (value,) = node.outputs
+
+        def may(trial: DryRun, old: ir.Value = value) -> bool:
+            return not asks or objection(old, trial, known) is None
+
+        found = scope.values.get(value)
+        dtype = value.dtype if found is None else found.dtype
+        made = len(writer.made)
+        with writer.at(node, value.name):
+            try:
+                merges = _ends(value, scope, writer.target.max_rank)
+                result = writer.instead_of(node, dtype, may=may, merges=merges)
+            except _CANNOT:
+                result = None
+            if result is None:
+                continue
+            is_new = result.producer() in writer.made[made:]
+            result = writer.take_name(value, result, dtype, is_new=is_new)
+        replace_uses(value, result)
+        remove_dead([node])
+        modified = True
+    return modified
+
+
+def _ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
+    """Return whether a tensor is not needed with all its dims, if those that read it are moves."""
+    stack, seen = [value], {value}
+    while stack and most is not None:
+        here = stack.pop()
+        known = scope.values.get(here)
+        if known is None or known.rank is None or known.rank > most:
+            nodes = [use.node for use in here.uses()]
+            moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
+            if not moves or here.is_graph_output() or len(seen) > _MOST:
+                return False
+            near = dict.fromkeys(v for n in nodes for v in n.outputs if v not in seen)
+            stack += near
+            seen.update(near)
+    return most is not None

@@ -1,36 +1,39 @@
-"""One model in the pipeline: the data that the passes share."""
+"""One model in the pipeline, the data that the passes share, and what a pass is."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import is_read
-from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.ir.names import Names
-from onnx_scatterx.ir.wiring import Wiring
-from onnx_scatterx.optimizer.analysis.domain.scope import Scope
-from onnx_scatterx.optimizer.analysis.misread import misread_node
+from onnx_scatterx.ir.cleanup import Names, is_read
+from onnx_scatterx.ir.graphs import Wiring, all_graphs
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
-from onnx_scatterx.optimizer.lift.lift_gather import Gather, is_arithmetic, is_gather, lift_gather
-from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import (
+    Gather,
+    is_arithmetic,
+    is_gather,
+    is_scatter,
+    lift_gather,
+)
 from onnx_scatterx.optimizer.lift.node_names import NodeNames, names_of
 from onnx_scatterx.optimizer.lowering.commit import Outcome
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.catalogue import costs_of
-from onnx_scatterx.optimizer.targets.cost_model.costs import Costs
-from onnx_scatterx.optimizer.targets.cost_model.sizes import in_terms
+from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.system.observer import NOBODY, Observer
@@ -255,3 +258,39 @@ def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:
             return lift_gather(node, scope)
     except LimitError as error:
         return spending.refusal(error)
+
+
+class Pass(ir.passes.InPlacePass):
+    """One step of the pipeline. Called with a model it runs alone, and analyses the model."""
+
+    is_guard: ClassVar[bool] = False
+    """It runs whichever passes are chosen: without it the result may be wrong or refused."""
+    reports: ClassVar[bool] = False
+    """It runs even if it must not change the model, and says why nodes are kept."""
+    of_the_rest: ClassVar[bool] = False
+    """It is about nodes that are unrelated to scatters, so a trial of the pipeline omits it."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings.of()
+
+    @property
+    def name(self) -> str:
+        """The name for ``--passes`` and ``--print-after``."""
+        return type(self).__name__
+
+    def applies(self, settings: Settings) -> bool:
+        """Return whether the pass has anything to do under some settings."""
+        return True
+
+    def is_wanted(self, settings: Settings) -> bool:
+        """Return whether the pass applies, and is chosen or runs whatever is chosen."""
+        chosen = settings.given["passes"] is None or self.name in settings.given["passes"]
+        return self.applies(settings) and (chosen or self.is_guard or self.reports)
+
+    @abstractmethod
+    def run(self, job: Job) -> bool:
+        """Change the model of a job in place; return whether anything changed."""
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        """Run alone."""
+        return ir.passes.PassResult(model, self.run(Job(model, self.settings)))

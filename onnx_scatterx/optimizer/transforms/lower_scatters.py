@@ -17,15 +17,14 @@ from onnx_scatterx.ir.cleanup import is_read
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lowering.commit import Outcome
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import ScatterSelection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget, own_budget
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import refusals
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
 from onnx_scatterx.optimizer.transforms.shorten_shapes import index_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 

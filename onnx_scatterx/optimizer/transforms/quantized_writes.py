@@ -15,10 +15,14 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.emit.kernels import has_kernel
-from onnx_scatterx.optimizer.lift.element_moves import operands_of, whole_axes
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
-from onnx_scatterx.optimizer.lift.quantization import Quantization, is_quantizer
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lift.quantization import (
+    Quantization,
+    is_quantizer,
+    operands_of,
+    whole_axes,
+)
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.quantizer_paths import reached
 from onnx_scatterx.optimizer.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget

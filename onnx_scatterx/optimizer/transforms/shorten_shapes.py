@@ -18,11 +18,10 @@ from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, own_budget
 from onnx_scatterx.optimizer.symbolic.terms import Term
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.job import Job, Pass
 from onnx_scatterx.text.reasons import Refusal
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}

@@ -14,15 +14,14 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import Outcome
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
-from onnx_scatterx.optimizer.lowering.graph_context import GraphContext
+from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import GatherSelection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
-from onnx_scatterx.optimizer.transforms.base import Pass
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 

@@ -20,9 +20,6 @@ from onnx_scatterx.theory.conventions.axes import (
     by_axis,
     by_element,
     by_tuples,
-    nothing,
-)
-from onnx_scatterx.theory.conventions.checks import (
     check_choice,
     check_dtype,
     check_extents,
@@ -30,10 +27,10 @@ from onnx_scatterx.theory.conventions.checks import (
     check_range,
     check_same_dtype,
     check_same_rank,
+    nothing,
     wrap,
 )
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 Number: TypeAlias = bool | int | float

@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_element, by_tuples
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axis,
+    by_element,
+    by_tuples,
     check_choice,
     check_dims,
     check_extents,
@@ -27,9 +30,8 @@ from onnx_scatterx.theory.conventions.checks import (
     check_same_rank,
     check_shape,
 )
-from onnx_scatterx.theory.gathering import Gathering
 from onnx_scatterx.theory.picks import Pick
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 REDUCTIONS = (Reduction.NONE, Reduction.ADD, Reduction.MUL, Reduction.MIN, Reduction.MAX)

@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
     check_choice,
     check_integers,
     check_same_dtype,
 )
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 _COMPUTATIONS = {

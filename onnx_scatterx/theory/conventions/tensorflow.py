@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_tuples
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axis,
+    by_tuples,
     check_dims,
     check_dtype,
     check_range,
     check_same_dtype,
     check_shape,
 )
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 Array = NDArray[Any]

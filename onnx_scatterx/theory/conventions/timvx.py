@@ -23,15 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions import onnx
-from onnx_scatterx.theory.conventions.axes import Integers, by_axis, by_tuples
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axis,
+    by_tuples,
     check_dims,
     check_integers,
     check_range,
     check_shape,
 )
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 
 
 def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -> Scattering:

@@ -12,11 +12,11 @@ import pytest
 from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.judges.verification import Verification
+from onnx_scatterx.judges.verification.result import Verification
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import About, bytes_text
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel
-from onnx_scatterx.optimizer.reports.page import environment, figures
+from onnx_scatterx.optimizer.reports.page import environment
 from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
 from onnx_scatterx.optimizer.reports.report import Report
 from tests.helpers.html import Page
@@ -258,16 +258,18 @@ def test_equal_drawings_are_kept_once() -> None:
 
 
 def test_too_many_drawings_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "MOST_BYTES", 5000)
+    monkeypatch.setattr(environment, "MOST_BYTES", 5000)
     page = page_of(onnx_scatterx.optimize(many_scatters(10)).report)
     assert "Its drawings are left out" in page.said
     assert len(page.text) < 120_000
 
 
 def test_the_names_of_drawings_count() -> None:
-    drawn = figures.Figures("a")
-    shown = [drawn.svg(figures.Figure(Markup("<path/>"), 1, 1, "n" * 60_000)) for _ in range(100)]
-    assert sum(len(svg) for svg in shown if svg) < figures.MOST_BYTES + 60_000
+    drawn = environment.Figures("a")
+    shown = [
+        drawn.svg(environment.Figure(Markup("<path/>"), 1, 1, "n" * 60_000)) for _ in range(100)
+    ]
+    assert sum(len(svg) for svg in shown if svg) < environment.MOST_BYTES + 60_000
     assert shown[0]
     assert shown[-1] is None
 

@@ -29,10 +29,9 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     inside,
     within,
 )
-from onnx_scatterx.judges.equivalence.core.lookups import Lookup, entry
+from onnx_scatterx.judges.equivalence.core.lookups import Inverse, Lookup, entry, inverted
 from onnx_scatterx.judges.equivalence.core.masks import View
-from onnx_scatterx.judges.equivalence.core.reshaping import flattened, unflattened
-from onnx_scatterx.judges.equivalence.core.tabulating import Inverse, inverted
+from onnx_scatterx.judges.equivalence.core.tensor import flattened, unflattened
 from onnx_scatterx.judges.equivalence.core.terms import (
     LARGEST_SIZE,
     Term,

@@ -1,16 +1,97 @@
-"""Constants as terms: one element, a formula of the coordinates, or a lookup."""
+"""Constants: their type, shape and bytes; as terms; and terms as arrays over a whole box."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import add, integer, number
-from onnx_scatterx.judges.equivalence.core.contents import bytes_of
-from onnx_scatterx.judges.equivalence.core.terms import RULES, Term, make
+from onnx_scatterx.judges.equivalence.core.terms import RULES, Term, UnsupportedError, make
 from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
+
+_LOADED = 1 << 20  # bytes of external data; of more, only the digest is known
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A constant: its type, its shape, the digest of its bytes; its elements if they are read."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    digest: bytes
+    array: np.ndarray | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, array: np.ndarray, dtype: str) -> Contents:
+        """Return the contents of an array."""
+        return cls(dtype, array.shape, hashlib.sha256(bytes_of(array)).digest(), array)
+
+
+def bytes_of(array: np.ndarray) -> bytes:
+    """Return what two arrays of one type have in common if they are the same."""
+    if array.dtype == object:
+        return repr(array.ravel().tolist()).encode()
+    return np.ascontiguousarray(array).tobytes()
+
+
+def dtype_name(element: int) -> str:
+    """Return the name of an element type."""
+    if element == onnx.TensorProto.STRING:
+        return "string"
+    try:
+        return str(onnx.helper.tensor_dtype_to_np_dtype(element).name)
+    except KeyError as error:
+        raise UnsupportedError(f"the element type {element}") from error
+
+
+def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
+    """Return a constant. Of external data that are large, only the digest is read."""
+    dtype, shape = dtype_name(proto.data_type), tuple(proto.dims)
+    if proto.data_location == onnx.TensorProto.EXTERNAL:
+        digest, raw = _external(proto, beside)
+        if raw is None:
+            return Contents(dtype, shape, digest)
+        proto = onnx.TensorProto(
+            name=proto.name, data_type=proto.data_type, dims=shape, raw_data=raw
+        )
+    try:
+        return Contents.of(np.asarray(numpy_helper.to_array(proto)), dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise UnsupportedError(f"the tensor {proto.name!r} cannot be read") from error
+
+
+def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, bytes | None]:
+    """Return the digest of bytes in a file beside the model, and the bytes if they are few."""
+    said = {e.key: e.value for e in proto.external_data}
+    location = Path(said.get("location", ""))
+    what = f"the external data of {proto.name!r}"
+    if beside is None or location.is_absolute() or ".." in location.parts:
+        raise UnsupportedError(f"{what}, which are not beside the model")
+    path = beside / location
+    if not path.is_file():
+        raise UnsupportedError(f"{what}: the file {location} is missing")
+    try:
+        offset = int(said.get("offset", 0))
+        length = int(said.get("length", path.stat().st_size - offset))
+    except ValueError as error:
+        raise UnsupportedError(f"{what}: where they lie is not a number") from error
+    if offset < 0 or length < 0 or offset + length > path.stat().st_size:
+        raise UnsupportedError(f"{what}: the file is too short")
+    with path.open("rb") as file:
+        file.seek(offset)
+        if length <= _LOADED:
+            return b"", file.read(length)
+        made = hashlib.sha256()
+        while length and (part := file.read(min(length, _LOADED))):
+            made.update(part)
+            length -= len(part)
+    return made.digest(), None
 
 
 @dataclass(frozen=True)
@@ -96,3 +177,97 @@ def affine(array: np.ndarray) -> tuple[int, ...] | None:
         shape[axis] = n
         made = made + step * np.arange(n, dtype=np.int64).reshape(shape)
     return tuple(steps) if np.array_equal(made, array.astype(np.int64)) else None
+
+
+_LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
+
+
+def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
+    """Return an integer on a grid of coordinates; None if it depends on anything else.
+
+    The numbers are Python's, which do not wrap around.
+    """
+    if term in grid:
+        return grid[term]
+    match term.op:
+        case "integer":
+            return np.asarray(term.data, object)
+        case "polynomial":
+            atoms = {a: tabulated(a, grid) for a in term.args}
+            total = np.asarray(0, object)
+            for monomial, coefficient in term.data:
+                product = np.asarray(coefficient, object)
+                for atom in monomial:
+                    value = atoms[atom]
+                    if value is None:
+                        return None
+                    product = np.asarray(product * value, object)
+                total = np.asarray(total + product, object)
+            return total
+        case "divide" | "modulo" if term.args[1].op == "integer" and term.args[1].data > 0:
+            dividend, divisor = tabulated(term.args[0], grid), term.args[1].data
+            if dividend is None:
+                return None
+            return np.asarray(
+                dividend // divisor if term.op == "divide" else dividend % divisor, object
+            )
+        case "lookup":
+            index = tabulated(term.args[0], grid)
+            if index is None or term.sort != "integer":
+                return None
+            array = term.data.array
+            inside = np.clip(index, 0, len(array) - 1).astype(np.int64)
+            return np.asarray(array[inside].astype(object))
+    return None
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The places of a box whose columns of constants give some coordinates.
+
+    ``last`` has the last place for each of the coordinates, which are below ``extents``, or -1 for
+    no place. If coordinates have several places, ``layers`` has the first, the second and so on
+    (nothing, if they are too many).
+    """
+
+    sizes: list[int]
+    extents: list[int]
+    last: np.ndarray
+    layers: list[np.ndarray]
+    unique: bool
+
+
+def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None:
+    """Return the inverse of columns; None if they are not constant, or the box is too large."""
+    sizes = list(box.values())
+    if not 0 < np.prod(sizes, dtype=object) <= _LONGEST:
+        return None
+    grid = dict(zip(box, np.indices(sizes).astype(object), strict=True))
+    tables = [tabulated(column, grid) for column in columns]
+    found = [np.broadcast_to(t, sizes).ravel() for t in tables if t is not None]
+    if len(found) < len(columns) or any(f.min() < 0 for f in found):
+        return None
+    extents = [int(f.max()) + 1 for f in found]
+    whole = int(np.prod(extents, dtype=object))
+    if whole > _LARGEST:
+        return None
+    flat = np.ravel_multi_index([f.astype(np.int64) for f in found], extents)
+    last = np.full(whole, -1, np.int64)
+    last[flat] = np.arange(len(flat))
+    unique = len(np.unique(flat)) == len(flat)
+    return Inverse(sizes, extents, last, [] if unique else _layers(flat, whole), unique)
+
+
+def _layers(flat: np.ndarray, size: int) -> list[np.ndarray]:
+    """Return the first, second, ... position of each number, or -1 for no position."""
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    nth = np.arange(len(flat)) - np.searchsorted(ordered, ordered)
+    deepest = int(nth.max()) + 1
+    layers = []
+    for layer in range(deepest if deepest <= _DEEPEST else 0):
+        table = np.full(size, -1, np.int64)
+        chosen = nth == layer
+        table[ordered[chosen]] = order[chosen]
+        layers.append(table)
+    return layers

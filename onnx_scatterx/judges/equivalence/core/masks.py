@@ -26,8 +26,13 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     inside,
     within,
 )
-from onnx_scatterx.judges.equivalence.core.reshaping import flattened, remapped, unflattened
-from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.tensor import (
+    Coordinates,
+    Tensor,
+    flattened,
+    remapped,
+    unflattened,
+)
 from onnx_scatterx.judges.equivalence.core.terms import LARGEST_SIZE, Term, apply, walk
 from onnx_scatterx.judges.equivalence.core.witnesses import Definition
 

@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 from onnx import inliner
 
-from onnx_scatterx.judges.equivalence.core.contents import Contents, contents, dtype_name
+from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents, dtype_name
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
 
 Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"

@@ -6,7 +6,6 @@ outputs. It raises UnsupportedError for a case that is not modelled.
 
 from onnx_scatterx.judges.equivalence.operators import (  # noqa: F401 - they enter their operators
     casting,
-    creation,
     elementwise,
     gathers,
     movement,

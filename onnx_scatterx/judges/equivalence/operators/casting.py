@@ -14,7 +14,6 @@ from collections.abc import Hashable
 import numpy as np
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO
-from onnx_scatterx.judges.equivalence.core.contents import dtype_name
 from onnx_scatterx.judges.equivalence.core.logic import (
     below,
     by_case,
@@ -24,6 +23,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     from_condition,
     truth,
 )
+from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply

@@ -13,11 +13,9 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
 )
 from onnx_scatterx.judges.equivalence.core.logic import at_most, below, choose, equal, negation
 from onnx_scatterx.judges.equivalence.core.reading import Node
-from onnx_scatterx.judges.equivalence.core.reshaping import Dims, remapped
-from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Dims, Tensor, remapped
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.operators.creation import sizes_of
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     axes_of,
@@ -27,6 +25,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
     operator,
     positive,
     read,
+    sizes_of,
 )
 
 

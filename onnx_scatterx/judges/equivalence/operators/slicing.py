@@ -30,7 +30,6 @@ from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.operators.creation import sizes_of
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     given,
@@ -40,6 +39,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
     operator,
     positive,
     scalar,
+    sizes_of,
 )
 
 

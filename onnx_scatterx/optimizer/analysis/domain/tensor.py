@@ -1,4 +1,4 @@
-"""What is known of a tensor without running the model: its shape and its contents.
+"""What is known of a tensor without a run: its shape, its contents, the origin of its symbols.
 
 The contents of an integer or boolean tensor have one of three forms: an array of numbers,
 a small array of terms (a shape vector), or a term over the coordinates ``x0, x1, ...`` of the
@@ -11,6 +11,9 @@ element (an index map). Each form converts to the others, if that is possible.
 7
 >>> TensorValue.of(np.array([[0, 3], [1, 5], [2, 7]])).index_map.at({1: 1})
 2*x0 + 3
+
+``visit`` distinguishes the visits of one graph, since a body runs more than once. A graph input has
+the same value in all visits, so the input itself stands for the visit.
 """
 
 from __future__ import annotations
@@ -19,25 +22,59 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.fitting import fitted
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.symbol_ids import keeps
-from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.tabulate import fitted, tabulated
 from onnx_scatterx.optimizer.symbolic.terms import (
     Number,
+    Symbol,
     Term,
     coord,
     equals,
     lookup,
     term,
 )
+
+
+class DeclaredDim(NamedTuple):
+    """A dim that graph inputs declare by a name."""
+
+    name: str
+
+
+class DimOf(NamedTuple):
+    """An unknown dim of a tensor."""
+
+    visit: object
+    value: ir.Value
+    axis: int
+
+
+class LongSize(NamedTuple):
+    """A size whose term is too long to be followed: equal terms are equal sizes in one visit."""
+
+    visit: object
+    term: Term
+
+
+class ElementOf(NamedTuple):
+    """The elements of a tensor; ``parts`` of the symbol are the indices."""
+
+    visit: object
+    value: ir.Value
+
+
+def read_value(symbol: Symbol | None) -> ir.Value | None:
+    """Return the tensor that a symbol is an element of, if it is one."""
+    origin = None if symbol is None else symbol.origin
+    return origin.value if isinstance(origin, ElementOf) else None
+
 
 Shape: TypeAlias = "tuple[Term, ...]"
 Dims: TypeAlias = "tuple[Term | None, ...]"

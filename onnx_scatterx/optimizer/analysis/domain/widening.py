@@ -7,8 +7,7 @@ from operator import is_not
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.origins import ElementOf, LongSize
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, LongSize, Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prove import Facts

@@ -1,4 +1,4 @@
-"""Output shapes of the operators that ONNX Runtime's tools write (``com.microsoft``).
+"""Output shapes of ONNX Runtime's own operators (``com.microsoft``), quantized and others.
 
 A model that was optimized, quantized or exported by them, and saved, has them. If every dim of an
 output is one of an input, or not known, a row of the table says so:
@@ -11,6 +11,9 @@ output is one of an input, or not known, a row of the table says so:
 The source of each row is the operator's schema in ONNX Runtime, ``contrib_ops/ContribOperators.md``
 (generated from ``core/graph/contrib_ops/bert_defs.cc`` and ``contrib_defs.cc``); tests compare
 random nodes with ONNX Runtime.
+
+``onnxruntime.quantization`` writes them in its operator-oriented format (QOperator), and for
+integers that the model's operator set lacks. Only their shapes are followed, not their contents.
 """
 
 from __future__ import annotations
@@ -19,9 +22,11 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import broadcast_shapes
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.operators import broadcasting, windows
+from onnx_scatterx.optimizer.analysis.operators import elementwise, movement, slicing
+from onnx_scatterx.optimizer.symbolic.terms import term
 
 _NORMALIZED = ("=0", "", "", "=0")
 _HEADS = ("0.0 0.1 ?", "? ? ? ?", "? ? ? ?")
@@ -105,7 +110,7 @@ def matmul(call: Call) -> Result:
         if call.integer(name, 0) and len(shape) > 1:
             shape = (*shape[:-2], shape[-1], shape[-2])
         sides.append(TensorValue(x.dtype, shape))
-    return broadcasting.matmul(call._replace(inputs=sides), asked)
+    return elementwise.matmul(call._replace(inputs=sides), asked)
 
 
 def gather_quantized(call: Call) -> Result:
@@ -133,7 +138,109 @@ def gemm(call: Call) -> Result:
 def conv(call: Call) -> Result:
     """Transfer FusedConv: a Conv with an addend and an activation."""
     x = call.input(0)
-    found = windows.conv(call)
+    found = slicing.conv(call)
     if found is not None or x is None or x.shape is None:
         return found
     return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]
+
+
+def _dtype(call: Call, *places: int) -> ir.DataType | None:
+    """Return the element type of the first of these inputs that is present."""
+    found = (call.input(i) for i in places)
+    return next((x.dtype for x in found if x is not None), None)
+
+
+def _type(call: Call, place: int) -> Shape | None:
+    found = call.input(place)
+    return None if found is None else found.shape
+
+
+def quantize(call: Call) -> Result:
+    dtype = _dtype(call, 2) or ir.DataType.UINT8
+    return [TensorValue(dtype, _type(call, 0))]
+
+
+def dequantize(call: Call) -> Result:
+    return [TensorValue(_dtype(call, 1), _type(call, 0))]
+
+
+def same_shape(call: Call) -> Result:
+    return [TensorValue(_dtype(call, 0), _type(call, 0))]
+
+
+def add_or_mul(call: Call) -> Result:
+    """Transfer QLinearAdd and QLinearMul: each operand has a scale and a zero point."""
+    a, b = _type(call, 0), _type(call, 3)
+    if a is None or b is None:
+        return None
+    return [TensorValue(_dtype(call, 0), broadcast_shapes([a, b]))]
+
+
+def where(call: Call) -> Result:
+    shapes = [_type(call, i) for i in (0, 1, 4)]
+    known = [s for s in shapes if s is not None]
+    if len(known) < len(shapes):
+        return None
+    return [TensorValue(_dtype(call, 1), broadcast_shapes(known))]
+
+
+def concat(call: Call) -> Result:
+    """Transfer QLinearConcat: scale and zero point of the result, then those of each operand."""
+    dtype, parts = _dtype(call, 1, 2), call.inputs[2::3]
+    plain = [None if x is None else replace(x, dtype=dtype, content=None) for x in parts]
+    return movement.concat(call._replace(inputs=plain))
+
+
+def quantized_conv(call: Call) -> Result:
+    found = None
+    if not call.integer("channels_last", 0):
+        found = slicing.conv(call._replace(inputs=[call.input(0), call.input(3)]))
+    return _of_rank(call, found, _dtype(call, 7, 0))
+
+
+def pool(call: Call) -> Result:
+    found = None if call.integer("channels_last", 0) else slicing.pool(call)
+    return _of_rank(call, found, _dtype(call, 0))
+
+
+def _of_rank(call: Call, found: Result, dtype: ir.DataType | None) -> Result:
+    """Return a tensor of the rank of the first input, if no more is known."""
+    if found is not None:
+        return [replace(found[0], dtype=dtype)]
+    shape = _type(call, 0)
+    unknown = None if shape is None else call.unknown_shape(len(shape))
+    return [TensorValue(dtype, unknown)]
+
+
+def global_pool(call: Call) -> Result:
+    shape = _type(call, 0)
+    if shape is None or len(shape) < 3:
+        return None
+    ones = (term(1),) * (len(shape) - 2)
+    last = call.integer("channels_last", 0)
+    dims = (shape[0], *ones, shape[-1]) if last else (*shape[:2], *ones)
+    return [TensorValue(_dtype(call, 0), dims)]
+
+
+def quantized_gemm(call: Call) -> Result:
+    """Transfer QGemm, whose result is float unless it has an output scale."""
+    a, b = _type(call, 0), _type(call, 3)
+    if a is None or b is None or len(a) != 2 or len(b) != 2:
+        return None
+    row, column = (1 if call.integer("transA", 0) else 0), (0 if call.integer("transB", 0) else 1)
+    dtype = ir.DataType.FLOAT if call.input(7) is None else _dtype(call, 8, 0)
+    return [TensorValue(dtype, (a[row], b[column]))]
+
+
+def quantized_matmul(call: Call) -> Result:
+    """Transfer products with float results: DynamicQuantizeMatMul, MatMulIntegerToFloat."""
+    found = elementwise.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
+    return None if found is None else [replace(found[0], dtype=ir.DataType.FLOAT)]
+
+
+def matmul_of_bits(call: Call) -> Result:
+    """Transfer MatMulNBits: its second matrix is packed, and an attribute says how wide it is."""
+    shape, columns = _type(call, 0), call.attribute("N")
+    if not shape or columns is None:
+        return None
+    return [TensorValue(_dtype(call, 0), (*shape[:-1], term(columns.as_int())))]

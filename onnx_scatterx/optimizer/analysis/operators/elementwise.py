@@ -1,25 +1,29 @@
-"""One function of numbers and of terms, on tensors that are broadcast against each other."""
+"""One function of numbers and of terms, on tensors that are broadcast; and other element types.
+
+Of the dims with one letter in an Einsum, those that are 1 are broadcast. Up to 1.31, a MatMul with
+an empty sum takes the batch of its left side, which is not broadcast.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import (
     broadcast_coords,
+    broadcast_dims,
     broadcast_shapes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, Versions
 from onnx_scatterx.optimizer.analysis.domain.overflow import fits
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.symbolic.terms import Term, equals
 
 
 def combine(
@@ -97,3 +101,96 @@ def _of_formulas(
     result = symbolic(*formulas)
     assert result is None or isinstance(result, Term)
     return result
+
+
+def cast(call: Call) -> Result:
+    x = call.inputs[0]
+    if x is None:
+        return None
+    to = ir.DataType(call.integer("to", 0))
+    return cast_to(x, to, call.facts)
+
+
+def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
+    """Return a tensor in another element type."""
+    if to == x.dtype:
+        return [x]
+    whole = (to.is_integer() and to.bitwidth >= 8) or to == ir.DataType.BOOL
+    # Narrower floats: some runtimes round in one step, some in two.
+    arithmetic = whole or to in (ir.DataType.FLOAT, ir.DataType.DOUBLE)
+    known = x.constant
+    if (
+        known is not None
+        and known.size <= LIMITS.folded
+        and arithmetic
+        and known.dtype.kind in "iufb"
+    ):
+        limits = np.iinfo(to.numpy()) if to.is_integer() else None
+        if known.dtype.kind == "f" and limits is not None:
+            # Out of range, a conversion from floats is not defined.
+            wide = known.astype(np.float64)
+            low = -1 if limits.min == 0 else -(2.0 ** (limits.bits - 2))
+            if not ((wide > low) & (wide < 2.0 ** (limits.bits - 2))).all():
+                return [TensorValue(to, x.shape)]
+        return [TensorValue(to, x.shape, known.astype(to.numpy()))]
+    if not x.is_integer or not whole:
+        return [TensorValue(to, x.shape)]
+
+    def convert(t: Term) -> Term | None:
+        if to == ir.DataType.BOOL:
+            return 1 - equals(t, 0) if x.dtype != ir.DataType.BOOL else t
+        return t if fits(t, to, facts) else None
+
+    return combine([x], to, lambda a: a, convert, facts)
+
+
+def cast_like(call: Call) -> Result:
+    x, like = call.inputs
+    if x is None or like is None or like.dtype is None:
+        return None
+    return cast_to(x, like.dtype, call.facts)
+
+
+def matmul(call: Call, asked: Sequence[Term] = ()) -> Result:
+    """Transfer a MatMul, of integers and of quantized numbers too.
+
+    Older versions think that the sum is empty if one of the sizes that are ``asked`` is 0.
+    """
+    op = call.node.op_type
+    a, b = call.inputs[0], call.inputs[3 if op == "QLinearMatMul" else 1]
+    if a is None or b is None or not a.shape or not b.shape:
+        return None
+    dtype = ir.DataType.INT32 if op == "MatMulInteger" else a.dtype
+    if op == "QLinearMatMul":
+        dtype = None if (zero := call.inputs[7]) is None else zero.dtype
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if len(b.shape) > 1 else ()
+    left, right = a.shape[:-2], b.shape[:-2]
+    summed = a.shape[-1], b.shape[-2:][0]
+    batch = broadcast_shapes([left, right])
+    proves = call.facts.is_nonnegative
+    filled = any(proves(n - 1) for n in summed) and all(proves(n - 1) for n in asked)
+    if not filled and call.versions is not Versions.NEWER and len(left) >= len(right):
+        fresh = call.unknown_shape(len(left))
+        batch = tuple(
+            m if m is n else other for m, n, other in zip(left, batch, fresh, strict=True)
+        )
+    return [TensorValue(dtype, (*batch, *rows, *columns))]
+
+
+def einsum(call: Call) -> Result:
+    """Transfer an Einsum that names every dim, and those of its output."""
+    left, arrow, right = "".join(call.string("equation", "").split()).partition("->")
+    operands = left.split(",")
+    shapes = [None if x is None else x.shape for x in call.inputs]
+    if (
+        not arrow
+        or "." in left + right
+        or [*map(len, operands)] != [None if s is None else len(s) for s in shapes]
+    ):
+        return None
+    dims: dict[str, list[Term]] = {}
+    for letters, shape in zip(operands, shapes, strict=True):
+        for letter, dim in zip(letters, shape or (), strict=True):
+            dims.setdefault(letter, []).append(dim)
+    dtype = None if call.inputs[0] is None else call.inputs[0].dtype
+    return [TensorValue(dtype, tuple(broadcast_dims(dims[letter]) for letter in right))]

@@ -1,4 +1,4 @@
-"""The elements that Gather, GatherElements and GatherND read: ``output[I] = data[T(I)]``.
+"""The elements that gathers read, ``output[I] = data[T(I)]``, and small tensors written.
 
     Gather, axis a, indices of rank q     T(I) = I_0 .. I_(a-1), indices[I_a .. I_(a+q-1)], the rest
     GatherElements, axis a                T(I) = I with indices[I] in the place of I_a
@@ -11,7 +11,9 @@ The interpreter follows contents through this form, and ``lift_gather`` passes i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,8 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import wrapped
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prices import PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Number, Term, coord, term
 
 READS = frozenset({"Gather", "GatherElements", "GatherND"})
@@ -168,3 +169,45 @@ def named_axes(call: Call, data: Shape, indices: Shape) -> Shape | None:
         call.facts.is_nonnegative(n - 1) for n in beside
     )
     return data[first : first + depth] if copies else None
+
+
+Index: TypeAlias = tuple[int, ...]
+
+
+def scatter_elements(call: Call) -> Result:
+    def places(indices: np.ndarray, rank: int) -> Iterator[tuple[Index, Index]]:
+        axis = call.integer("axis", 0) % max(rank, 1)
+        for index in np.ndindex(indices.shape):
+            yield index, (*index[:axis], int(indices[index]), *index[axis + 1 :])
+
+    return _written(call, places)
+
+
+def scatter_nd(call: Call) -> Result:
+    def places(indices: np.ndarray, rank: int) -> Iterator[tuple[Index, Index]]:
+        for index in np.ndindex(indices.shape[:-1]):
+            yield index, tuple(int(i) for i in indices[index])
+
+    return _written(call, places)
+
+
+def _written(
+    call: Call, places: Callable[[np.ndarray, int], Iterator[tuple[Index, Index]]]
+) -> Result:
+    """Return data with updates written; ``places`` gives the source and the target of each."""
+    data, indices, updates = call.inputs
+    if data is None or indices is None or updates is None:
+        return None
+    unknown = [TensorValue(data.dtype, data.shape)]
+    known, values, into = indices.constant, updates.element_exprs, data.element_exprs
+    if into is None or values is None or known is None or data.dtype is None or data.shape is None:
+        return unknown
+    if call.string("reduction", "none") != "none":
+        return unknown
+    result = into.copy()
+    for index, place in places(known, into.ndim):
+        try:
+            result[place] = values[index]
+        except IndexError:
+            return unknown
+    return [TensorValue.explicit(result, data.dtype)]

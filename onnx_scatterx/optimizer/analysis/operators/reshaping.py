@@ -1,27 +1,159 @@
-"""Transfer functions of Reshape and Flatten: row-major positions in other digits."""
+"""Transfer functions of Reshape and Flatten: their shapes, and positions in other digits."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import moved
-from onnx_scatterx.optimizer.analysis.operators.reshape_target import target_shape
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import (
+    Atom,
     Monomial,
     Number,
+    Symbol,
     Term,
     as_term,
     coord,
     divided,
+    equals,
     floor_div,
     modulo,
     term,
+    where,
 )
+
+
+def target_shape(shape: Shape, target: list[Term], call: Call) -> Shape:
+    """Return the shape that a Reshape gives a tensor of one shape, from the numbers of its input.
+
+    A size that is not known is a fresh symbol.
+    """
+    as_written = bool(call.integer("allowzero", 0))
+    if not as_written:
+        copies = zip(target, shape, strict=False)
+        target[: len(shape)] = [_copied(t, n, call.facts) for t, n in copies]
+    if all(t.constant != -1 for t in target):
+        # A number that may be -1 stands for any size.
+        sizes = enumerate(target)
+        return tuple(t if call.facts.is_nonnegative(t) else call.unknown_size(d) for d, t in sizes)
+    (place,) = (i for i, t in enumerate(target) if t.constant == -1)
+    others = target[:place] + target[place + 1 :]
+    # If a 0 does not copy, a zero product is not accepted beside a -1.
+    found = _beside_zeros if as_written else _quotient
+    inferred = found(shape, others, call.facts)
+    target[place] = call.unknown_size(place) if inferred is None else inferred
+    return tuple(target)
+
+
+def sizes_at_stake(call: Call) -> Iterator[Term]:
+    """Yield the sizes at which a Reshape gives another shape if they are 0."""
+    x, given = call.input(0), call.input(1)
+    target = None if given is None else given.vector()
+    if x is None or x.shape is None or target is None:
+        return
+    if not call.integer("allowzero", 0):
+        yield from (t for t, n in zip(target, x.shape, strict=False) if may_copy(t, n, call.facts))
+        return
+    others = [t for t in target if t.constant != -1]
+    if len(others) == len(target):
+        return
+    if _beside_zeros(x.shape, others, call.facts) is not _quotient(x.shape, others):
+        doubted = (t for t in others if not call.facts.is_nonnegative(t - 1))
+        yield from (as_term(leaf) for t in doubted for leaf in t.leaves())
+
+
+def _quotient(sizes: Iterable[Term], others: Iterable[Term], _: Facts | None = None) -> Term:
+    return floor_div(math.prod(sizes, start=term(1)), math.prod(others, start=term(1)))
+
+
+def _beside_zeros(sizes: Shape, others: Sequence[Term], facts: Facts) -> Term | None:
+    """Return the size that a -1 stands for if zeros do not copy; None if it is not known.
+
+    ONNX Runtime ignores the zeros of both shapes if one is requested::
+
+        prod(sizes) / prod(others)               no other is 0
+        prod'(sizes) / prod'(others)             one is; prod' is the product of what is not 0
+
+    A size that both shapes have cancels in either.
+
+    >>> from onnx_scatterx.optimizer.symbolic.terms import size
+    >>> n, m = size("n"), size("m")
+    >>> _beside_zeros((n, m, term(4)), (n, m), Facts())
+    4
+    >>> _beside_zeros((n, term(2), term(4)), (2 * n,), Facts())
+    -4*[n - 1 >= 0] + 8
+    """
+    rest, asked = list(sizes), []
+    for t in others:
+        if t in rest:
+            rest.remove(t)
+        else:
+            asked.append(t)
+    plain = _quotient(rest, asked)
+    may_be_0 = [t for t in others if not facts.is_nonnegative(t - 1)]
+    if not may_be_0:
+        return plain
+    open_ = [t for t in asked if t in may_be_0]
+    if not open_:
+        full = _quotient((_or_one(n, facts) for n in rest), asked)
+        none_is_0 = math.prod((1 - equals(t, 0) for t in may_be_0), start=term(1))
+        return where(none_is_0, plain, full)
+    leaf = _alone(open_[0])
+    if len(open_) > 1 or leaf is None:
+        return None
+    at_0: dict[Atom, Number] = {leaf: 0}
+    filled = facts.assuming(as_term(leaf) - 1)
+    sizes_at_0 = [n for n in (n.replace(at_0) for n in rest) if n.constant != 0]
+    asked_at_0 = [t.replace(at_0) for t in asked if t is not open_[0]]
+    known = all(filled.is_nonnegative(n - 1) for n in rest)
+    if not (known and all(facts.is_nonnegative(n - 1) for n in (*sizes_at_0, *asked_at_0))):
+        return None
+    return where(equals(as_term(leaf), 0), _quotient(sizes_at_0, asked_at_0), plain)
+
+
+def _or_one(size: Term, facts: Facts) -> Term:
+    """Return a size, or 1 if it is 0."""
+    return size if facts.is_nonnegative(size - 1) else size + equals(size, 0)
+
+
+def _alone(size: Term) -> Symbol | None:
+    """Return the leaf that a size is a multiple of."""
+    ((monomial, c),) = size.items if len(size.items) == 1 else (((), 0),)
+    leaf = monomial[0] if len(monomial) == 1 and c > 0 else None
+    return leaf if isinstance(leaf, Symbol) else None
+
+
+def _copied(target: Term, extent: Term, facts: Facts) -> Term:
+    """``0`` in a Reshape's shape copies the input's dim."""
+    if target.constant == 0:
+        return extent
+    return where(equals(target, 0), extent, target) if may_copy(target, extent, facts) else target
+
+
+def may_copy(target: Term, extent: Term, facts: Facts) -> bool:
+    """Return whether a number of a Reshape's shape may be 0 if the dim that it copies is not."""
+    if target is extent or target.constant is not None or target.interval()[0] > 0:
+        return False
+    if extent.constant is None and (_multiple(target, extent) or _divides(target, extent)):
+        return False  # 0 only if the copied dim is 0 too
+    return not facts.is_nonnegative(target - 1)
+
+
+def _multiple(target: Term, extent: Term) -> bool:
+    if not extent.items:
+        return False
+    monomial, c = extent.items[-1]
+    times = dict(target.items).get(monomial, 0) // c
+    return times > 0 and target is times * extent
+
+
+def _divides(target: Term, extent: Term) -> bool:
+    return target * floor_div(extent, target) is extent
 
 
 def reshape(call: Call) -> Result:

@@ -14,8 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import Dims, TensorValue
-from onnx_scatterx.optimizer.analysis.operators.joining import concat, sliced
-from onnx_scatterx.optimizer.analysis.operators.movement import without
+from onnx_scatterx.optimizer.analysis.operators.movement import concat, sliced, without
 from onnx_scatterx.optimizer.symbolic.terms import term
 
 _LONG = 64  # tensors of a sequence that are followed one by one

@@ -7,16 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms import (
-    arithmetic,
-    casts,
-    constants,
-    logic,
-    merged,
-    movement,
-    padding,
-    rows,
-)
+from onnx_scatterx.optimizer.emit.forms import arithmetic, casts, merged, movement, request, rows
 from onnx_scatterx.optimizer.emit.forms.request import Request
 
 Form: TypeAlias = "Callable[[Request], ir.Value | None]"
@@ -44,7 +35,7 @@ def _forms(inputs: int, *forms: Form, attributes: Iterable[str] = ()) -> Forms:
 
 
 FORMS: dict[str, Forms] = {
-    "And": _forms(2, logic.and_),
+    "And": _forms(2, arithmetic.and_),
     "CumSum": _forms(
         2,
         arithmetic.exclusive_sum,
@@ -56,16 +47,16 @@ FORMS: dict[str, Forms] = {
     "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
     "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
     "GatherND": _forms(2, rows.gathered_rows, rows.from_start, attributes=("batch_dims",)),
-    "Greater": _forms(2, logic.swapped),
+    "Greater": _forms(2, arithmetic.swapped),
     "Identity": _forms(1, movement.same_shape),
-    "IsNaN": _forms(1, logic.is_nan),
-    "Less": _forms(2, logic.swapped),
+    "IsNaN": _forms(1, arithmetic.is_nan),
+    "Less": _forms(2, arithmetic.swapped),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
     "Neg": _forms(1, arithmetic.negative),
-    "Not": _forms(1, logic.not_),
+    "Not": _forms(1, arithmetic.not_),
     "OneHot": _forms(3, attributes=("axis",)),
-    "Or": _forms(2, logic.or_),
-    "Pad": _forms(4, padding.concat, attributes=("mode",)),
+    "Or": _forms(2, arithmetic.or_),
+    "Pad": _forms(4, rows.concat, attributes=("mode",)),
     "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Slice": _forms(5, movement.strided_slice),
@@ -73,7 +64,7 @@ FORMS: dict[str, Forms] = {
     "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
     "Where": _forms(3, movement.expanded_where),
 }
-_FIRST: tuple[Form, ...] = (constants.folded, merged.merged, constants.written)
+_FIRST: tuple[Form, ...] = (request.folded, merged.merged, request.written)
 HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
 """Operators that may have another form."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)

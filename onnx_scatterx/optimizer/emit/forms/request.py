@@ -1,4 +1,4 @@
-"""A node that is to be written, as the forms that may replace it see it."""
+"""A node that is to be written, as the forms that may replace it see it; a constant if known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import onnx.defs
+import onnx.helper
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
@@ -15,6 +17,7 @@ from onnx_scatterx.optimizer.targets.limits import Use
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.emit.nodes import NodeWriter
+
 
 _SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
 
@@ -78,3 +81,28 @@ class Request:
         target = self.writer.target
         limits = [target.max_rank, *(target.limits_of(op).max_rank for op in ("Reshape", "Slice"))]
         return min((rank for rank in limits if rank is not None), default=math.inf)
+
+
+_MOST = 1 << 16  # elements of a constant that replaces a node
+
+
+def folded(request: Request) -> ir.Value | None:
+    """Write the result as a constant, if every element of it is known."""
+    result = request.result
+    if not result.is_integer or result.dtype is None or result.static_shape is None:
+        return None
+    if math.prod(result.static_shape) > _MOST or result.constant is None:
+        return None
+    return request.writer.constant(result.constant, result.dtype)
+
+
+def written(request: Request) -> ir.Value | None:
+    """Write the defaults of attributes that the target wants to read."""
+    op, w = request.op, request.writer
+    missing = w.target.limits_of(op).written.difference(request.attributes)
+    if not missing or not w.target.has(op):
+        return None
+    known = onnx.defs.get_schema(op, w.version, "").attributes
+    given = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
+    given = {a: v.decode() if isinstance(v, bytes) else v for a, v in given.items()}
+    return w.node(op, request.inputs, request.dtype, **request.attributes, **given)

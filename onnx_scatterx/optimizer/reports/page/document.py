@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from onnx_scatterx.optimizer.reports.entries import Action, bytes_text
-from onnx_scatterx.optimizer.reports.page.environment import filled
-from onnx_scatterx.optimizer.reports.page.figures import Figures
+from onnx_scatterx.optimizer.reports.page.environment import Figures, filled
 from onnx_scatterx.optimizer.reports.page.model_part import (
     ComparedNote,
     ModelPart,

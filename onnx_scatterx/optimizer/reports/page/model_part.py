@@ -12,13 +12,12 @@ from markupsafe import Markup
 
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
-from onnx_scatterx.optimizer.reports.page.figures import Figure, Figures
-from onnx_scatterx.optimizer.reports.page.graph_figure import graph_figure
-from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
+from onnx_scatterx.optimizer.reports.page.environment import Figure, Figures
+from onnx_scatterx.optimizer.reports.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.optimizer.reports.report import Report
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification import Verification
+    from onnx_scatterx.judges.verification.result import Verification
 
 KINDS = {
     Action.KEPT: ("kept", "kept"),

@@ -5,8 +5,8 @@
                    gather, take_along_dim, take
     rows.py        index_copy, index_add, index_fill, index_select   each slice along a dim
     indexing.py    index_put, setitem (``x[index] = value``)         each place that tensors give
-    masks.py       masked_scatter, masked_fill                       each true element of a mask
     slices.py      slice_scatter, select_scatter, diagonal_scatter   nothing, or a line
+                   masked_scatter, masked_fill                       each true element of a mask
 
 The arguments are PyTorch's own, as NumPy arrays (bfloat16 is that of ml_dtypes). If PyTorch refuses
 a call, this is a ``ValueError`` that names the argument. If updates collide, PyTorch does not
@@ -23,7 +23,6 @@ from onnx_scatterx.theory.conventions.pytorch.elements import (
     take_along_dim,
 )
 from onnx_scatterx.theory.conventions.pytorch.indexing import index_put, setitem
-from onnx_scatterx.theory.conventions.pytorch.masks import masked_fill, masked_scatter
 from onnx_scatterx.theory.conventions.pytorch.rows import (
     index_add,
     index_copy,
@@ -32,6 +31,8 @@ from onnx_scatterx.theory.conventions.pytorch.rows import (
 )
 from onnx_scatterx.theory.conventions.pytorch.slices import (
     diagonal_scatter,
+    masked_fill,
+    masked_scatter,
     select_scatter,
     slice_scatter,
 )

@@ -5,9 +5,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions import checks
-from onnx_scatterx.theory.conventions.axes import Integers
-from onnx_scatterx.theory.conventions.checks import check_dtype
+from onnx_scatterx.theory.conventions import axes
+from onnx_scatterx.theory.conventions.axes import Integers, check_dtype
 
 Scalar: TypeAlias = bool | int | float | complex
 Array: TypeAlias = NDArray[Any]
@@ -40,7 +39,7 @@ def converted(name: str, array: Array, dtype: np.dtype[Any]) -> Array:
 
 def wrap(dim: int, rank: int, name: str = "dim") -> int:
     """Count a dim from the start. A tensor of rank 0 has the dims 0 and -1."""
-    return checks.wrap(name, dim, max(rank, 1))
+    return axes.wrap(name, dim, max(rank, 1))
 
 
 def extent(array: Array, dim: int) -> int:

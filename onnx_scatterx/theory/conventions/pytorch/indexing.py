@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import nothing
-from onnx_scatterx.theory.conventions.checks import check_dtype, check_same_dtype
+from onnx_scatterx.theory.conventions.axes import check_dtype, check_same_dtype, nothing
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
     Array,
     Scalar,

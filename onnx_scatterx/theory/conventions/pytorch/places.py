@@ -19,8 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes
-from onnx_scatterx.theory.conventions.checks import check_dtype, check_range
+from onnx_scatterx.theory.conventions.axes import Integers, by_axes, check_dtype, check_range
 from onnx_scatterx.theory.conventions.pytorch.arguments import Array
 from onnx_scatterx.theory.transformer import XTransformer
 

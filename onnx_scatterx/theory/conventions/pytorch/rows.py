@@ -7,9 +7,15 @@ Only index_fill takes negative indices.
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, nothing
-from onnx_scatterx.theory.conventions.checks import check_dtype, check_range, check_same_dtype
-from onnx_scatterx.theory.conventions.composed import Rounded, rounded_once
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
+    by_axis,
+    check_dtype,
+    check_range,
+    check_same_dtype,
+    nothing,
+)
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
     INDICES,
     LONG,
@@ -22,8 +28,8 @@ from onnx_scatterx.theory.conventions.pytorch.arguments import (
     vector,
     wrap,
 )
-from onnx_scatterx.theory.gathering import Gathering
-from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.conventions.pytorch.elements import Rounded, rounded_once
+from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering, combine
 from onnx_scatterx.theory.transformer import XTransformer
 
 

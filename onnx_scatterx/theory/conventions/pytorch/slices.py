@@ -1,18 +1,36 @@
-"""PyTorch's calls that write a slice: slice_scatter, select_scatter, diagonal_scatter.
+"""PyTorch's calls that write a slice or by a mask, such as slice_scatter and masked_fill.
 
     slice_scatter       J_dim = start + step * I_dim
     select_scatter      J_dim = index
     diagonal_scatter    J_dim1 = I_last + max(-offset, 0), J_dim2 = I_last + max(offset, 0)
 
 All other axes are dims of the updates: p2.
+
+    p1 = the one dim    f(p1(I)) = the I-th true element of the mask    p2 = nothing
+
+Data and mask broadcast to each other.
 """
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions import checks
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis
-from onnx_scatterx.theory.conventions.checks import check_dims, check_shape
-from onnx_scatterx.theory.conventions.pytorch.arguments import Array, check_tensor, converted, wrap
+from onnx_scatterx.theory.conventions import axes
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
+    by_axis,
+    check_dims,
+    check_dtype,
+    check_same_dtype,
+    check_shape,
+)
+from onnx_scatterx.theory.conventions.pytorch.arguments import (
+    Array,
+    Scalar,
+    as_filling,
+    check_tensor,
+    converted,
+    wrap,
+)
 from onnx_scatterx.theory.scattering import Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
@@ -48,7 +66,7 @@ def select_scatter(input: Array, src: Array, dim: int, index: int) -> Scattering
     check_tensor(input, copied=True)
     check_dims(("input", input))
     dim = wrap(dim, input.ndim)
-    position = np.array(checks.wrap("index", index, input.shape[dim]))
+    position = np.array(axes.wrap("index", index, input.shape[dim]))
     return _written(input, src, by_axis(input.shape, position, dim))
 
 
@@ -78,3 +96,43 @@ def diagonal_scatter(
 def _written(input: Array, src: Array, transformer: XTransformer) -> Scattering:
     check_shape("src", src, transformer.shape)
     return Scattering(input, converted("src", src, input.dtype), transformer)
+
+
+_MASKS = frozenset({"bool"})
+
+
+def masked_scatter(input: Array, mask: Array, source: Array) -> Scattering:
+    """``torch.masked_scatter``: the elements of source in order; source may have more of them.
+
+    >>> masked_scatter(np.zeros(3), np.array([True, False, True]), np.array([1.0, 2.0, 3.0])).run()
+    array([1., 0., 2.])
+    """
+    check_same_dtype("source", source, "input", input)
+    data, transformer = _masked(input, mask)
+    (count,) = transformer.shape
+    if source.size < count:
+        raise ValueError(f"source has {source.size} elements, and the mask is true {count} times")
+    return Scattering(data, source.reshape(-1)[:count], transformer)
+
+
+def masked_fill(input: Array, mask: Array, value: Array | Scalar) -> Scattering:
+    """``torch.masked_fill``: with a number, or a tensor of rank 0.
+
+    >>> masked_fill(np.zeros((2, 2)), np.array([True, False]), 5).run()
+    array([[5., 0.], [5., 0.]])
+    """
+    data, transformer = _masked(input, mask)
+    number = as_filling(value, input.dtype)
+    return Scattering(data, np.broadcast_to(number, transformer.shape), transformer)
+
+
+def _masked(input: Array, mask: Array) -> tuple[Array, XTransformer]:
+    check_tensor(input)
+    check_dtype("mask", mask, _MASKS)
+    try:
+        data, true = np.broadcast_arrays(input, mask)
+    except ValueError:
+        shapes = f"{mask.shape}, and input of shape {input.shape}"
+        raise ValueError(f"mask has shape {shapes} does not go with it") from None
+    places = np.argwhere(true)
+    return data, by_axes(places.shape[:1], data.shape, list(places.T))

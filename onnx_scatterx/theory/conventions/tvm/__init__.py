@@ -10,8 +10,9 @@ from onnx_scatterx.theory.conventions.tvm.scatters import (
     scatter_add,
     scatter_elements,
     scatter_nd,
+    slice_scatter,
+    strided_set,
 )
-from onnx_scatterx.theory.conventions.tvm.slices import slice_scatter, strided_set
 
 __all__ = [
     "gather",

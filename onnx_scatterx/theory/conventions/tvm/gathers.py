@@ -14,8 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, by_axis, by_element, by_tuples
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
+    by_axis,
+    by_element,
+    by_tuples,
     check_choice,
     check_dims,
     check_extents,
@@ -24,7 +28,7 @@ from onnx_scatterx.theory.conventions.checks import (
     check_same_rank,
     wrap,
 )
-from onnx_scatterx.theory.gathering import Gathering
+from onnx_scatterx.theory.scattering import Gathering
 
 _MODES = ("fast", "clip", "wrap", "nan")
 

@@ -1,10 +1,19 @@
-"""TVM's scatters by an index for every element, and by index tuples.
+"""TVM's scatters by an index for every element and by index tuples, and its writes of slices.
 
     call                                p1             f(p1(I))                      p2
     scatter_elements, axis a            all dims       indices[I], one number        all but a
     scatter_nd, indices [k, q1..qm]     first m dims   indices[:, I1..Im], k numbers the rest
 
 The tuples of ``scatter_nd`` are on the first axis of ``indices``, not on the last one.
+
+Both calls define, for every coordinate i of an axis, whether it is written, and by which coordinate
+of the updates. So the updates are first gathered by these coordinates, and the written positions
+are a table.
+
+    slice_scatter   start <= i < end, (i - start) mod step = 0
+                    from clip((i - start + step - 1) div step, 0, size - 1)
+    strided_set     begin <= i < end, (i - begin) mod stride = 0, from (i - begin) div stride,
+                    and for strides below 0 the mirror image
 """
 
 from typing import Any
@@ -12,8 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_element, by_tuples
-from onnx_scatterx.theory.conventions.checks import (
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
+    by_axis,
+    by_element,
+    by_tuples,
     check_choice,
     check_dims,
     check_integers,
@@ -122,3 +135,103 @@ def _checked(name: str, reduction: str, data: NDArray[Any]) -> Reduction:
     if reduction != "update" and data.dtype == np.bool_:
         raise ValueError(f"data holds bool, which TVM does not reduce, and {name} is {reduction!r}")
     return _REDUCTIONS[reduction]
+
+
+Numbers = NDArray[np.int64]
+
+
+def slice_scatter(
+    input_tensor: NDArray[Any], src: NDArray[Any], start: int, end: int, step: int, axis: int
+) -> Scattering:
+    """``topi.slice_scatter``: ``input_tensor[..., start:end:step, ...] = src`` on an axis.
+
+    ``start`` and ``end`` do not count from the end of the axis, and may be outside it. On the other
+    axes ``src`` has the extents of ``input_tensor``, or 1.
+
+    >>> slice_scatter(np.zeros((1, 5)), np.array([[1.0, 2.0]]), 1, 5, 2, 1).run()
+    array([[0., 1., 0., 2., 0.]])
+    """
+    axis = wrap("axis", axis, input_tensor.ndim)
+    if step == 0:
+        raise ValueError("step must not be 0")
+    check_same_rank("src", src, "input_tensor", input_tensor)
+    check_same_dtype("src", src, "input_tensor", input_tensor)
+    size = input_tensor.shape[axis]
+    i = np.arange(size)
+    written = i[(i >= start) & (i < end) & ((i - start) % step == 0)]
+    read = np.clip((written - start + step - 1) // step, 0, max(size - 1, 0))
+    _check_read("src", src.shape, axis, read)
+    transformer = by_axis(input_tensor.shape, written, axis)
+    try:
+        updates = np.broadcast_to(src.take(read, axis), transformer.shape)
+    except ValueError:
+        raise ValueError(f"src of shape {src.shape} does not fit {transformer.shape}") from None
+    return Scattering(input_tensor, updates, transformer)
+
+
+def strided_set(
+    a: NDArray[Any],
+    v: NDArray[Any],
+    begin: NDArray[np.int32],
+    end: NDArray[np.int32],
+    strides: NDArray[np.int32] | None = None,
+) -> Scattering:
+    """``topi.strided_set``: ``a[begin:end:strides] = v``, axis by axis.
+
+    ``begin``, ``end`` and ``strides`` are vectors of int32, one number for each of the first axes;
+    on the other axes everything is written. Numbers below 0 count from the end, once. ``v`` may be
+    larger than the written region. As in TVM, strides below -1 are counted from ``end`` and not
+    from ``begin``: 6:0:-2 writes 5, 3 and 1.
+
+    >>> begin, end = np.array([1], np.int32), np.array([5], np.int32)
+    >>> strided_set(np.zeros(6), np.array([1.0, 2.0]), begin, end, np.array([2], np.int32)).run()
+    array([0., 1., 0., 2., 0., 0.])
+    """
+    check_dims(("a", a))
+    for name, numbers in (("begin", begin), ("end", end), ("strides", strides)):
+        if numbers is not None and numbers.ndim != 1:
+            raise ValueError(f"{name} must be a vector, not of rank {numbers.ndim}")
+        if numbers is not None and numbers.dtype != np.int32:
+            raise ValueError(f"{name} must hold int32, not {numbers.dtype}")
+    if strides is not None and (strides == 0).any():
+        raise ValueError("strides must not be 0")
+    check_same_rank("v", v, "a", a)
+    check_same_dtype("v", v, "a", a)
+    chosen = []
+    for axis, size in enumerate(a.shape):
+        stride = 1 if strides is None or axis >= strides.size else int(strides[axis])
+        first, last = (0, size + 1) if stride > 0 else (size, -size - 1)
+        first = int(begin[axis]) if axis < begin.size else first
+        last = int(end[axis]) if axis < end.size else last
+        chosen.append(_strided(size, _from_end(first, size), _from_end(last, size), stride))
+    shape = tuple(written.size for written, _ in chosen)
+    if 0 in shape:
+        chosen = [(written, read[:0]) for written, read in chosen]
+    for axis, (_, read) in enumerate(chosen):
+        _check_read("v", v.shape, axis, read)
+    updates = np.empty(shape, v.dtype) if 0 in shape else v[np.ix_(*(r for _, r in chosen))]
+    axes = np.ix_(*(written for written, _ in chosen))
+    return Scattering(a, updates, by_axes(shape, a.shape, axes))
+
+
+def _strided(size: int, begin: int, end: int, stride: int) -> tuple[Numbers, Numbers]:
+    """Return the coordinates of an axis that are written, and those of v that they read."""
+    i, step = np.arange(size), abs(stride)
+    start = min(begin, size - 1) if begin > size else begin
+    if stride > 0:
+        inside, late, read = (i >= begin) & (i < end), (i - begin) % step, (i - start) // step
+    else:
+        inside, late = (i > end) & (i <= begin), (i - end + end % step + 1) % step
+        read = (start - i) // step
+    written = inside & (late == 0)
+    return i[written], read[written]
+
+
+def _from_end(number: int, size: int) -> int:
+    return number + size if number < 0 else number
+
+
+def _check_read(name: str, shape: tuple[int, ...], axis: int, read: Numbers) -> None:
+    if read.size and (read.max() >= shape[axis] or read.min() < 0):
+        at = int(read.max()) if read.max() >= shape[axis] else int(read.min())
+        raise ValueError(f"{name} is read at {at} on axis {axis}, where its size is {shape[axis]}")
