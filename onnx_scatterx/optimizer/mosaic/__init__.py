@@ -2,5 +2,6 @@
 
 ``strided_interval`` has the positions of a box on one axis and the sources of a box, ``cells`` the
 boxes with their sources. ``moves`` has the effect of operators on a ``mosaic``, ``scattered`` that
-of scatters and gathers. ``coalesce`` joins neighbours. ``provenance`` finds the mosaic of each value of a graph.
+of scatters and gathers. ``coalesce`` joins neighbours. ``provenance`` finds the mosaic of each
+value of a graph.
 """
