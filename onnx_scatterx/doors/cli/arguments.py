@@ -72,12 +72,13 @@ def add_many(command: Arguments) -> None:
 
 def add_json(command: Arguments) -> None:
     """Add --json."""
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add(command, "--json", "print JSON")
 
 
-def add_verbose(command: Arguments) -> None:
-    """Add --verbose."""
-    command.add_argument("-v", "--verbose", action="store_true", help="print more than one screen")
+def add_told(command: Arguments) -> None:
+    """Add --verbose and --no-advice."""
+    add(command, "-v --verbose", "print more than one screen")
+    add(command, "--no-advice", "do not try which options would remove what is kept")
 
 
 def add_strict(command: Arguments) -> None:

@@ -10,6 +10,7 @@ from onnx_scatterx.doors.cli.arguments import (
     Arguments,
     add,
     add_inputs,
+    add_json,
     add_model,
     add_sizes,
     given_inputs,
@@ -44,7 +45,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_inputs(inputs)
     add(inputs, "--samples N", "sets of inputs to compare on (1)", count)
     add_sizes(inputs)
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add_json(command)
 
 
 def add_check_with(command: Arguments) -> None:

@@ -17,7 +17,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_models,
     add_options,
     add_strict,
-    add_verbose,
+    add_told,
     given_model,
     is_one,
     read_target,
@@ -81,7 +81,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
-    add_verbose(output)
+    add_told(output)
     output.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
