@@ -26,8 +26,6 @@ from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, places_of
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
-_INTEGERS = ir.DataType.INT64
-
 
 @dataclass(frozen=True)
 class Positions:
@@ -53,7 +51,7 @@ def positions(
         return None if found is None else _moved(found, target.offset, context)
     if found is None and not target.coords and target.constant is None:
         context.numbers.cost(target)  # or refuse
-        return Positions(_INTEGERS, (axis,), lambda: context.numbers.vector(target))
+        return Positions(_INT64, (axis,), lambda: context.numbers.vector(target))
     return found
 
 
@@ -65,7 +63,7 @@ def _looked_up(
     if atom is None or value is None or not context.numbers.is_available(value):
         return None
     found = context.provenance.abstract(value)
-    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INTEGERS):
+    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
         return None
     places = _places(atom, along, found.shape, scatter)
     if places is None:
@@ -78,11 +76,11 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
 
     def write() -> ir.Value:
         at = found.write()
-        if found.dtype != _INTEGERS:
-            at = w.node("Cast", [at], _INTEGERS, to=_INTEGERS.value)
-        return w.node("Add", [at, w.constant(np.array(offset))], _INTEGERS)
+        if found.dtype != _INT64:
+            at = w.node("Cast", [at], _INT64, to=_INT64.value)
+        return w.node("Add", [at, w.constant(np.array(offset))], _INT64)
 
-    return Positions(_INTEGERS, found.places, write)
+    return Positions(_INT64, found.places, write)
 
 
 def _places(

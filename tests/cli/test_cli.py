@@ -118,6 +118,8 @@ def test_the_advice_is_printed_first(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert node.startswith("  node_ScatterND_11, node_ScatterND_23 are kept: the target does")
         output = out if command[0] == "optimize" else "OUT.onnx"
         assert way.strip().startswith(f"onnx-scatterx optimize {KV} -o {output} --target 'coreml,")
+        assert main([*command, "--target", "coreml", "--no-advice"]) == 0
+        assert "what to do next" not in capsys.readouterr().out
     for more in ["--target", "standard"], ["--target", "scatterx"], ["-q"]:
         assert main(["optimize", KV, "-o", out, *more]) == 0
         assert "what to do next" not in capsys.readouterr().out

@@ -37,6 +37,7 @@ IDLE = [
         ["optimize", KV, "-o", "o.onnx", "--opset", "10"],
         "cannot be lowered to operator set 10: node_Unsqueeze_6 (Unsqueeze): changed after 10; ",
     ),
+    (["inspect", str(MODELS), "--no-advice"], "--no-advice has no effect on a directory"),
     (["run", KV, "--input", "at=at.npy", "--samples", "2"], "--samples has no effect with --input"),
     (["run", KV, "--input", "at=at.npy", "--size", "N=2"], "--size has no effect with --input"),
     (["run", KV, "--input", "at=at.npy", "--seed", "2"], "--seed has no effect with --input"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
@@ -29,6 +30,28 @@ Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 """What arguments are added to: a command, or a group of its help."""
 
 
+def add(
+    command: Arguments, spec: str, text: str, read: Callable[[str], Any] = str, **more: Any
+) -> None:
+    """Add an option as its help shows it: ``-o --output OUT`` or, of a flag, ``--json``.
+
+    ``read`` reads the text behind it; ``more`` are arguments of ``add_argument``.
+
+    >>> command = argparse.ArgumentParser(prog="x", add_help=False)
+    >>> add(command, "--jobs N", "processes", int)
+    >>> add(command, "--json", "print JSON")
+    >>> print(command.format_usage(), command.parse_args(["--jobs", "2"]))
+    usage: x [--jobs N] [--json]
+     Namespace(jobs=2, json=False)
+    """
+    flags = [word for word in spec.split() if word.startswith("-")]
+    metavar = " ".join(word for word in spec.split() if word not in flags)
+    if metavar:
+        command.add_argument(*flags, type=read, metavar=metavar, help=text, **more)
+    else:
+        command.add_argument(*flags, help=text, **{"action": "store_true", **more})
+
+
 def add_model(command: Arguments, text: str = "an ONNX model") -> None:
     """Add IN."""
     command.add_argument("model", metavar="IN", help=text)
@@ -43,58 +66,43 @@ def add_options(command: Arguments, *names: str) -> None:
 
 def add_many(command: Arguments) -> None:
     """Add --jobs and --timeout."""
-    command.add_argument(
-        "--jobs", type=count, metavar="N", help="processes for several models (one per core)"
-    )
-    command.add_argument(
-        "--timeout",
-        type=above_zero,
-        metavar="SECONDS",
-        help="time limit for each of several models",
-    )
+    add(command, "--jobs N", "processes for several models (one per core)", count)
+    add(command, "--timeout SECONDS", "time limit for each of several models", above_zero)
 
 
 def add_json(command: Arguments) -> None:
     """Add --json."""
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add(command, "--json", "print JSON")
 
 
-def add_verbose(command: Arguments) -> None:
-    """Add --verbose."""
-    command.add_argument("-v", "--verbose", action="store_true", help="print more than one screen")
+def add_told(command: Arguments) -> None:
+    """Add --verbose and --no-advice."""
+    add(command, "-v --verbose", "print more than one screen")
+    add(command, "--no-advice", "do not try which options would remove what is kept")
 
 
 def add_strict(command: Arguments) -> None:
     """Add --strict."""
-    command.add_argument(
-        "--strict",
-        action="store_true",
-        help="exit with 1 if the target does not take all of the result",
-    )
-    command.add_argument(
+    add(command, "--strict", "exit with 1 if the target does not take all of the result")
+    add(
+        command,
         "--strict=native",
+        "the same, also for what runs on the target's host",
         dest="strict",
         action="store_const",
         const=NATIVE,
-        help="the same, also for what runs on the target's host",
     )
 
 
 def add_draws(command: Arguments) -> None:
     """Add what decides on which inputs models are compared, and how."""
-    command.add_argument(
-        "--samples", type=count, metavar="N", help="sets of inputs to compare on (40)"
-    )
-    command.add_argument(
-        "--strict-zeros",
-        action="store_true",
-        help="count another sign of a zero as a difference",
-    )
+    add(command, "--samples N", "sets of inputs to compare on (40)", count)
+    add(command, "--strict-zeros", "count another sign of a zero as a difference")
     add_seed(command)
-    command.add_argument(
+    add(
+        command,
         "--prove",
-        action="store_true",
-        help="prove by a solver that the outputs are the same for every size and input; exit with "
+        "prove by a solver that the outputs are the same for every size and input; exit with "
         "3 if there is no answer",
     )
 
@@ -106,15 +114,15 @@ def add_seed(command: Arguments) -> None:
 
 def add_inputs(command: Arguments, otherwise: str = "without this option, they are drawn") -> None:
     """Add --input."""
-    command.add_argument(
-        "--input",
-        type=named_file,
+    add(
+        command,
+        "--input NAME=FILE",
+        "the inputs: a .npy each, a .npz with all, or a directory of .npy files that are "
+        f"named after them; {otherwise}",
+        named_file,
         action="extend",
         nargs="+",
         default=[],
-        metavar="NAME=FILE",
-        help="the inputs: a .npy each, a .npz with all, or a directory of .npy files that are "
-        f"named after them; {otherwise}",
     )
 
 
@@ -128,13 +136,13 @@ def given_inputs(args: argparse.Namespace, model: Any) -> dict[str, np.ndarray]:
 
 def add_sizes(command: Arguments) -> None:
     """Add --size and --seed, for inputs that are drawn."""
-    command.add_argument(
-        "--size",
-        type=named_size,
+    add(
+        command,
+        "--size SYMBOL=N",
+        "the size of a named dim, for inputs that are drawn",
+        named_size,
         action="append",
         default=[],
-        metavar="SYMBOL=N",
-        help="the size of a named dim, for inputs that are drawn",
     )
     add_seed(command)
 
@@ -142,18 +150,13 @@ def add_sizes(command: Arguments) -> None:
 def add_session(command: Arguments, threads: int) -> None:
     """Add --threads, with this default, and --no-library."""
     default = threads or "all"
-    command.add_argument(
-        "--threads",
-        type=thread_count,
-        default=threads,
-        metavar="N",
-        help=f"threads for one node ({default})",
-    )
-    command.add_argument(
+    add(command, "--threads N", f"threads for one node ({default})", thread_count, default=threads)
+    add(
+        command,
         "--no-library",
+        "run ScatterX by its fallback functions",
         dest="library",
         action="store_false",
-        help="run ScatterX by its fallback functions",
     )
 
 

@@ -57,7 +57,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 timeout=args.timeout,
                 external_data=args.save_as_external_data,
                 opset=args.opset,
-                advice=report is not None and report.suffix == ".html",
+                advice=not args.no_advice and report is not None and report.suffix == ".html",
                 **observers,
                 **settings(args),
             )

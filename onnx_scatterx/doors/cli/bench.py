@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from onnx_scatterx.doors.cli.arguments import (
+    add,
     add_inputs,
     add_json,
     add_session,
@@ -24,21 +25,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "models", metavar="MODEL", nargs="+", help="ONNX models; all run on the same inputs"
     )
-    command.add_argument(
-        "--target",
-        metavar="A,B",
-        help="optimize the one model for these targets, and time the results, too",
+    add(
+        command,
+        "--target A,B",
+        "optimize the one model for these targets, and time the results, too",
     )
     inputs = command.add_argument_group("inputs")
     add_inputs(inputs)
     add_sizes(inputs)
     add_session(command, threads=1)
-    command.add_argument(
-        "--rounds",
-        type=count,
-        metavar="N",
-        help="how often to time each model (as often as fits into 10 s)",
-    )
+    add(command, "--rounds N", "how often to time each model (as often as fits into 10 s)", count)
     add_json(command)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from onnx_scatterx.doors.cli.arguments import add_json
+from onnx_scatterx.doors.cli.arguments import add, add_json
 from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.system.writing import Writing
@@ -15,12 +15,8 @@ from onnx_scatterx.text.visible import as_json, plain
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `calibrate` takes."""
-    command.add_argument(
-        "-o", "--output", metavar="OUT", help="the file to write (one in the user's configuration)"
-    )
-    command.add_argument(
-        "--threads", type=count, default=1, metavar="N", help="threads for one node (1)"
-    )
+    add(command, "-o --output OUT", "the file to write (one in the user's configuration)")
+    add(command, "--threads N", "threads for one node (1)", count, default=1)
     add_json(command)
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
     Arguments,
+    add,
     add_inputs,
+    add_json,
     add_model,
     add_sizes,
     given_inputs,
@@ -29,49 +31,42 @@ _DONE, _NO = 0, 1
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `check` takes."""
     add_model(command)
-    command.add_argument(
-        "--with",
+    add(
+        command,
+        "--with A,B",
+        "consumers that are installed, such as opencv, or an adapter of yours (.py)",
+        consumer_list,
         dest="consumers",
-        type=consumer_list,
         required=True,
-        metavar="A,B",
-        help="consumers that are installed, such as opencv, or an adapter of yours (.py)",
     )
     add_python(command)
-    command.add_argument(
-        "--timeout",
-        type=above_zero,
-        metavar="SECONDS",
-        help="time limit for each run of a consumer (300)",
-    )
+    add(command, "--timeout SECONDS", "time limit for each run of a consumer (300)", above_zero)
     inputs = command.add_argument_group("inputs")
     add_inputs(inputs)
-    inputs.add_argument(
-        "--samples", type=count, metavar="N", help="sets of inputs to compare on (1)"
-    )
+    add(inputs, "--samples N", "sets of inputs to compare on (1)", count)
     add_sizes(inputs)
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add_json(command)
 
 
 def add_check_with(command: Arguments) -> None:
     """Add --check-with."""
-    command.add_argument(
-        "--check-with",
-        type=consumer_list,
-        metavar="A,B",
-        help="run the result with these consumers, as check does; exit with 1 if one refuses it",
+    add(
+        command,
+        "--check-with A,B",
+        "run the result with these consumers, as check does; exit with 1 if one refuses it",
+        consumer_list,
     )
     add_python(command)
 
 
 def add_python(command: Arguments) -> None:
     """Add --python."""
-    command.add_argument(
-        "--python",
+    add(
+        command,
+        "--python [NAME=]PATH",
+        "the Python that has the consumers, or the named one (this Python)",
         action="append",
         default=[],
-        metavar="[NAME=]PATH",
-        help="the Python that has the consumers, or the named one (this Python)",
     )
 
 

@@ -31,7 +31,7 @@ def advised(
     args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
 ) -> Report:
     """Return a report that says what to do next; each command in it was tried."""
-    if not report.is_open and not report.growth:
+    if args.no_advice or not (report.is_open or report.growth):
         return report
     from onnx_scatterx.doors.explanation import advise, smaller
 

@@ -8,6 +8,7 @@ import sys
 
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
+    add,
     add_json,
     add_model,
     add_options,
@@ -26,12 +27,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `extract` takes."""
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", help="a scatter or gather")
-    command.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
+    add(
+        command,
+        "-o --output OUT",
+        "where to write the part: a file, or - for stdout",
         required=True,
-        help="where to write the part: a file, or - for stdout",
     )
     add_options(command.add_argument_group("what may be written"))
     add_json(command)

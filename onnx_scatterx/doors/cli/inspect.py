@@ -10,7 +10,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_models,
     add_options,
     add_strict,
-    add_verbose,
+    add_told,
     given_model,
     is_one,
     paths_of,
@@ -32,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_options(command.add_argument_group("what may be written"))
     add_strict(command)
     add_json(command)
-    add_verbose(command)
+    add_told(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     if one:
         reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
     else:
-        reject_unused(args, "on a directory: it is for one model", "verbose")
+        reject_unused(args, "on a directory: it is for one model", "verbose", "no_advice")
     if args.json:
         reject_unused(args, "with --json", "verbose")
     read_target(args)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
+    add,
     add_draws,
     add_json,
     add_many,
     add_models,
     add_options,
     add_strict,
-    add_verbose,
+    add_told,
     given_model,
     is_one,
     read_target,
@@ -50,44 +51,37 @@ if TYPE_CHECKING:
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `optimize` takes."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
-    command.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
+    add(
+        command,
+        "-o --output OUT",
+        "where to write the model: a file, - for stdout, or a directory for several models",
         required=True,
-        help="where to write the model: a file, - for stdout, or a directory for several models",
     )
     add_many(command.add_argument_group("several models"))
     written = command.add_argument_group("what may be written")
     add_options(written)
-    written.add_argument(
-        "--opset", type=count, metavar="N", help="raise or lower the model to this operator set"
-    )
+    add(written, "--opset N", "raise or lower the model to this operator set", count)
     checked = command.add_argument_group("checks")
     add_strict(checked)
-    checked.add_argument(
+    add(
+        checked,
         "--verify",
-        action="store_true",
-        help="run both models first, and write the new one only if the outputs are the same",
+        "run both models first, and write the new one only if the outputs are the same",
     )
     add_draws(checked)
     add_check_with(checked)
     output = command.add_argument_group("output")
     output.add_argument("--report", metavar="R", help="also write a report, .json or .html")
-    output.add_argument(
-        "--print-after",
+    add(
+        output,
+        "--print-after PASS",
+        "print the model to stderr after this pass (all: after each), without weights",
         action="append",
         default=[],
-        metavar="PASS",
-        help="print the model to stderr after this pass (all: after each), without weights",
     )
-    output.add_argument(
-        "--save-as-external-data",
-        action="store_true",
-        help="write the weights to OUT.data, beside the model",
-    )
+    add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
-    add_verbose(output)
+    add_told(output)
     output.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 

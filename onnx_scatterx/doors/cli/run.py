@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onnx_scatterx.doors.cli.arguments import (
+    add,
     add_inputs,
     add_json,
     add_model,
@@ -94,9 +95,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_model(command, "an ONNX model, or - for stdin")
     inputs = command.add_argument_group("inputs")
     add_inputs(inputs)
-    command.add_argument(
-        "--output", metavar="OUT", help="save the outputs: a .npz, or a directory for .npy files"
-    )
+    add(command, "--output OUT", "save the outputs: a .npz, or a directory for .npy files")
     command.add_argument("--samples", type=count, metavar="N", help="how many inputs to draw (1)")
     add_sizes(inputs)
     add_session(command, threads=0)

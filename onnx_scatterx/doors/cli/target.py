@@ -6,7 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from onnx_scatterx.doors.cli.arguments import add_json
+from onnx_scatterx.doors.cli.arguments import add, add_json
 from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
@@ -18,12 +18,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add what `target` takes."""
     command.add_argument("action", metavar="new", choices=["new"], help="write a new profile")
     command.add_argument("name", metavar="NAME", help="its name; the file is NAME.toml")
-    command.add_argument(
-        "--operators",
-        type=listed_names,
+    add(
+        command,
+        "--operators A,B",
+        "the operators that the device has: 'Add, Concat, ...'",
+        listed_names,
         default=[],
-        metavar="A,B",
-        help="the operators that the device has: 'Add, Concat, ...'",
     )
     command.add_argument("--like", metavar="MODEL", help="a model that its compiler takes")
     add_json(command)

@@ -19,7 +19,6 @@ from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_ta
 from onnx_scatterx.judges.equivalence.counterexample import counterexamples, possible_sizes
 from onnx_scatterx.judges.equivalence.declarations import InputClause
 from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
-from onnx_scatterx.text.visible import plain_fields
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
@@ -123,7 +122,12 @@ class Proof:
         return {
             "answer": self.kind,
             "outputs": {n: {"answer": v.kind, "why": v.why} for n, v in self.outputs.items()},
-            **plain_fields(self, "assumed promised fixed solver sizes refutation"),
+            "assumed": list(self.assumed),
+            "promised": list(self.promised),
+            "fixed": dict(self.fixed),
+            "solver": self.solver,
+            "sizes": [dict(one) for one in self.sizes],
+            "refutation": self.refutation,
             "regions": {"all": self.regions, "proven": self.proven_regions},
             "seconds": round(self.seconds, 3),
         }

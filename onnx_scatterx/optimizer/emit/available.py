@@ -23,8 +23,6 @@ from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
 
-_LONG = ir.DataType.INT64
-
 
 @dataclass(frozen=True)
 class ScalarLoad:
@@ -40,8 +38,8 @@ class ScalarLoad:
     def cost(self) -> int:
         """How many nodes ``write`` adds."""
         if self.rank == 0:
-            return 1 + (self.dtype != _LONG)
-        return 1 + (self.rank > 1) + self.padded + (self.dtype != _LONG)
+            return 1 + (self.dtype != _INT64)
+        return 1 + (self.rank > 1) + self.padded + (self.dtype != _INT64)
 
     def write(self, w: Writer) -> ir.Value:
         """Write the element as a vector of one int64."""
@@ -54,8 +52,8 @@ class ScalarLoad:
                 zero = w.constant(np.zeros(1, dtype.numpy()), dtype)
                 value = w.concat([value, zero], dtype, 0)
             value = w.slice(value, dtype, [0], [self.place], [self.place + 1], [1])
-        if dtype != _LONG:
-            value = w.node("Cast", [value], _LONG, to=_LONG.value)
+        if dtype != _INT64:
+            value = w.node("Cast", [value], _INT64, to=_INT64.value)
         return value
 
 
@@ -66,7 +64,7 @@ def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     if value is None or found is None or found.shape is None or found.index_map is None:
         return None
     places = [part.constant for part in leaf.parts]
-    if found.dtype not in (_LONG, ir.DataType.INT32) or len(places) != len(found.shape):
+    if found.dtype not in (_INT64, ir.DataType.INT32) or len(places) != len(found.shape):
         return None
     if found.index_map.at({d: p for d, p in enumerate(places) if p is not None}) is not as_term(
         leaf

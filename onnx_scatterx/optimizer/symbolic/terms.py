@@ -21,72 +21,34 @@ True
 n + 1
 """
 
-from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
-from onnx_scatterx.optimizer.symbolic.cases import (
-    FloorDiv,
-    Indicator,
-    PositivePart,
-    divided,
-    equals,
-    floor_div,
-    maximum,
-    minimum,
-    modulo,
-    pos,
-    step,
-    where,
-)
-from onnx_scatterx.optimizer.symbolic.monomial import Monomial, interval_of
-from onnx_scatterx.optimizer.symbolic.polynomial import (
-    Number,
-    Term,
-    as_term,
-    polynomial,
-    summed,
-    term,
-)
-from onnx_scatterx.optimizer.symbolic.symbols import (
-    IndexVar,
-    Lookup,
-    Symbol,
-    coord,
-    dim_of,
-    element,
-    lookup,
-    size,
-    symbol_of,
-)
-
-__all__ = [
-    "Atom",
-    "FloorDiv",
-    "IndexVar",
-    "Indicator",
-    "Interval",
-    "Lookup",
-    "Monomial",
-    "Number",
-    "PositivePart",
-    "Symbol",
-    "Term",
-    "as_term",
-    "coord",
-    "dim_of",
-    "divided",
-    "element",
-    "equals",
-    "floor_div",
-    "interval_of",
-    "lookup",
-    "maximum",
-    "minimum",
-    "modulo",
-    "polynomial",
-    "pos",
-    "size",
-    "step",
-    "summed",
-    "symbol_of",
-    "term",
-    "where",
-]
+from onnx_scatterx.optimizer.symbolic.atom import Atom as Atom
+from onnx_scatterx.optimizer.symbolic.atom import Interval as Interval
+from onnx_scatterx.optimizer.symbolic.cases import FloorDiv as FloorDiv
+from onnx_scatterx.optimizer.symbolic.cases import Indicator as Indicator
+from onnx_scatterx.optimizer.symbolic.cases import PositivePart as PositivePart
+from onnx_scatterx.optimizer.symbolic.cases import divided as divided
+from onnx_scatterx.optimizer.symbolic.cases import equals as equals
+from onnx_scatterx.optimizer.symbolic.cases import floor_div as floor_div
+from onnx_scatterx.optimizer.symbolic.cases import maximum as maximum
+from onnx_scatterx.optimizer.symbolic.cases import minimum as minimum
+from onnx_scatterx.optimizer.symbolic.cases import modulo as modulo
+from onnx_scatterx.optimizer.symbolic.cases import pos as pos
+from onnx_scatterx.optimizer.symbolic.cases import step as step
+from onnx_scatterx.optimizer.symbolic.cases import where as where
+from onnx_scatterx.optimizer.symbolic.monomial import Monomial as Monomial
+from onnx_scatterx.optimizer.symbolic.monomial import interval_of as interval_of
+from onnx_scatterx.optimizer.symbolic.polynomial import Number as Number
+from onnx_scatterx.optimizer.symbolic.polynomial import Term as Term
+from onnx_scatterx.optimizer.symbolic.polynomial import as_term as as_term
+from onnx_scatterx.optimizer.symbolic.polynomial import polynomial as polynomial
+from onnx_scatterx.optimizer.symbolic.polynomial import summed as summed
+from onnx_scatterx.optimizer.symbolic.polynomial import term as term
+from onnx_scatterx.optimizer.symbolic.symbols import IndexVar as IndexVar
+from onnx_scatterx.optimizer.symbolic.symbols import Lookup as Lookup
+from onnx_scatterx.optimizer.symbolic.symbols import Symbol as Symbol
+from onnx_scatterx.optimizer.symbolic.symbols import coord as coord
+from onnx_scatterx.optimizer.symbolic.symbols import dim_of as dim_of
+from onnx_scatterx.optimizer.symbolic.symbols import element as element
+from onnx_scatterx.optimizer.symbolic.symbols import lookup as lookup
+from onnx_scatterx.optimizer.symbolic.symbols import size as size
+from onnx_scatterx.optimizer.symbolic.symbols import symbol_of as symbol_of

@@ -21,7 +21,8 @@ from onnx_scatterx.optimizer.targets.cost_model.costs import (
 )
 from onnx_scatterx.optimizer.targets.limits import OperatorLimits
 from onnx_scatterx.optimizer.targets.profile import Find, read_profile, target_from
-from onnx_scatterx.optimizer.targets.target import SCATTERX, STANDARD, Target
+from onnx_scatterx.optimizer.targets.target import SCATTERX, STANDARD
+from onnx_scatterx.optimizer.targets.target import Target as Target
 from onnx_scatterx.system.reading import parse_toml
 
 AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
@@ -133,16 +134,6 @@ def all_targets() -> list[Target]:
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
     """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
     return TimeCosts(local_machine(), Sizes(sizes)) if target.is_timed else NodeCosts()
-
-
-__all__ = [
-    "AnyTarget",
-    "Target",
-    "all_targets",
-    "costs_of",
-    "profile_names",
-    "target_of",
-]
 
 
 _LABEL = 14  # letters before the text

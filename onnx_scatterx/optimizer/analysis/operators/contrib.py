@@ -150,34 +150,34 @@ def _dtype(call: Call, *places: int) -> ir.DataType | None:
     return next((x.dtype for x in found if x is not None), None)
 
 
-def _type(call: Call, place: int) -> Shape | None:
+def _shape_of(call: Call, place: int) -> Shape | None:
     found = call.input(place)
     return None if found is None else found.shape
 
 
 def quantize(call: Call) -> Result:
     dtype = _dtype(call, 2) or ir.DataType.UINT8
-    return [TensorValue(dtype, _type(call, 0))]
+    return [TensorValue(dtype, _shape_of(call, 0))]
 
 
 def dequantize(call: Call) -> Result:
-    return [TensorValue(_dtype(call, 1), _type(call, 0))]
+    return [TensorValue(_dtype(call, 1), _shape_of(call, 0))]
 
 
 def same_shape(call: Call) -> Result:
-    return [TensorValue(_dtype(call, 0), _type(call, 0))]
+    return [TensorValue(_dtype(call, 0), _shape_of(call, 0))]
 
 
 def add_or_mul(call: Call) -> Result:
     """Transfer QLinearAdd and QLinearMul: each operand has a scale and a zero point."""
-    a, b = _type(call, 0), _type(call, 3)
+    a, b = _shape_of(call, 0), _shape_of(call, 3)
     if a is None or b is None:
         return None
     return [TensorValue(_dtype(call, 0), broadcast_shapes([a, b]))]
 
 
 def where(call: Call) -> Result:
-    shapes = [_type(call, i) for i in (0, 1, 4)]
+    shapes = [_shape_of(call, i) for i in (0, 1, 4)]
     known = [s for s in shapes if s is not None]
     if len(known) < len(shapes):
         return None
@@ -207,13 +207,13 @@ def _of_rank(call: Call, found: Result, dtype: ir.DataType | None) -> Result:
     """Return a tensor of the rank of the first input, if no more is known."""
     if found is not None:
         return [replace(found[0], dtype=dtype)]
-    shape = _type(call, 0)
+    shape = _shape_of(call, 0)
     unknown = None if shape is None else call.unknown_shape(len(shape))
     return [TensorValue(dtype, unknown)]
 
 
 def global_pool(call: Call) -> Result:
-    shape = _type(call, 0)
+    shape = _shape_of(call, 0)
     if shape is None or len(shape) < 3:
         return None
     ones = (term(1),) * (len(shape) - 2)
@@ -224,7 +224,7 @@ def global_pool(call: Call) -> Result:
 
 def quantized_gemm(call: Call) -> Result:
     """Transfer QGemm, whose result is float unless it has an output scale."""
-    a, b = _type(call, 0), _type(call, 3)
+    a, b = _shape_of(call, 0), _shape_of(call, 3)
     if a is None or b is None or len(a) != 2 or len(b) != 2:
         return None
     row, column = (1 if call.integer("transA", 0) else 0), (0 if call.integer("transB", 0) else 1)
@@ -240,7 +240,7 @@ def quantized_matmul(call: Call) -> Result:
 
 def matmul_of_bits(call: Call) -> Result:
     """Transfer MatMulNBits: its second matrix is packed, and an attribute says how wide it is."""
-    shape, columns = _type(call, 0), call.attribute("N")
+    shape, columns = _shape_of(call, 0), call.attribute("N")
     if not shape or columns is None:
         return None
     return [TensorValue(_dtype(call, 0), (*shape[:-1], term(columns.as_int())))]

@@ -39,11 +39,7 @@ def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scatte
     >>> index_copy(np.zeros((3, 2)), 0, np.array([2, 0]), np.array([[1.0, 2.0], [3.0, 4.0]])).run()
     array([[3., 4.], [0., 0.], [1., 2.]])
     """
-    check_tensor(input)
-    dim = wrap(dim, input.ndim)
-    check_dtype("index", index, LONG)
-    index = vector("index", index)
-    check_same_dtype("source", source, "input", input)
+    dim, index = _checked(input, dim, index, LONG)
     _check_source(input, dim, index, source)
     return _written(input, dim, index, source)
 
@@ -59,15 +55,12 @@ def index_add(
     >>> index_add(np.ones(3), 0, np.array([2, 2]), np.array([1.0, 5.0]), alpha=2).run()
     array([ 1.,  1., 13.])
     """
-    check_tensor(input, copied=input.ndim > 1 and not (input.size and index.size))
-    dim = wrap(dim, input.ndim)
-    check_dtype("index", index, INDICES)
-    index = vector("index", index)
-    check_same_dtype("source", source, "input", input)
+    copied = input.ndim > 1 and not (input.size and index.size)
+    dim, index = _checked(input, dim, index, INDICES, copied)
     _check_source(input, dim, index, source)
     if bool(input.ndim) != bool(source.ndim):
         raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
-    if input.ndim > 1 and not (input.size and index.size):
+    if copied:
         return Scattering(input, np.empty(0, input.dtype), nothing(input.shape), Reduction.ADD)
     factor = as_scalar("alpha", alpha, input.dtype)
     if factor != 1:
@@ -85,10 +78,7 @@ def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -
     >>> index_fill(np.zeros((2, 3)), 1, np.array([0, -1]), 7).run()
     array([[7., 0., 7.], [7., 0., 7.]])
     """
-    check_tensor(input)
-    dim = wrap(dim, input.ndim)
-    check_dtype("index", index, LONG)
-    index = vector("index", index)
+    dim, index = _checked(input, dim, index, LONG)
     if isinstance(value, complex) and input.dtype.kind != "c":
         raise ValueError(f"value is complex, and input holds {input.dtype.name}")
     number = as_filling(value, input.dtype)
@@ -102,10 +92,7 @@ def index_select(input: Array, dim: int, index: Integers) -> Gathering:
     >>> index_select(np.array([[1, 2, 3], [4, 5, 6]]), 1, np.array([2, 0])).run()
     array([[3, 1], [6, 4]])
     """
-    check_tensor(input, copied=input.ndim > 1)
-    dim = wrap(dim, input.ndim)
-    check_dtype("index", index, INDICES)
-    index = vector("index", index)
+    dim, index = _checked(input, dim, index, INDICES, input.ndim > 1)
     if not input.ndim:
         if index.size != 1:
             raise ValueError(f"index must have 1 element where input has rank 0, not {index.size}")
@@ -124,7 +111,18 @@ def _rows(
     return made
 
 
+def _checked(
+    input: Array, dim: int, index: Integers, allowed: frozenset[str], copied: bool = False
+) -> tuple[int, Integers]:
+    """Return the dim, counted from the start, and the index as a vector, if PyTorch takes them."""
+    check_tensor(input, copied)
+    dim = wrap(dim, input.ndim)
+    check_dtype("index", index, allowed)
+    return dim, vector("index", index)
+
+
 def _check_source(input: Array, dim: int, index: Integers, source: Array) -> None:
+    check_same_dtype("source", source, "input", input)
     if source.ndim and input.ndim and source.ndim != input.ndim:
         raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
     if index.size != extent(source, dim):
