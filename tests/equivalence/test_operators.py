@@ -84,6 +84,20 @@ def test_slices_are_clamped(n: int, start: int, end: int, step: int) -> None:
     assert_follows(text, feed)
 
 
+@pytest.mark.parametrize("dtype", ["float", "int64", "bool"])
+@pytest.mark.parametrize("upper", [0, 1])
+@pytest.mark.parametrize("k", [None, 0, 1, -1, 7, -7])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 2), (1, 2, 5), (0, 3), (2, 0)])
+def test_trilu(dtype: str, upper: int, k: int | None, shape: tuple[int, ...]) -> None:
+    dims, new = ", ".join("ABC"[: len(shape)]), ", ".join("DEF"[: len(shape)])
+    own, given = ("", "x") if k is None else (f"<int64 k = {{{k}}}>", "x, k")
+    text = (
+        f"g ({dtype}[{dims}] x) => ({dtype}[{new}] y) {own} {{ y = Trilu<upper={upper}>({given}) }}"
+    )
+    array = np.arange(1, 1 + np.prod(shape)).reshape(shape)
+    assert_follows(text, {"x": array.astype({"float": "float32"}.get(dtype, dtype))})
+
+
 @pytest.mark.parametrize(("start", "end", "step"), [(0, 5, 2), (5, 0, 1), (5, 0, -2), (3, 4, 9)])
 def test_range(start: int, end: int, step: int) -> None:
     text = f"g (int64 a, int64 b) => (int64[N] y) <int64 c = {{{step}}}> {{ y = Range(a, b, c) }}"

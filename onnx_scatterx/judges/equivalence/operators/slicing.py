@@ -1,4 +1,4 @@
-"""Parts of axes, and more than axes: Split, Slice, and Pad with a value or the element at the edge.
+"""Parts of axes, and more than axes: Split, Slice, Trilu, and Pad with a value or the edge.
 
 The bounds of a Slice are clamped as ONNX Runtime clamps them.
 """
@@ -133,6 +133,29 @@ def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
     return start, maximum(length, ZERO) if d is not ZERO else ZERO
 
 
+def _zero(dtype: str, op: str) -> Term:
+    if sort_of(dtype) == "data" and dtype not in ("float16", "float32", "float64"):
+        raise UnsupportedError(f"{op} of {dtype} without a value")
+    return constant(np.dtype(dtype).type(0), dtype)
+
+
+@operator("Trilu")
+def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
+    a, diagonal = needed(inputs, 0), given(inputs, 1)
+    if a.rank < 2:
+        never(world, "Trilu of less than two axes")
+    first = ZERO if diagonal is None else scalar(diagonal, world, "Trilu: k is a number")
+    zero, upper = _zero(a.dtype, "Trilu"), node.get("upper", 1)
+    if (k := number(first)) is None or abs(k) >= 1 << 31:
+        raise UnsupportedError("Trilu along a diagonal that is not constant")
+
+    def define(at: Coordinates) -> Term:
+        ends = (at[-2] + first, at[-1]) if upper else (at[-1], at[-2] + first)
+        return choose(at_most(*ends), a.at(at), zero)
+
+    return [Tensor(a.dtype, a.shape, define)]
+
+
 @operator("Pad")
 def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
@@ -158,10 +181,8 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     filler = given(inputs, 2)
     if filler is not None:
         value = scalar(filler, world, "Pad: the value is a number")
-    elif sort_of(a.dtype) == "data" and a.dtype not in ("float16", "float32", "float64"):
-        raise UnsupportedError(f"Pad of {a.dtype} without a value")
     else:
-        value = constant(np.dtype(a.dtype).type(0), a.dtype)
+        value = _zero(a.dtype, "Pad")
 
     def define(at: Coordinates) -> Term:
         own = [c - low for c, low in zip(at, before, strict=True)]
