@@ -4,8 +4,8 @@ So a plan is one function that writes. The dry run shows how many nodes it takes
 whether ONNX Runtime and the target take them. Everything that the target lacks is collected, so
 that a refusal names all of it.
 
-The kernels were probed with ONNX Runtime 1.31 by loading models of one node. ONNX allows more, but a
-node that only ONNX allows would not load, although the original did.
+The kernels were probed with ONNX Runtime 1.31 by loading models of one node. ONNX allows more, but
+a node that only ONNX allows would not load, although the original did.
 """
 
 from __future__ import annotations
