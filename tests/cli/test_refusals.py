@@ -215,7 +215,7 @@ def test_a_package_that_is_missing(
     assert error_of(capsys).endswith(
         "onnxruntime halted; None in sys.modules): pip install onnxruntime"
     )
-    monkeypatch.setitem(sys.modules, "onnx_scatterx.doors.benchmarking", None)
+    monkeypatch.setitem(sys.modules, "onnx_scatterx.doors.benchmarking.models", None)
     assert main(["bench", YOLOX, "--target", "standard", "--rounds", "6"]) == 2
     assert capsys.readouterr().err.endswith("this is a bug in onnx-scatterx, please report it\n")
 

@@ -10,7 +10,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.doors.cli.run import describe
+from onnx_scatterx.doors.cli.array_tables import describe
 from onnx_scatterx.runtime.opened import run_model
 from tests.cli.test_cli import error_of, saved
 from tests.helpers.native_support import since

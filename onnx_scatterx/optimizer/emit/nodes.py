@@ -9,12 +9,19 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
-from onnx_scatterx.optimizer.emit.dry_run import Attributes, DryRun, MadeValues
+from onnx_scatterx.optimizer.emit.dry_run import (
+    KERNELS,
+    WIDER,
+    Attributes,
+    DryRun,
+    MadeValues,
+    has_kernel,
+    lacking,
+)
 from onnx_scatterx.optimizer.emit.forms import other_form
 from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
-from onnx_scatterx.optimizer.emit.kernels import KERNELS, WIDER, has_kernel, lacking
 from onnx_scatterx.optimizer.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
