@@ -79,17 +79,19 @@ class Evaluated(Runner):
 
 
 def _strict(op: type, fits: Callable[..., bool]) -> type:
-    """Return an operator that rejects the inputs that do not fit: NumPy broadcasts updates."""
+    """Return an operator that rejects inputs of which the evaluator would make something else."""
 
     def run(self: Any, *inputs: np.ndarray, **attributes: Any) -> Any:
         if not fits(*inputs, **attributes):
-            raise ValueError(f"{op.__name__} of shapes {[array.shape for array in inputs]}")
+            raise ValueError(f"{op.__name__} of shapes {[np.shape(array) for array in inputs]}")
         return op._run(self, *inputs, **attributes)  # type: ignore[attr-defined]
 
     return type(op.__name__, (op,), {"_run": run})
 
 
 _FIT: dict[str, Callable[..., bool]] = {
+    # the evaluator takes a missing condition for false
+    "Loop": lambda count, condition, *_, **__: condition is not None,
     "Gather": lambda x, i, axis: bool(((i >= -x.shape[axis]) & (i < x.shape[axis])).all()),
     "ScatterElements": lambda x, i, u, **_: u.shape == i.shape,
     "ScatterND": lambda x, i, u, **_: u.shape == i.shape[:-1] + x.shape[i.shape[-1] :],

@@ -20,6 +20,7 @@ from onnx_scatterx.errors import MissingRuntimeError, ScatterXError, one_line
 from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource
 from onnx_scatterx.ir.outside import set_base_dir
+from onnx_scatterx.system.observer import postponed
 from onnx_scatterx.system.reading import is_utf8, note_read
 from onnx_scatterx.system.scratch import scratch
 
@@ -33,7 +34,8 @@ EVALUATOR = "onnx's reference evaluator"
 def needed() -> None:
     """Raise MissingRuntimeError if ONNX Runtime cannot be imported."""
     try:
-        import onnxruntime  # noqa: F401 - is it there?
+        with postponed():  # a signal would look like a failed import
+            import onnxruntime  # noqa: F401 - is it there?
     except ImportError as error:
         told = f"ONNX Runtime is missing ({one_line(error)}): pip install onnxruntime"
         raise MissingRuntimeError(told) from error

@@ -4,6 +4,9 @@ Stages are reported by their names, with how much is done of how much: 0 of 0 if
 
 Python raises KeyboardInterrupt on Ctrl-C, so that every ``finally`` runs. Here SIGTERM and SIGHUP
 do the same. Only the main thread runs handlers of signals.
+
+A library in C++ may make another exception of it: an import that is interrupted raises ImportError.
+So what cannot be undone asks `unless_stopped` first.
 """
 
 from __future__ import annotations
@@ -81,6 +84,9 @@ _NAMES = ("SIGTERM", "SIGHUP", "SIGBREAK")
 _ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 
+_came: list[int] = []  # the signal that has told the process to end
+
+
 class Stopped(KeyboardInterrupt):
     """A signal other than that of Ctrl-C ends the process."""
 
@@ -107,10 +113,18 @@ def stoppable() -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
+        _came.clear()
 
 
 def _stop(number: int, _: FrameType | None) -> NoReturn:
+    _came.append(number)
     raise Stopped(number)
+
+
+def unless_stopped() -> None:
+    """Raise `Stopped` again if a signal has told the process to end."""
+    if _came:
+        raise Stopped(_came[0])
 
 
 @contextlib.contextmanager

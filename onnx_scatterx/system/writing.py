@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.observer import postponed
+from onnx_scatterx.system.observer import postponed, unless_stopped
 from onnx_scatterx.system.reading import Files, KnownFiles, files_read
 from onnx_scatterx.system.scratch import scratch
 
@@ -163,6 +163,7 @@ class Writing:
 
     def _install(self) -> None:
         self.check()
+        unless_stopped()
         places = {staged.place.parent for staged in self._staged}
         with _locked(places), postponed(), contextlib.ExitStack() as undo:
             for staged in self._staged:

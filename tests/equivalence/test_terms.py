@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.judges.equivalence.core import arithmetic, logic
+from onnx_scatterx.judges.equivalence.core.lookups import tabulated
 from onnx_scatterx.judges.equivalence.core.solver import Encoder
 from onnx_scatterx.judges.equivalence.core.terms import Term, substitute, variable, walk
 from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
@@ -123,3 +124,22 @@ def test_z3_gets_the_same_value(seed: int) -> None:
     if not wraps and claim is not logic.TRUE:  # of wrap, Z3 knows only the range
         solver.add(z3.Not(encode(claim)))
         assert solver.check() == z3.unsat
+
+
+@given(st.integers(0, 2**32))
+def test_a_table_of_a_term_has_its_value_at_every_place(seed: int) -> None:
+    rng = random.Random(seed)
+    variables = [variable((seed, k), limit=arithmetic.integer(3 + k)) for k in range(2)]
+    grid = dict(zip(variables, np.indices((3, 4)).astype(object), strict=True))
+    term = drawn(rng.randint(0, 3), rng, variables)
+    table = tabulated(term, grid)
+    if table is not None:
+        for place, found in np.ndenumerate(np.broadcast_to(table, (3, 4))):
+            assert found == value(term, dict(zip(variables, place, strict=True)))
+
+
+def test_quotients_of_coordinates_have_a_table() -> None:
+    point = variable("p", limit=arithmetic.integer(7))
+    table = tabulated(arithmetic.divide(point, arithmetic.integer(2)), {point: np.arange(7)})
+    assert table is not None
+    assert table.tolist() == [0, 0, 1, 1, 2, 2, 3]

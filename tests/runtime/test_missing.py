@@ -12,6 +12,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.optimizer.transforms import constant_finder
+from onnx_scatterx.runtime.session import needed
+from onnx_scatterx.system.observer import Stopped, stoppable
 
 ROOT = Path(__file__).parents[2]
 LACKING = ROOT / "tests" / "helpers" / "lacking"
@@ -110,6 +112,35 @@ def test_the_evaluator_rejects_what_onnx_runtime_rejects() -> None:
     read.graph.node[0].input[0] = "x"
     sizes = onnx_scatterx.verify(read, read, samples=12).sizes
     assert 0 not in sizes["N"]
+
+
+@pytest.mark.usefixtures("no_runtime")
+def test_the_evaluator_runs_no_loop_without_a_condition() -> None:
+    """It would run none of its iterations."""
+    text = (
+        SCATTER
+        + """<int64 n = {3}> { y = Loop (n, , x)
+        <body = b (int64 i, bool c, float[M] v) => (bool d, float[M] w)
+            { d = Identity (c) w = OP (v) }> }"""
+    )
+    models = [onnx.parser.parse_model(text.replace("OP", name)) for name in ("Neg", "Abs")]
+    found = onnx_scatterx.verify(*models, samples=4)
+    assert not found.conclusive
+    assert "Loop" in str(found)
+
+
+def test_a_signal_during_the_import_ends_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A library in C++ makes an ImportError of it, by which ONNX Runtime would look missing."""
+    (tmp_path / "onnxruntime.py").write_text(
+        "import signal\ntry:\n    signal.raise_signal(signal.SIGTERM)\n"
+        "except KeyboardInterrupt as stop:\n    raise ImportError from stop\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
+    with pytest.raises(Stopped, match="SIGTERM"), stoppable():
+        needed()
 
 
 @pytest.mark.usefixtures("no_runtime")

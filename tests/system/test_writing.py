@@ -1,11 +1,14 @@
 """Files that are written together: all or none, in their places, by any of their names."""
 
+import contextlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.observer import Stopped, stoppable
 from onnx_scatterx.system.reading import note_read, recorded
 from onnx_scatterx.system.writing import Writing, write_text
 
@@ -44,6 +47,22 @@ def test_a_file_that_cannot_be_moved_takes_the_others_back(
     with pytest.raises(ScatterXError, match="second: cannot be written"):
         write({tmp_path / name: name for name in ("first", "second")})
     assert list(tmp_path.iterdir()) == []
+
+
+def swallow_a_signal(path: Path) -> None:
+    with stoppable(), Writing() as writing:
+        writing.text(path, "text", "the file")
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_that_a_library_has_swallowed_is_raised_again(tmp_path: Path) -> None:
+    """Nothing appears after it; what is written later does."""
+    with pytest.raises(Stopped, match="SIGTERM"):
+        swallow_a_signal(tmp_path / "file")
+    assert list(tmp_path.iterdir()) == []
+    write({tmp_path / "file": "text"})
+    assert (tmp_path / "file").read_text() == "text"
 
 
 def test_two_files_of_one_name_that_do_not_exist_yet(tmp_path: Path) -> None:

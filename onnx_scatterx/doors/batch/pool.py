@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Literal, TypeVar
 
 from onnx_scatterx.errors import one_line
-from onnx_scatterx.system.observer import Stopped, postponed, stoppable
+from onnx_scatterx.system.observer import Stopped, postponed, stoppable, unless_stopped
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -182,9 +182,12 @@ def serve(connection: Connection, work: Work[Any, Any]) -> None:
             if sys.platform != "win32":
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             work.prepare()
+            unless_stopped()
             connection.send(("ready", None))
             while True:
-                connection.send(_answer(connection, work))
+                answer = _answer(connection, work)
+                unless_stopped()
+                connection.send(answer)
     except (EOFError, BrokenPipeError):
         return
     except KeyboardInterrupt as stop:  # in silence: the parent says what happened

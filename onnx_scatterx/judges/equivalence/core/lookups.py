@@ -204,6 +204,13 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
                     product = np.asarray(product * value, object)
                 total = np.asarray(total + product, object)
             return total
+        case "divide" | "modulo" if term.args[1].op == "integer" and term.args[1].data > 0:
+            dividend, divisor = tabulated(term.args[0], grid), term.args[1].data
+            if dividend is None:
+                return None
+            return np.asarray(
+                dividend // divisor if term.op == "divide" else dividend % divisor, object
+            )
         case "lookup":
             index = tabulated(term.args[0], grid)
             if index is None or term.sort != "integer":
