@@ -13,7 +13,8 @@ The source of each row is the operator's schema in ONNX Runtime, ``contrib_ops/C
 random nodes with ONNX Runtime.
 
 ``onnxruntime.quantization`` writes the quantized ones in its operator-oriented format (QOperator),
-and for integers that the model's operator set lacks. Only their shapes are followed, not their contents.
+and for integers that the model's operator set lacks. Only their shapes are followed, not their
+contents.
 """
 
 from __future__ import annotations
