@@ -2,7 +2,7 @@
 
 `save` in `onnx_scatterx.ir.save` is the inverse.
 
-Such an object is recognised by its attribute ``model``, so that no exporter is imported: the
+An exporter's object is recognised by its attribute ``model``, so that no exporter is imported: the
 ``ONNXProgram`` that ``torch.onnx.export`` returns, a ``PassResult`` of onnx_ir, a ``Result``.
 """
 

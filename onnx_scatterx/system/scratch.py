@@ -7,8 +7,8 @@ A directory is created and locked as follows, since others may clear it between 
     make it, open its lock file, lock it    and again under another name, if any of this fails
     is the lock file still in its place?    no: somebody has cleared it before it was locked
 
-The child has its folder in its environment, and so have they, unless they emptied theirs. Linux
-shows it.
+A child process has its folder in its environment, and so have the processes that it starts, unless
+they emptied theirs. Linux shows it.
 """
 
 from __future__ import annotations

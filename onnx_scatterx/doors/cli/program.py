@@ -3,7 +3,7 @@
 Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why). Heavy
 libraries are imported inside the commands, so that ``--help`` answers at once.
 
-The shell asks by running the command with a variable set; only then is this imported:
+For completion, the shell runs the command with a variable set; only then is argcomplete imported:
 `eval "$(register-python-argcomplete onnx-scatterx)"` turns it on in bash and zsh.
 """
 

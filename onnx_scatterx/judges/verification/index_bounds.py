@@ -1,6 +1,6 @@
 """The range of a model's integer inputs, as far as the operators that use them show it.
 
-One pass over the nodes, backwards: the constraints of operators on their operands (`uses`) are
+One pass over the nodes, backwards: the constraints of operators on their operands are
 passed on to the operands' sources. The range need not be exact: it only guides the draws of
 `verify`, and the original model is run on every draw.
 """

@@ -1,6 +1,6 @@
 """Output shapes of ONNX Runtime's own operators (``com.microsoft``), quantized and others.
 
-A model that was optimized, quantized or exported by them, and saved, has them. If every dim of an
+A model that ONNX Runtime optimized, quantized or exported, and saved, has them. If every dim of an
 output is one of an input, or not known, a row of the table says so:
 
     =0       the shape of input 0
@@ -12,8 +12,9 @@ The source of each row is the operator's schema in ONNX Runtime, ``contrib_ops/C
 (generated from ``core/graph/contrib_ops/bert_defs.cc`` and ``contrib_defs.cc``); tests compare
 random nodes with ONNX Runtime.
 
-``onnxruntime.quantization`` writes them in its operator-oriented format (QOperator), and for
-integers that the model's operator set lacks. Only their shapes are followed, not their contents.
+``onnxruntime.quantization`` writes the quantized ones in its operator-oriented format (QOperator),
+and for integers that the model's operator set lacks. Only their shapes are followed, not their
+contents.
 """
 
 from __future__ import annotations
