@@ -85,8 +85,10 @@ def _body(node: ir.Node, version: int, known: Known) -> onnx.FunctionProto | Non
     _fold(found, dict(zip(found.input, given, strict=False)), version)
     del found.opset_import[:]
     found.opset_import.add(version=version)
+    named = zip(found.input, node.inputs, strict=False)
+    kinds_of = {name: known.types(value) for name, value in named if value is not None}
     for inner in ir.serde.deserialize_function(found):
-        if difference(inner, version, since, known.types):
+        if difference(inner, version, since, lambda v: kinds_of.get(v.name or "", ())):
             return None  # a newer set changed an operator of the definition
     return found
 

@@ -16,7 +16,7 @@ import onnx_ir as ir
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
 """Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""
 
-ALIKE_SINCE = 13
+ALIKE_SINCE = 11
 """Before this set, versions were made that differ in their texts alone, as in negative axes."""
 _ADDED = {
     **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
@@ -102,10 +102,11 @@ def narrower(
             parameter = parameters[min(place, len(parameters) - 1)]
             taken = allowed.get(parameter.type_str, {parameter.type_str})
             found = types(value) or bound.get(parameter.type_str, ())
+            found = found or (taken if len(taken) == 1 else ())
             if not found:
                 return f"the type of {value.name!r} is not known"
-            if parameter.is_homogeneous:
-                bound.setdefault(parameter.type_str, found)
+            if parameter.is_homogeneous and found != bound.setdefault(parameter.type_str, found):
+                return "takes one type alone there"
             lacking = sorted(set(found) - taken)
             if lacking:
                 return f"takes no {lacking[0]} there"
