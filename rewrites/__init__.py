@@ -28,6 +28,7 @@ from onnx_scatterx.rewrites.masked_scatter import masked_scatter
 from onnx_scatterx.rewrites.one_per_row import one_per_row
 from onnx_scatterx.rewrites.overlap_add import overlap_add
 from onnx_scatterx.rewrites.pad import pad
+from onnx_scatterx.rewrites.row_read import row_read
 from onnx_scatterx.rewrites.segment_write import segment_write
 from onnx_scatterx.rewrites.sorted_write import sorted_write
 from onnx_scatterx.rewrites.start_value import start_value
@@ -57,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     dense_write,
     dense_reduce,
     sorted_write,
+    row_read,
     dense_read,
 )
 

@@ -40,6 +40,7 @@ class DenseReadRule(GatherRule):
     """Rewrites gathers at positions that are known only when the model runs."""
 
     name = "dense_read"
+    searches = True
 
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
         read = _READERS[gather.node.op_type](gather, context)

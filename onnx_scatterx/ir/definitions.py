@@ -18,7 +18,8 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.ir.older_spelling import Known, difference
+from onnx_scatterx.ir.older_spelling import Known
+from onnx_scatterx.ir.schemas import difference
 
 _DOMAIN = "onnx_scatterx.definitions"  # for the time between two passes
 _LARGEST = 1 << 12  # elements of a constant that is folded
@@ -84,8 +85,10 @@ def _body(node: ir.Node, version: int, known: Known) -> onnx.FunctionProto | Non
     _fold(found, dict(zip(found.input, given, strict=False)), version)
     del found.opset_import[:]
     found.opset_import.add(version=version)
+    named = zip(found.input, node.inputs, strict=False)
+    kinds_of = {name: known.types(value) for name, value in named if value is not None}
     for inner in ir.serde.deserialize_function(found):
-        if difference(inner, version, since, known.types):
+        if difference(inner, version, since, lambda v: kinds_of.get(v.name or "", ())):
             return None  # a newer set changed an operator of the definition
     return found
 

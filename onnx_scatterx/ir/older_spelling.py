@@ -1,4 +1,4 @@
-"""Nodes in an older operator set: whether they mean the same there, and the spelling of that set.
+"""Nodes in the spelling of an older operator set, if the newer one differs in spelling alone.
 
 newer                                    older
 ReduceMax (x, axes)                18    ReduceMax <axes> (x)                17
@@ -6,16 +6,16 @@ Split <num_outputs = 2> (x)        18    Split (x, sizes)                    17
 Pad (x, pads, value, axes)         18    Pad (x, pads of all axes, value)    17
 GridSample <mode = "linear">       20    GridSample <mode = "bilinear">      19
 CastLike (x, y)                    15    Cast <to = type of y> (x)           14
-
-ONNX gives an operator a new version when anything in its schema changes, mostly by adding element
-types. So a node may move to an older version if the two have the same inputs, outputs and
-attributes, and its own element types are among those of the older one.
+Reshape <allowzero = 0> (x, s)     14    Reshape (x, s)                      13
+Unsqueeze (x, axes)                13    Unsqueeze <axes> (x)                12
+Softmax (x)                        13    Softmax <axis = the last> (x)       12
+Constant <value_ints>              12    Constant <value>                    11
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -23,129 +23,41 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.ir.schemas import ALIKE_SINCE, form, narrower
 
-Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
-"""Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""
-
-ALIKE_SINCE = 13
-"""Before this set, versions were made that differ in their texts alone, as in negative axes."""
-_ADDED = {
-    **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
-    **dict.fromkeys(("ScatterElements", "ScatterND"), ("reduction",)),
-}
-"""Attributes that came later, and whose default is the old behaviour."""
-_VALUES = {
-    ("Pad", "mode"): ("wrap",),
-    ("Resize", "coordinate_transformation_mode"): ("half_pixel_symmetric",),
-    ("ScatterElements", "reduction"): ("max", "min"),
-    ("ScatterND", "reduction"): ("max", "min"),
-    ("AveragePool", "ceil_mode"): (1,),
-    ("MaxPool", "ceil_mode"): (1,),
-}
-"""Values of attributes that are new in some version, or changed their meaning."""
-_REDEFINED = frozenset({"BitShift", "Mod"})
-"""Operators with a version that defines what an earlier one left undefined."""
-
-
-def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
-    """Return why a node of one operator set may mean something else in an older one.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 20]>
-    ...     g (float[2] x) => (float[2] z) { y = IsNaN (x)
-    ...         z = Gelu (x) }''')
-    >>> for node in model.graph:
-    ...     print(node.op_type, difference(node, 20, 19, lambda _: {"tensor(float)"}))
-    IsNaN takes no tensor(float) there
-    Gelu began with 20
-    """
-    name = node.op_type
-    if not onnx.defs.has(name, max_inclusive_version=new, domain=""):
-        return None  # no operator of ONNX: nothing is known of it in either set
-    after = onnx.defs.get_schema(name, new, "")
-    if after.since_version <= old:
-        return None
-    since = after.since_version
-    if not onnx.defs.has(name, max_inclusive_version=old, domain=""):
-        return f"began with {since}"
-    before = onnx.defs.get_schema(name, old, "")
-    changed = f"changed after {old}"
-    if old < ALIKE_SINCE:
-        return changed
-    added = [a for a in _ADDED.get(name, ()) if a not in before.attributes]
-    if name in _REDEFINED or form(before) != form(after, added):
-        return changed
-    if any(attribute in node.attributes for attribute in added):
-        return changed
-    for (operator, attribute), values in _VALUES.items():
-        given = node.attributes.get(attribute) if operator == name else None
-        if given is not None and (given.is_ref() or given.value in values):
-            return changed
-    return narrower(node.inputs, node.outputs, before, types)
-
-
-def form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
-    """Return inputs, outputs and attributes, without element types."""
-    parameters = [
-        [(p.name, p.option, p.is_homogeneous, p.min_arity) for p in given]
-        for given in (schema.inputs, schema.outputs)
-    ]
-    attributes = {
-        a.name: (a.type, a.required, a.default_value.SerializeToString(deterministic=True))
-        for a in schema.attributes.values()
-        if a.name not in without
-    }
-    return parameters, attributes
-
-
-def narrower(
-    inputs: Sequence[ir.Value | None],
-    outputs: Sequence[ir.Value | None],
-    schema: onnx.defs.OpSchema,
-    types: Types,
-) -> str | None:
-    """Return which element type of a node's inputs and outputs the schema lacks."""
-    allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
-    bound: dict[str, Collection[str]] = {}  # the types that inputs give to type parameters
-    for values, parameters in ((inputs, schema.inputs), (outputs, schema.outputs)):
-        for place, value in enumerate(values):
-            if value is None or not value.name:
-                continue
-            parameter = parameters[min(place, len(parameters) - 1)]
-            taken = allowed.get(parameter.type_str, {parameter.type_str})
-            found = types(value) or bound.get(parameter.type_str, ())
-            if not found:
-                return f"the type of {value.name!r} is not known"
-            if parameter.is_homogeneous:
-                bound.setdefault(parameter.type_str, found)
-            lacking = sorted(set(found) - taken)
-            if lacking:
-                return f"takes no {lacking[0]} there"
-    return None
+Input: TypeAlias = "ir.Value | np.ndarray | None"
 
 
 class Known(Protocol):
-    """What is known of the values of a model."""
+    """What is known of the inputs of nodes."""
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, such as ``tensor(float)``."""
 
-    def shape(self, value: ir.Value) -> Sequence[int | None] | None:
+    def shape(self, value: Input) -> Sequence[int | None] | None:
         """Return the dims of a tensor, None for those that are not known, or None."""
 
-    def array(self, value: ir.Value | None) -> np.ndarray | None:
-        """Return the constant that a value is in every run, or None."""
+    def array(self, value: Input) -> np.ndarray | None:
+        """Return the constant that an input is in every run, or None."""
 
 
 @dataclass(frozen=True)
 class Spelling:
-    """What a node becomes: its operator, its inputs, and the attributes that change.
+    """How a node is written: its operator, inputs and attributes, and the number of its outputs.
 
-    An input that is an array becomes a Constant. An attribute that is None is removed.
+    An input that is an array becomes a Constant.
     """
 
     op_type: str
-    inputs: tuple[ir.Value | np.ndarray | None, ...]
-    attributes: Mapping[str, ir.Attr | None]
+    inputs: tuple[Input, ...]
+    attributes: Mapping[str, ir.Attr]
+    outputs: int
+
+    def changed(self, inputs: Sequence[Input], **attributes: ir.Attr | None) -> Spelling:
+        """Return it with other inputs, and some other attributes; those that are None are gone."""
+        found = {**self.attributes, **attributes}
+        kept = {name: attribute for name, attribute in found.items() if attribute is not None}
+        return replace(self, inputs=tuple(inputs), attributes=kept)
 
     def write(self, node: ir.Node, version: int, names: Names) -> None:
         """Change a node in place, and write its constants before it."""
@@ -155,13 +67,11 @@ class Spelling:
             if isinstance(given, np.ndarray):
                 given = _constant(node, given, version, names)
             node.replace_input_with(place, given)
-        for name, attribute in self.attributes.items():
-            node.attributes.pop(name, None)
-            if attribute is not None:
-                node.attributes[name] = attribute
+        node.attributes.clear()
+        node.attributes.update(self.attributes)
 
 
-_Respell: TypeAlias = Callable[[ir.Node, Known], Spelling | str]
+_Respell: TypeAlias = Callable[[Spelling, Known], Spelling | str]
 
 
 def older_spelling(node: ir.Node, new: int, old: int, known: Known) -> Spelling | str | None:
@@ -170,26 +80,35 @@ def older_spelling(node: ir.Node, new: int, old: int, known: Known) -> Spelling 
     None says that the sets differ in more than the spelling, or that this operator is not known
     here.
     """
-    name = node.op_type
-    if node.domain != "" or name not in _CHANGED or old < ALIKE_SINCE:
+    steps = [(s, f) for s, f in _CHANGED.get(node.op_type, ()) if old < s <= new]
+    if node.domain != "" or not steps or old < ALIKE_SINCE:
         return None
-    since, respell = _CHANGED[name]
-    if not old < since <= new:
-        return None
-    found = respell(node, known)
-    if isinstance(found, str):
-        return found
-    before, after = (
-        onnx.defs.get_schema(found.op_type, old, ""),
-        onnx.defs.get_schema(name, new, ""),
-    )
-    # Apart from the spelling, only element types may differ.
-    if form(after) != form(onnx.defs.get_schema(name, since, "")):
-        return None
-    if found.op_type == name and form(before) != form(onnx.defs.get_schema(name, since - 1, "")):
+    found = Spelling(node.op_type, tuple(node.inputs), dict(node.attributes), len(node.outputs))
+    there = new
+    for since, respell in steps:
+        # Apart from the spelling, only element types may differ.
+        if not _alike(found.op_type, there, since):
+            return None
+        step = respell(found, known)
+        if isinstance(step, str):
+            return step
+        there = since - 1 if step.op_type == found.op_type else old
+        found = step
+    if not _alike(found.op_type, there, old):
         return None
     inputs = [None if isinstance(v, np.ndarray) else v for v in found.inputs]
-    return narrower(inputs, node.outputs, before, known.types) or found
+    schema = onnx.defs.get_schema(found.op_type, old, "")
+    later = sorted(found.attributes.keys() - schema.attributes.keys())
+    if later:
+        return f"its {', '.join(later)} came later"
+    return narrower(inputs, node.outputs, schema, known.types) or found
+
+
+def _alike(name: str, new: int, old: int) -> bool:
+    there = onnx.defs.has(name, max_inclusive_version=old, domain="")
+    return there and form(onnx.defs.get_schema(name, new, "")) == form(
+        onnx.defs.get_schema(name, old, "")
+    )
 
 
 def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> ir.Value:
@@ -198,37 +117,36 @@ def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> i
     tensor = ir.Tensor(array, name=name)
     made = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)], version=version)
     (value,) = made.outputs
-    value.name, value.dtype, value.shape = name, ir.DataType.INT64, ir.Shape(array.shape)
+    value.name, value.dtype, value.shape = name, tensor.dtype, ir.Shape(array.shape)
     assert node.graph is not None
     node.graph.insert_before(node, made)
     return value
 
 
-def _reduce(node: ir.Node, known: Known) -> Spelling | str:
+def _reduce(node: Spelling, known: Known) -> Spelling | str:
     """Axes are an attribute, and all of them if it is missing."""
     noop = node.attributes.get("noop_with_empty_axes")
     axes = np.zeros(0, np.int64)
     if len(node.inputs) > 1 and node.inputs[1] is not None:
         given = known.array(node.inputs[1])
         if given is None:
-            return "its axes are computed when the model runs"
+            return _COMPUTED
         axes = given
     if axes.size == 0 and noop is not None and (noop.is_ref() or noop.as_int() != 0):
         return "it reduces no axis"
     attribute = ir.AttrInt64s("axes", axes.ravel().tolist()) if axes.size else None
-    changed = {"noop_with_empty_axes": None, "axes": attribute}
-    return Spelling(node.op_type, (node.inputs[0],), changed)
+    return node.changed(node.inputs[:1], noop_with_empty_axes=None, axes=attribute)
 
 
-def _split(node: ir.Node, known: Known) -> Spelling | str:
+def _split(node: Spelling, known: Known) -> Spelling | str:
     """Sizes are an input, or all parts are equal."""
     number, axis = node.attributes.get("num_outputs"), node.attributes.get("axis")
     if number is None:
-        return Spelling(node.op_type, tuple(node.inputs), {})
-    data, (parts, along) = node.inputs[0], (len(node.outputs), 0)
+        return node
+    data, (parts, along) = node.inputs[0], (node.outputs, 0)
     if axis is not None and not axis.is_ref():
         along = axis.as_int()
-    shape = None if data is None else known.shape(data)
+    shape = known.shape(data)
     size = shape[along] if shape is not None and -len(shape) <= along < len(shape) else None
     if number.is_ref() or (axis is not None and axis.is_ref()) or number.as_int() != parts:
         return "the number of its parts is not known"
@@ -239,18 +157,18 @@ def _split(node: ir.Node, known: Known) -> Spelling | str:
     if last < 0:
         return "it has more parts than elements"
     sizes = np.array([*[part] * (parts - 1), last], np.int64)
-    return Spelling(node.op_type, (data, sizes), {"num_outputs": None})
+    return node.changed((data, sizes), num_outputs=None)
 
 
-def _pad(node: ir.Node, known: Known) -> Spelling | str:
+def _pad(node: Spelling, known: Known) -> Spelling | str:
     """All axes have pads."""
     mode = node.attributes.get("mode")
     if mode is not None and (mode.is_ref() or mode.as_string() == "wrap"):
         return "its mode began with 19"
     if len(node.inputs) < 4 or node.inputs[3] is None:
-        return Spelling(node.op_type, tuple(node.inputs[:3]), {})
+        return node.changed(node.inputs[:3])
     data = node.inputs[0]
-    shape = None if data is None else known.shape(data)
+    shape = known.shape(data)
     pads, axes = known.array(node.inputs[1]), known.array(node.inputs[3])
     if shape is None or pads is None or axes is None:
         return "its pads, axes or rank are not known"
@@ -260,42 +178,132 @@ def _pad(node: ir.Node, known: Known) -> Spelling | str:
         return "its axes are not those of the tensor"
     whole = np.zeros((2, rank), np.int64)
     whole[:, at] = pads.reshape(2, -1)
-    return Spelling(node.op_type, (data, whole.ravel(), *node.inputs[2:3]), {})
+    return node.changed((data, whole.ravel(), *node.inputs[2:3]))
 
 
 _MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
-def _grid_sample(node: ir.Node, known: Known) -> Spelling | str:
+def _grid_sample(node: Spelling, known: Known) -> Spelling | str:
     """Pictures alone, of two axes, and modes with other names."""
     mode, data = node.attributes.get("mode"), node.inputs[0]
-    shape = None if data is None else known.shape(data)
+    shape = known.shape(data)
     if shape is None or len(shape) != 4:
         return "it is known for pictures of two axes alone"
     if mode is not None and (mode.is_ref() or mode.as_string() not in _MODES):
         return "its mode is not known"
     older = _MODES["linear" if mode is None else mode.as_string()]
-    return Spelling(node.op_type, tuple(node.inputs), {"mode": ir.AttrString("mode", older)})
+    return node.changed(node.inputs, mode=ir.AttrString("mode", older))
 
 
-def _cast_like(node: ir.Node, known: Known) -> Spelling | str:
+def _cast_like(node: Spelling, known: Known) -> Spelling | str:
     """The type is an attribute."""
     like = node.inputs[1]
-    types = set() if like is None else set(known.types(like))
+    types = set(known.types(like)) if isinstance(like, ir.Value) else set()
     kind = types.pop().removeprefix("tensor(").removesuffix(")").upper() if len(types) == 1 else ""
     if kind not in ir.DataType.__members__:
         return "the type of its second input is not known"
-    changed = {"saturate": None, "round_mode": None}
     to = ir.AttrInt64("to", ir.DataType[kind])
-    return Spelling("Cast", (node.inputs[0],), {**changed, "to": to})
+    return replace(node, op_type="Cast", inputs=node.inputs[:1], attributes={"to": to})
 
+
+def _without_defaults(node: Spelling, known: Known) -> Spelling | str:
+    """Attributes that came later have their defaults, which are the old behaviour."""
+    found = {a.name for a in node.attributes.values() if not a.is_ref() and a.value in (0, "none")}
+    return node.changed(node.inputs, **dict.fromkeys(found & _LATER))
+
+
+def _reshape(node: Spelling, known: Known) -> Spelling | str:
+    """A 0 in the shape copies a size."""
+    shape = known.array(node.inputs[1])
+    without = shape is not None and 0 not in shape
+    return node.changed(node.inputs, allowzero=None) if without else _without_defaults(node, known)
+
+
+def _batch_normalization(node: Spelling, known: Known) -> Spelling | str:
+    """It does not train."""
+    mode = node.attributes.get("training_mode")
+    if node.outputs > 1 or (mode is not None and (mode.is_ref() or mode.as_int())):
+        return "it trains"
+    return node.changed(node.inputs, training_mode=None)
+
+
+def _listed(node: Spelling, known: Known) -> Spelling | str:
+    """The axes, or the sizes of the parts, are an attribute."""
+    if len(node.inputs) < 2 or node.inputs[1] is None:
+        return node.changed(node.inputs[:1])
+    given = known.array(node.inputs[1])
+    if given is None or (node.op_type != "Split" and not given.size):
+        return _COMPUTED
+    name = "split" if node.op_type == "Split" else "axes"
+    return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, given.ravel().tolist())})
+
+
+def _softmax(node: Spelling, known: Known) -> Spelling | str:
+    """All axes from one on are taken together: the last one is alone."""
+    axis, data = node.attributes.get("axis"), node.inputs[0]
+    shape = known.shape(data)
+    if not shape or (axis is not None and axis.is_ref()):
+        return "its rank is not known"
+    if axis is not None and axis.as_int() not in (-1, len(shape) - 1):
+        return "its axis is not the last one"
+    return node.changed(node.inputs, axis=ir.AttrInt64("axis", len(shape) - 1))
+
+
+def _resize(node: Spelling, known: Known) -> Spelling | str:
+    """Inputs that are not given are empty."""
+    none = np.zeros(0, np.float32)
+    middle = [none if v is None else v for v in (*node.inputs, None, None)[1:3]]
+    return node.changed((node.inputs[0], *middle, *node.inputs[3:]))
+
+
+def _dropout(node: Spelling, known: Known) -> Spelling | str:
+    """It changes nothing if it does not train."""
+    mode = node.inputs[2] if len(node.inputs) > 2 else None
+    if node.outputs > 1 or (mode is not None and known.array(mode) != np.False_):
+        return "it may train, or gives a mask"
+    return replace(node, op_type="Identity", inputs=node.inputs[:1], attributes={})
+
+
+def _one_value(node: Spelling, known: Known) -> Spelling | str:
+    """The value is a tensor."""
+    (given,) = node.attributes.values()
+    kind = _NUMBERS.get(given.name)
+    if kind is None or given.is_ref():
+        return node
+    return node.changed(
+        [],
+        value=ir.AttrTensor("value", ir.Tensor(np.array(given.value, kind))),
+        **{given.name: None},
+    )
+
+
+_COMPUTED = "its axes are computed when the model runs"
+_LATER = frozenset({"allowzero", "batch_dims", "layout", "reduction", "select_last_index", "start"})
+"""Attributes that came later; 0, or "none", is the old behaviour."""
+_NUMBERS = {
+    "value_float": np.float32, "value_floats": np.float32,
+    "value_int": np.int64, "value_ints": np.int64,
+}  # fmt: skip
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
-_CHANGED: Mapping[str, tuple[int, _Respell]] = {
-    **{f"Reduce{name}": (18, _reduce) for name in _REDUCTIONS},
-    "CastLike": (15, _cast_like),
-    "GridSample": (20, _grid_sample),
-    "Pad": (18, _pad),
-    "Split": (18, _split),
+_CHANGED: Mapping[str, tuple[tuple[int, _Respell], ...]] = {
+    **{f"Reduce{name}": ((18, _reduce),) for name in _REDUCTIONS},
+    **dict.fromkeys(("ArgMax", "ArgMin", "GatherND"), ((12, _without_defaults),)),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), ((14, _without_defaults),)),
+    **dict.fromkeys(("ScatterElements", "ScatterND"), ((16, _without_defaults),)),
+    **dict.fromkeys(("Hardmax", "LogSoftmax", "Softmax"), ((13, _softmax),)),
+    **dict.fromkeys(("Squeeze", "Unsqueeze"), ((13, _listed),)),
+    "BatchNormalization": ((14, _batch_normalization),),
+    "CastLike": ((15, _cast_like),),
+    "Constant": ((12, _one_value),),
+    "Dropout": ((12, _dropout),),
+    "GridSample": ((20, _grid_sample),),
+    "Pad": ((18, _pad),),
+    "ReduceSum": ((13, _reduce),),
+    "Reshape": ((14, _reshape),),
+    "Resize": ((13, _resize),),
+    "Shape": ((15, _without_defaults),),
+    "Split": ((18, _split), (13, _listed)),
 }
-"""Operators that got another spelling: in which set, and how they are written in the older one."""
+"""Operators that got another spelling: in which sets, and how they are written in the older one."""

@@ -25,7 +25,8 @@ from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
 from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain
-from onnx_scatterx.ir.older_spelling import Spelling, difference, older_spelling
+from onnx_scatterx.ir.older_spelling import Input, Spelling, older_spelling
+from onnx_scatterx.ir.schemas import difference
 
 _CONVERTER = "onnxscript.version_converter"
 _ONNXSCRIPT_BEGINS = 18
@@ -244,15 +245,17 @@ class _Known:
         found = value if _is_typed(value) else self._of(value)
         return {_text(ir.serde.serialize_type(found.type))} if found and found.type else set()
 
-    def shape(self, value: ir.Value) -> Sequence[int | None] | None:
+    def shape(self, value: Input) -> Sequence[int | None] | None:
         """Return the dims of a tensor, None for those that are not known, or None."""
-        found = self._of(value)
+        found = self._of(value) if isinstance(value, ir.Value) else value
         if found is None or found.shape is None:
             return None
         return [dim if isinstance(dim, int) else None for dim in found.shape]
 
-    def array(self, value: ir.Value | None) -> np.ndarray | None:
-        """Return the constant that a value is in every run, or None."""
+    def array(self, value: Input) -> np.ndarray | None:
+        """Return the constant that an input is in every run, or None."""
+        if isinstance(value, np.ndarray):
+            return value
         found = constant(value, self._overridable)
         return None if found is None else found.numpy()
 

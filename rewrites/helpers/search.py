@@ -18,6 +18,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
 from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select, take
+from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
@@ -42,12 +43,12 @@ class Positions:
 
 
 def positions(
-    target: Term, axis: int, along: Mapping[int, int], scatter: Scatter, context: Context
+    target: Term, axis: int, along: Mapping[int, int], access: Access, context: Context
 ) -> Positions | None:
-    """Return a target on an axis as a tensor, if dims of the updates run ``along`` axes."""
-    found = _looked_up(target, along, scatter, context)
+    """Return a target on an axis as a tensor, if dims of what is moved run ``along`` axes."""
+    found = _looked_up(target, along, access, context)
     if found is None and target.offset and target.coords:
-        found = _looked_up(target - target.offset, along, scatter, context)
+        found = _looked_up(target - target.offset, along, access, context)
         return None if found is None else _moved(found, target.offset, context)
     if found is None and not target.coords and target.constant is None:
         context.numbers.cost(target)  # or refuse
@@ -56,7 +57,7 @@ def positions(
 
 
 def _looked_up(
-    target: Term, along: Mapping[int, int], scatter: Scatter, context: Context
+    target: Term, along: Mapping[int, int], access: Access, context: Context
 ) -> Positions | None:
     atom = symbol_of(target)
     value = read_value(atom)
@@ -65,7 +66,7 @@ def _looked_up(
     found = context.provenance.abstract(value)
     if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
         return None
-    places = _places(atom, along, found.shape, scatter)
+    places = _places(atom, along, found.shape, access)
     if places is None:
         return None
     return Positions(found.dtype, places, lambda: value)
@@ -84,18 +85,18 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
 
 
 def _places(
-    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], scatter: Scatter
+    atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], access: Access
 ) -> tuple[int, ...] | None:
     """Return the axis of the data for each dim of the index tensor, ascending, or None.
 
     A dim of extent 1 may belong to any axis: it takes the next one. The others must be read whole:
     the tensor may be longer than the part that the indices read.
     """
-    rank = len(scatter.data_shape)
+    rank = len(access.data_shape)
     places: list[int] = []
     for part, extent in zip(atom.parts, shape, strict=True):
         dim = dim_of(part)
-        if dim is not None and scatter.facts.equal(extent, scatter.shape[dim]):
+        if dim is not None and access.facts.equal(extent, access.shape[dim]):
             places.append(along[dim])
         elif part.constant == 0 and extent.constant == 1:
             places.append(-1)

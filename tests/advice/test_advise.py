@@ -177,10 +177,20 @@ def test_a_dense_form_needs_other_operators() -> None:
 
 def test_the_limit_of_dense_forms() -> None:
     """It is 16 million elements, if the user has chosen dense forms."""
-    text = """g (float[40000, 2] x, int64[30000, 1] i, float[30000, 2] u) => (float[40000, 2] y) {
+    text = """g (float[30000, 2] x, int64[20000, 1] i, float[20000, 2] u) => (float[30000, 2] y) {
         y = ScatterND <reduction = "max"> (x, i, u) }"""
     (found,) = advise(onnx.parser.parse_model(HEAD + text), target="standard, dense = true")
     assert [way.command[-20:] for way in found.ways] == [", dense_limit = inf'"]
+
+
+def test_a_dense_form_that_no_compiler_holds() -> None:
+    """5 billion elements are not proposed, however TopK is limited."""
+    text = """g (float[100000, 2] x, int64[50000, 1] i, float[50000, 2] u) => (float[100000, 2] y) {
+        y = ScatterND (x, i, u) }"""
+    target = "tensorrt, remove = ['ScatterND']"
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target=target)
+    assert not found.ways
+    assert "TopK of more than 3839 elements" in found.why
 
 
 @pytest.mark.parametrize("size", ["50", "P"])

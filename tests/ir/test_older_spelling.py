@@ -233,3 +233,96 @@ def test_a_name_in_both_branches() -> None:
     )
     with pytest.raises(ModelError, match="type of its second input is not known"):
         onnx_scatterx.optimize(model, opset=14)
+
+
+SPELLED = {
+    "Unsqueeze": "y = Unsqueeze (x, a)",
+    "Squeeze": "u = Unsqueeze (x, a) y = Squeeze (u, a)",
+    "all ones": "y = Squeeze (x)",
+    "ReduceSum": "y = ReduceSum <keepdims = 0> (x, a)",
+    "sum of all": "y = ReduceSum (x)",
+    "ReduceMax": "y = ReduceMax (x, a)",
+    "Split": "y, z = Split <axis = 1> (x, parts)",
+    "two parts": "y, z = Split <axis = 1, num_outputs = 2> (x)",
+    "Softmax": "y = Softmax (x)",
+    "last axis": "y = LogSoftmax <axis = 2> (x)",
+    "Clip": "y = Clip (x, high, low)",
+    "Dropout": "y = Dropout <seed = 3> (x, half)",
+    "not training": "y = Dropout (x, half, no)",
+    "ArgMax": "i = ArgMax <axis = 1, select_last_index = 0> (x) y = Cast <to = 1> (i)",
+    "GatherND": "y = GatherND <batch_dims = 0> (x, at)",
+    "Reshape": "y = Reshape <allowzero = 1> (x, sizes)",
+    "Shape": "s = Shape <start = 0> (x) y = Cast <to = 1> (s)",
+    "values": "c = Constant <value_ints = [1, 6]> () d = Constant <value_float = 2.5> ()"
+    " r = Reshape (x, c) y = Mul (r, d)",
+    "BatchNormalization": "y = BatchNormalization <epsilon = 0.1> (x, w, w, w, w)",
+    "Resize": 'y = Resize <mode = "nearest"> (x, , scales)',
+    "sizes": 'y = Resize <mode = "linear"> (x, , , large)',
+    "ScatterND": 'y = ScatterND <reduction = "none"> (x, first, x)',
+    "LessOrEqual": "b = LessOrEqual (x, half) y = Cast <to = 1> (b)",
+}  # fmt: skip
+OF_SPELLED = """<int64[1] a = {-2}, int64[2] parts = {1, 1}, float half = {0.5}, bool no = {0},
+    float low = {-0.5}, float high = {0.5}, int64[2, 1] at = {0, -1}, int64[2] sizes = {3, -1},
+    int64[1, 1] first = {0}, float[2] w = {1, 2}, float[3] scales = {1, 2, 1},
+    int64[3] large = {1, 2, 6}>"""
+
+
+@pytest.mark.parametrize("name", SPELLED)
+@pytest.mark.parametrize("opset", [13, 18, 20])
+def test_down_to_eleven(name: str, opset: int) -> None:
+    nodes = SPELLED[name]
+    outs = "float y, float z" if "y, z" in nodes else "float y"
+    text = f"g (float[1, 2, 3] x) => ({outs}) {OF_SPELLED} {{ {nodes} }}"
+    later = {"ReduceMax": 18, "two parts": 18, "Reshape": 14, "Shape": 15, "ScatterND": 16}
+    if opset < later.get(name, 0) or ("Resize" in nodes and opset > 17):
+        pytest.skip("another spelling there")
+    model = parse(
+        text.replace("float y", "float[?] y").replace("float z", "float[?] z"), opset=opset
+    )
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    used = {name for node in model.graph.node for name in node.input}
+    kept = [array for array in model.graph.initializer if array.name in used]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+    x = np.array([-2, -0.0, 0.5, np.nan, 1, 1], np.float32).reshape(1, 2, 3)
+    for version in (12, 11):
+        runs_the_same(model, version, x)
+
+
+NEWER = {
+    "select_last_index": "i = ArgMax <select_last_index = 1> (x) y = Cast <to = 1> (i)",
+    "batch_dims": "y = GatherND <batch_dims = 1> (x, at)",
+    "Clip of int": "i = Cast <to = 7> (x) c = Clip (i) y = Cast <to = 1> (c)",
+    "Max of int": "i = Cast <to = 7> (x) c = Max (i, i) y = Cast <to = 1> (c)",
+    "Pow of int": "i = Cast <to = 7> (x) y = Pow (x, i)",
+    "Pow of two types": "i = Cast <to = 11> (x) y = Pow (x, i)",
+    "MaxPool of int8": "i = Cast <to = 3> (x) c = MaxPool <kernel_shape = [1]> (i)"
+    " y = Cast <to = 1> (c)",
+    "mask": "y, m = Dropout (x)",
+    "training": "y = Dropout (x, , yes)",
+    "training of a norm": "y, m, v = BatchNormalization <training_mode = 1> (x, w, w, w, w)",
+    "axes of a run": "s = Shape (x) e = Sub (s, s) a = Slice (e, one, two) y = Unsqueeze (x, a)",
+    "no axis": "y = ReduceSum <noop_with_empty_axes = 1> (x)",
+    "softmax before the last axis": "y = Softmax <axis = 1> (x)",
+    "a size of 0": "y = Reshape <allowzero = 1> (x, zero)",
+    "part of a shape": "s = Shape <start = 1> (x) y = Cast <to = 1> (s)",
+    "end of a shape": "s = Shape <end = 1> (x) y = Cast <to = 1> (s)",
+    "sums": 'y = ScatterND <reduction = "add"> (x, at, x)',
+    "axis of quantizers": "q = QuantizeLinear (x, w) y = DequantizeLinear (q, w)",
+    "Einsum": 'y = Einsum <equation = "abc->ab"> (x)',
+    "strings": 'c = Constant <value_string = "a"> () y = Identity (x)',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEWER)
+def test_what_eleven_lacks(name: str) -> None:
+    model = parse(
+        f"""g (float[1, 2, 3] x) => (float[?] y) <bool yes = {{1}}, float[2] w = {{1, 2}},
+            int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1, 1] at = {{0}},
+            int64[3] zero = {{0, 2, 3}}> {{ {NEWER[name]} }}""",
+        opset=18,
+    )
+    with pytest.raises(ModelError, match="cannot be lowered to operator set 11"):
+        onnx_scatterx.optimize(model, opset=11)

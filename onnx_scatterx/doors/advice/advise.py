@@ -23,7 +23,7 @@ from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.opset import raise_opset
 from onnx_scatterx.optimizer.reports.advice import Advice, Way, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
-from onnx_scatterx.optimizer.reports.entries import Action, Entry
+from onnx_scatterx.optimizer.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.optimizer.run import tried
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
@@ -36,6 +36,7 @@ Key: TypeAlias = "tuple[str, str]"
 _TRIALS = 24  # of one model
 _NODES = 400_000  # that all trials of one model together visit
 _WAYS = 3  # that are named for one scatter
+_DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
 _DEPTH = 2  # changes that are made together, beside the numbers of sizes
 
 
@@ -214,7 +215,9 @@ class _Search:
         if trial.refused.keys() <= self.refused.keys():  # and it brings no others
             gone = dict.fromkeys(self.refused.keys() - trial.refused.keys(), ())
         for entry in (record.entry for record in trial.records):
-            if entry.action in (Action.REMOVED, Action.DEAD):
+            work = entry.work if isinstance(entry, ScatterReport) else ""
+            is_large = work.isdigit() and int(work) > _DENSE
+            if entry.action in (Action.REMOVED, Action.DEAD) and not is_large:
                 gone[key_of(entry)] = entry.rules
         found = gone.keys() & wanted
         for key in found:

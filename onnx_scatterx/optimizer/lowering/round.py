@@ -179,15 +179,16 @@ class RewriteRound:
         return self._within(node, lambda: self._rewriting_for_runtime(lifted))
 
     def reading(self, node: ir.Node) -> Plan | Refusal:
-        """Return the plan of a rule for a gather at positions that are known only at run time."""
+        """Return the plan of a rule for a gather that fills no boxes."""
         return self._within(node, lambda: self._reading(node))
 
     def _reading(self, node: ir.Node) -> Plan | Refusal:
+        has = self.context.target.has(node.op_type)
         gather = attempt(partial(self.provenance.gather, node))
         if isinstance(gather, Refusal):
             return gather
         why = Refusal(Reason.NO_RULE)
-        for rule in self.gather_rules:
+        for rule in (r for r in self.gather_rules if not (has and r.searches)):
             found = self._tried(rule, node, partial(rule.plan, gather, self._for_rules))
             if isinstance(found, Plan):
                 return found

@@ -133,7 +133,10 @@ class ScatterRule(Rule):
 
 
 class GatherRule(Rule):
-    """Writes a gather that the target lacks, and whose cells are not known."""
+    """Writes a gather whose cells are not known: one that the target lacks, or in no more nodes."""
+
+    searches: ClassVar[bool] = False
+    """Compares all positions with all indices: is asked only if the target lacks the gather."""
 
     @abstractmethod
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
 from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes, read_only_by
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.rule import Plan
 from onnx_scatterx.optimizer.symbolic.terms import Term
@@ -128,7 +128,7 @@ class GatherSelection(Selection):
     """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer.
 
     A gather that the target lacks is removed if there is any plan. ``unread`` says why such a
-    gather is kept.
+    gather is kept. Of the others, ``readable`` may be written by rules.
     """
 
     def __init__(
@@ -137,23 +137,32 @@ class GatherSelection(Selection):
         gathers: set[ir.Node],
         exclusive: ExclusiveNodes,
         lacking: Collection[ir.Node],
+        readable: Collection[ir.Node],
     ) -> None:
         self.gathers = gathers
         self.exclusive = exclusive
         self.refused: dict[ir.Node, Refusal] = {}
         self.unread: dict[ir.Node, Refusal] = {}
         self._lacking = lacking
+        self._readable = readable
         super().__init__(round_)
 
     def _is_rewritten(self, node: ir.Node) -> bool:
-        if node not in self._lacking:
+        if node not in self._readable:
             return False
         (value,) = node.outputs
         if value in self.round.provenance.absorbed and isinstance(self.round.plan(value), Plan):
             return False
         found = self.round.reading(node)
         if isinstance(found, Refusal):
-            self.unread[node] = found
+            if node in self._lacking:
+                self.unread[node] = found
+            return False
+        gone = read_only_by(
+            node.inputs[1:], {node}, self.round.graph, lambda v: v not in found.inputs
+        )
+        saved = 1 + sum(n.op_type != "Constant" for n in gone)
+        if node not in self._lacking and found.cost > saved:
             return False
         self.rewritings[node] = found
         self.demanded.update(found.inputs)

@@ -104,7 +104,7 @@ def _planned(
         reached = {n for n in wanted if n.outputs[0] in found.absorbed}
         exclusive = ExclusiveNodes(graph, found, reached)
         round_ = RewriteRound(context, found, exclusive, copies=False)
-        selection = GatherSelection(round_, reached, exclusive, lacking)
+        selection = GatherSelection(round_, reached, exclusive, lacking, there)
         # Fewer other nodes are removed than was assumed: those of kept gathers stay.
         stay = reached & selection.refused.keys()
         kept.update((n, selection.refused[n]) for n in stay)

@@ -1,0 +1,113 @@
+"""Whether a node means the same in an older operator set: by the schemas of ONNX, not a table.
+
+ONNX gives an operator a new version when anything in its schema changes, mostly by adding element
+types. So a node may move to an older version if the two have the same inputs, outputs and
+attributes, and its own element types are among those of the older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
+
+import onnx.defs
+import onnx_ir as ir
+
+Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
+"""Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""
+
+ALIKE_SINCE = 11
+"""Before this set, versions were made that differ in their texts alone, as in negative axes."""
+_ADDED = {
+    **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
+    **dict.fromkeys(("ScatterElements", "ScatterND"), ("reduction",)),
+}
+"""Attributes that came later, and whose default is the old behaviour."""
+_VALUES = {
+    ("Pad", "mode"): ("wrap",),
+    ("Resize", "coordinate_transformation_mode"): ("half_pixel_symmetric",),
+    ("ScatterElements", "reduction"): ("max", "min"),
+    ("ScatterND", "reduction"): ("max", "min"),
+    ("AveragePool", "ceil_mode"): (1,),
+    ("MaxPool", "ceil_mode"): (1,),
+}
+"""Values of attributes that are new in some version, or changed their meaning."""
+_REDEFINED = frozenset({"BitShift", "Mod"})
+"""Operators with a version that defines what an earlier one left undefined."""
+
+
+def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
+    """Return why a node of one operator set may mean something else in an older one.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 20]>
+    ...     g (float[2] x) => (float[2] z) { y = IsNaN (x)
+    ...         z = Gelu (x) }''')
+    >>> for node in model.graph:
+    ...     print(node.op_type, difference(node, 20, 19, lambda _: {"tensor(float)"}))
+    IsNaN takes no tensor(float) there
+    Gelu began with 20
+    """
+    name = node.op_type
+    if not onnx.defs.has(name, max_inclusive_version=new, domain=""):
+        return None  # no operator of ONNX: nothing is known of it in either set
+    after = onnx.defs.get_schema(name, new, "")
+    if after.since_version <= old:
+        return None
+    since = after.since_version
+    if not onnx.defs.has(name, max_inclusive_version=old, domain=""):
+        return f"began with {since}"
+    before = onnx.defs.get_schema(name, old, "")
+    changed = f"changed after {old}"
+    if old < ALIKE_SINCE:
+        return changed
+    added = [a for a in _ADDED.get(name, ()) if a not in before.attributes]
+    if name in _REDEFINED or form(before) != form(after, added):
+        return changed
+    if any(attribute in node.attributes for attribute in added):
+        return changed
+    for (operator, attribute), values in _VALUES.items():
+        given = node.attributes.get(attribute) if operator == name else None
+        if given is not None and (given.is_ref() or given.value in values):
+            return changed
+    return narrower(node.inputs, node.outputs, before, types)
+
+
+def form(schema: onnx.defs.OpSchema, without: Sequence[str] = ()) -> object:
+    """Return inputs, outputs and attributes, without element types."""
+    parameters = [
+        [(p.name, p.option, p.is_homogeneous, p.min_arity) for p in given]
+        for given in (schema.inputs, schema.outputs)
+    ]
+    attributes = {
+        a.name: (a.type, a.required, a.default_value.SerializeToString(deterministic=True))
+        for a in schema.attributes.values()
+        if a.name not in without
+    }
+    return parameters, attributes
+
+
+def narrower(
+    inputs: Sequence[ir.Value | None],
+    outputs: Sequence[ir.Value | None],
+    schema: onnx.defs.OpSchema,
+    types: Types,
+) -> str | None:
+    """Return which element type of a node's inputs and outputs the schema lacks."""
+    allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
+    bound: dict[str, Collection[str]] = {}  # the types that inputs give to type parameters
+    for values, parameters in ((inputs, schema.inputs), (outputs, schema.outputs)):
+        for place, value in enumerate(values):
+            if value is None or not value.name:
+                continue
+            parameter = parameters[min(place, len(parameters) - 1)]
+            taken = allowed.get(parameter.type_str, {parameter.type_str})
+            found = types(value) or bound.get(parameter.type_str, ())
+            found = found or (taken if len(taken) == 1 else ())
+            if not found:
+                return f"the type of {value.name!r} is not known"
+            if parameter.is_homogeneous and found != bound.setdefault(parameter.type_str, found):
+                return "takes one type alone there"
+            lacking = sorted(set(found) - taken)
+            if lacking:
+                return f"takes no {lacking[0]} there"
+    return None

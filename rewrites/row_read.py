@@ -1,0 +1,144 @@
+"""Reads with one index for whole rows are a Gather of rows.
+
+    before   y = GatherElements(x, Expand(i, shape), axis=a)        i over axis a alone
+    after    y = Gather(x, i, axis=a)
+
+    before   y = GatherElements(x, Expand(i, shape), axis=a)        i over the axes 0 .. a
+    after    y = GatherND(x, Unsqueeze(i, -1), batch_dims=a)
+    or       y = Gather(Reshape(x, [P * n, rest...]), i + n * Range(P))     P rows of n positions
+
+Holds if the index, as a function of the point that is read, depends on these axes alone, and the
+other axes are read in full. GatherElements checks no index if its output is empty, but Gather does:
+each other axis must have an element, or the index must be within bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.optimizer.lift.lift_scatter import Gather
+from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
+from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import coord, term
+from onnx_scatterx.rewrites.helpers.search import Positions, positions
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+
+_INT64 = ir.DataType.INT64
+_ROWS = 1 << 16  # indices of a constant
+
+
+class RowReadRule(GatherRule):
+    """Rewrites reads whose index is the same for all elements of a row."""
+
+    name = "row_read"
+
+    def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
+        axis = _axis(gather)
+        index = None if axis is None else _index(gather, axis, context)
+        if axis is None or index is None or gather.dtype == ir.DataType.STRING:
+            return Refusal(Reason.NO_RULE)
+        over = _over(gather, axis)
+        facts, target, size = gather.facts, gather.index_exprs[axis], gather.data_shape[axis]
+        within = facts.is_nonnegative(target + size) and facts.is_nonnegative(size - 1 - target)
+        rest = [n for d, n in enumerate(gather.shape) if d not in over]
+        if not within and not all(facts.is_nonnegative(n - 1) for n in rest):
+            return Refusal(Reason.NO_RULE)
+        why = Refusal(Reason.NO_RULE)
+        for op, form in (("Gather", _rows), ("GatherND", _batches), ("", _flat)):
+            if op == gather.node.op_type:
+                continue
+            write = partial(form, gather, axis, over, index, context)
+            trial = context.writer.dry_run(write)
+            if not isinstance(trial, Refusal):
+                return Plan(write)
+            why = trial
+        return why
+
+
+def _axis(gather: Gather) -> int | None:
+    """Return the axis that indices name, if all others are read in full, in place."""
+    named = [
+        d
+        for d, (target, size) in enumerate(zip(gather.index_exprs, gather.data_shape, strict=True))
+        if d >= len(gather.shape)
+        or not gather.facts.equal(gather.shape[d], size)
+        or not (target is coord(d) or (size.constant == 1 and target.constant == 0))
+    ]
+    same_rank = len(gather.shape) == len(gather.data_shape)
+    return named[0] if len(named) == 1 and same_rank else None
+
+
+def _over(gather: Gather, axis: int) -> range:
+    """Return the dims of the indices: the axis, or all up to it."""
+    alone = gather.index_exprs[axis].coords <= {axis}
+    return range(axis if alone else 0, axis + 1)
+
+
+def _index(gather: Gather, axis: int, context: Context) -> Positions | None:
+    """Return the indices as a tensor of the graph or a constant, if they move along these dims."""
+    target, over = gather.index_exprs[axis], _over(gather, axis)
+    extents = {d: gather.shape[d].constant for d in over}
+    known = {d: n for d, n in extents.items() if n is not None}
+    if not target.coords.issubset(over) or any(extents[d] != 1 for d in {*over} - target.coords):
+        return None
+    if not target.leaves() and len(known) == len(over) and math.prod(known.values()) <= _ROWS:
+        table = tabulated(target, known)
+        return Positions(_INT64, tuple(over), lambda: context.writer.constant(table))
+    return positions(target, axis, {d: d for d in range(len(gather.shape))}, gather, context)
+
+
+def _at(
+    over: range, index: Positions, context: Context, dtype: ir.DataType, *, column: bool = False
+) -> ir.Value:
+    """Write the indices over these dims, and with a last dim of one ``column``."""
+    w, at, places = context.writer, index.write(), list(index.places)
+    more = [i for i, d in enumerate(places) if d not in over]
+    if column and more == [len(places) - 1]:
+        more, column = [], False
+    at = w.axes("Squeeze", at, index.dtype, more)
+    missing = [i for i, d in enumerate(over) if d not in places]
+    at = w.axes("Unsqueeze", at, index.dtype, missing + [len(over)] * column)
+    return at if index.dtype == dtype else w.node("Cast", [at], dtype, to=dtype.value)
+
+
+def _rows(gather: Gather, axis: int, over: range, index: Positions, context: Context) -> ir.Value:
+    if len(over) > 1:
+        raise RefusedError(Reason.NO_RULE)
+    at = _at(over, index, context, index.dtype)
+    return context.writer.node("Gather", [gather.data, at], gather.dtype, axis=axis)
+
+
+def _batches(
+    gather: Gather, axis: int, over: range, index: Positions, context: Context
+) -> ir.Value:
+    w = context.writer
+    if len(over) <= axis or (axis and w.version < 12):
+        raise RefusedError(Reason.NO_RULE)
+    at = _at(over, index, context, _INT64, column=True)
+    batch = {"batch_dims": axis} if axis else {}
+    return w.node("GatherND", [gather.data, at], gather.dtype, **batch)
+
+
+def _flat(gather: Gather, axis: int, over: range, index: Positions, context: Context) -> ir.Value:
+    w, sizes = context.writer, [n.constant or 0 for n in gather.data_shape[: axis + 1]]
+    filled = all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)
+    if len(over) <= axis or not axis or not filled or 0 in sizes:
+        raise RefusedError(Reason.NO_RULE)  # in the shape that a Reshape takes, 0 copies a size
+    *batch, size = sizes
+    at = _at(over, index, context, _INT64)
+    if not gather.nonnegative[axis]:
+        end = w.node("Add", [at, w.constant(np.array(size))], _INT64)
+        is_negative = w.node("Less", [at, w.constant(np.array(0))], ir.DataType.BOOL)
+        at = w.node("Where", [is_negative, end, at], _INT64)
+    first = np.arange(math.prod(batch)).reshape(*batch, 1) * size
+    at = w.node("Add", [at, w.constant(first)], _INT64)
+    shape = context.numbers.shape([term(math.prod(sizes)), *gather.data_shape[axis + 1 :]])
+    rows = w.node("Reshape", [gather.data, shape], gather.dtype)
+    return w.node("Gather", [rows, at], gather.dtype, axis=0)
+
+
+row_read = RowReadRule()

@@ -1,0 +1,141 @@
+"""row_read: a read whose index is the same for whole rows is a Gather of rows."""
+
+import hypothesis.strategies as st
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+
+import onnx_scatterx
+from onnx_scatterx.optimizer.targets.catalogue import Target
+from tests.helpers.pair import Pair
+from tests.helpers.rules import Golden
+from tests.helpers.support import nodes, parse, sample
+
+TARGETS = [
+    Target(f"lacks {len(ops)}", avoid=frozenset(ops), dense_limit=0)
+    for ops in (["GatherElements"], ["GatherElements", "GatherND"])
+]
+LACKS, NO_ND = TARGETS
+
+ROWS = """g (float[4,6] x, int64[N] i) => (float[4,N] y) <int64[1] four = {4}> {
+    n = Shape (i) s = Concat <axis = 0> (four, n) wide = Expand (i, s)
+    y = GatherElements <axis = 1> (x, wide) }"""
+FEATURES = """g (float[2,9,4] x, float[2,9] scores) => (float[2,3,4] y)
+    <int64[1] k = {3}, int64[1] last = {-1}, int64[3] wide = {1,1,4}> {
+    best, places = TopK (scores, k) u = Unsqueeze (places, last) i = Tile (u, wide)
+    y = GatherElements <axis = 1> (x, i) }"""
+SIGNED = """g (float[2,5,3] x, int32[2,4,1] at) => (float[2,4,3] y) <int64[3] wide = {1,1,3}> {
+    i = Expand (at, wide) y = GatherElements <axis = -2> (x, i) }"""
+CONSTANT = """g (float[2,6] x) => (float[2,5] y)
+    <int64[2,5] i = {0,4,-1,3,3, 0,4,-1,3,3}> { y = GatherElements <axis = 1> (x, i) }"""
+ONE = """g (float[B,6] x, float[1,6] s) => (float[B,1] y) <int64[1] one = {1}> {
+    best, at = TopK <axis = 1> (s, one) n = Shape <end = 1> (x) w = Concat <axis = 0> (n, one)
+    i = Expand (at, w) y = GatherElements <axis = 1> (x, i) }"""
+
+
+def test_one_index_for_each_column(golden: Golden) -> None:
+    feeds = [{"i": np.array(at, np.int64)} for at in ([], [-6], [5, -1, 0, 0])]
+    golden(ROWS, *feeds, gathers=True)
+
+
+def test_features_of_each_batch(golden: Golden) -> None:
+    golden(FEATURES, gathers=True)
+
+
+def test_features_without_gather_nd(golden: Golden) -> None:
+    golden(FEATURES, target=NO_ND)
+
+
+def test_from_the_end_without_gather_nd(golden: Golden) -> None:
+    golden(SIGNED, {"at": np.array([-5, 4, 0, -1] * 2, np.int32).reshape(2, 4, 1)}, target=NO_ND)
+
+
+def test_equal_rows_of_a_constant(golden: Golden) -> None:
+    golden(CONSTANT, gathers=True)
+
+
+def test_bounds_that_are_known(golden: Golden) -> None:
+    """The other axis may be empty, as the position of a TopK is within bounds."""
+    golden(ONE, {"B": 0}, {"B": 3}, gathers=True)
+
+
+def test_a_gather_as_gather_nd(golden: Golden) -> None:
+    target = Target("nd", avoid=frozenset({"Gather"}), dense_limit=0)
+    text = "g (float[5,3] x, int64[4] i) => (float[4,3] y) { y = Gather (x, i) }"
+    golden(text, {"i": np.array([-5, 4, 0, 0])}, target=target)
+
+
+KEPT = {
+    "unchecked if empty": ONE.replace("best, at = TopK <axis = 1> (s, one)", "at = Cast <to = 7> (s)")
+    .replace("float[1,6] s", "int64[1,1] s"),
+    "more rows": """g (float[4,6] x, int64[3] i) => (float[2,3] y) <int64[2] s = {2,3}> {
+        wide = Expand (i, s) y = GatherElements <axis = 1> (x, wide) }""",
+    "over an axis behind": """g (float[2,6,3] x, int64[2,1,3] i) => (float[2,1,3] y) {
+        y = GatherElements <axis = 1> (x, i) }""",
+    "all the same": """g (float[2,6] x, int64 i) => (float[2,3] y) <int64[2] s = {2,3}> {
+        wide = Expand (i, s) y = GatherElements <axis = 1> (x, wide) }""",
+    "string": ROWS.replace("float[", "string["),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", KEPT)
+def test_kept(why: str) -> None:
+    model = parse(KEPT[why])
+    for options in ({"gathers": True}, {"target": LACKS}):
+        entry = onnx_scatterx.optimize(model, **options).report.entries[0]
+        assert entry.refusal is not None
+
+
+def test_other_elements() -> None:
+    """Without a wider index, a GatherND takes more nodes: it is written if it must be."""
+    model = parse("""g (float[2,6] x, int64[2,3] i) => (float[2,3] y) {
+        y = GatherElements <axis = 1> (x, i) }""")
+    assert onnx_scatterx.optimize(model, gathers=True).model is model
+    made = onnx_scatterx.optimize(model, target=LACKS).model
+    assert sorted(n.op_type for n in nodes(made)) == ["GatherND", "Unsqueeze"]
+
+
+def test_no_more_nodes() -> None:
+    """A wide index that is needed elsewhere is kept, and then another form saves nothing."""
+    text = SIGNED.replace("(float[2,4,3] y)", "(float[2,4,3] y, int32[2,4,3] i)")
+    assert onnx_scatterx.optimize(parse(text), gathers=True).report.entries[0].refusal
+
+
+def _indices(data: st.DataObject, shape: list[int], axis: int) -> tuple[np.ndarray, list[int]]:
+    """Draw indices over some axes, and the shape that they are expanded to."""
+    size = shape[axis]
+    wide = [*shape]
+    wide[axis] = data.draw(st.integers(0, 4)) if size else 0
+    over = data.draw(st.sets(st.integers(0, axis)))
+    narrow = [n if d in over else 1 for d, n in enumerate(wide)]
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    # If nothing is read, indices are not checked.
+    low = -size - 2 * (0 in wide)
+    found = rng.integers(low, max(size, 1), narrow)
+    drop = data.draw(st.integers(0, min([*over, axis])))
+    return found.reshape(narrow[drop:]) if set(narrow[:drop]) <= {1} else found, wide
+
+
+@given(st.data())
+def test_any_rows(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    indices, wide = _indices(data, shape, axis)
+    kind = data.draw(st.sampled_from(["int64", "int32"]))
+    constant = data.draw(st.booleans())
+    how = data.draw(st.sampled_from(["Expand (i, s)", "Add (i, z)"]))
+    dims = [data.draw(st.sampled_from([str(n), f"n{d}"])) for d, n in enumerate(shape)]
+    inputs = f"float[{','.join(dims)}] x" + ("" if constant else f", {kind}{list(indices.shape)} i")
+    model = parse(f"""g ({inputs}) => (float[{",".join("?" * len(shape))}] y) {{
+        w = {how} y = GatherElements <axis = {axis}> (x, w) }}""")
+    given_at = {"i": indices.astype(kind)}
+    held = {"s": np.array(wide), "z": np.zeros(wide, kind), **(given_at if constant else {})}
+    held.pop("z" if how.startswith("Expand") else "s")
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(a, n) for n, a in held.items())
+    feed = {"x": sample("float32", *shape), **({} if constant else given_at)}
+    for target in (None, *TARGETS):
+        made = onnx_scatterx.optimize(model, target=target or "standard", gathers=True).model
+        onnx.checker.check_model(made, full_check=True)
+        accepted = Pair(model, made).accepts(feed)
+        assert accepted or 0 in wide or 0 in shape
