@@ -84,7 +84,7 @@ def _gather(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
     if not rank:
         return None
     axis = _axis(gather)
-    signed = not gather.nonnegative[axis]
+    signed = not gather.is_given_from_start(axis)
     indices, dims = gather.indices, len(gather.shape) - rank + 1
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
@@ -140,7 +140,7 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write] | 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         dtype = _dtype(indices, context)
         at = w.axes("Unsqueeze", indices, dtype, [axis + 1])
-        signed = not gather.nonnegative[axis]
+        signed = not gather.is_given_from_start(axis)
         hit = hits(at, dtype, size, 0, rank - axis, context, signed=signed)
         x = w.axes("Unsqueeze", x, kind, [axis])
         return _sum(hit, x, kind, axis + 1, context)
@@ -169,7 +169,7 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
     def column(c: int, stride: int) -> ir.Value:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
         at = w.axes("Squeeze", at, _INT64, [dims])
-        if not gather.nonnegative[c]:
+        if not gather.is_given_from_start(c):
             end = w.node("Add", [at, w.constant(np.array(sizes[c]))], _INT64)
             is_negative = w.node("Less", [at, w.constant(np.array(0))], ir.DataType.BOOL)
             at = w.node("Where", [is_negative, end, at], _INT64)
@@ -177,7 +177,10 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         if count == 1:
-            at, signed = w.axes("Squeeze", indices, _INT64, [dims]), not gather.nonnegative[0]
+            at, signed = (
+                w.axes("Squeeze", indices, _INT64, [dims]),
+                not gather.is_given_from_start(0),
+            )
             return _rows(x, kind, at, dims, (size, *rest), 0, context, signed)
         strides = [math.prod(n or 0 for n in sizes[c + 1 :]) for c in range(count)]
         at, *others = [column(c, stride) for c, stride in enumerate(strides)]

@@ -91,7 +91,8 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
                 assert value.graph is not None
                 value.graph.initializers.pop(value.name or "", None)
     for graph in dict.fromkeys(gone.values()):
-        graph.remove([node for node, own in gone.items() if own is graph])
+        # A graph that was dismantled has no nodes any more.
+        graph.remove([n for n, own in gone.items() if own is graph and n.graph is graph])
 
 
 def _dismantle(graph: ir.Graph) -> None:

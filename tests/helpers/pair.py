@@ -242,7 +242,7 @@ def with_exact_where(model: onnx.ModelProto) -> onnx.ModelProto:
     """
     flat = _flat(model)
     wheres = _float_wheres(flat)
-    for graph in _graphs(flat.graph):
+    for graph in reversed(_graphs(flat.graph)):  # inner ones first: what is put back are copies
         nodes = list(graph.node)
         if not any(n.output and n.output[0] in wheres for n in nodes):
             continue

@@ -169,3 +169,21 @@ def test_the_type_of_a_value_that_did_not_exist_is_not_that_of_a_new_one() -> No
     assert "nobody" in {name for node in graph.node for name in node.output}
     assert "nobody" not in {value.name for value in graph.value_info}
     assert not graph.quantization_annotation
+
+
+@pytest.mark.parametrize(("declared", "kept"), [(["N", 4], ["N", 4]), (["K", 5], ["", 0])])
+def test_a_value_that_is_written_otherwise_keeps_what_is_proven_of_it(
+    declared: list[str | int], kept: list[str | int]
+) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[N, 4] x, float[1, 4] u) => (float[A, B] y) <int64[1, 1] i = {1}> {
+            z = ScatterND (x, i, u)  y = Neg (z) }""")
+    info = onnx.helper.make_tensor_value_info("z", 1, declared, "text")
+    model.graph.value_info.append(info)
+    made = onnx_scatterx.optimize(model, target="standard").model
+    (found,) = (v for v in made.graph.value_info if v.name == "z")
+    assert made.graph.node[-2].op_type == "Concat"
+    assert found.doc_string == "text"
+    assert [d.dim_param or d.dim_value for d in found.type.tensor_type.shape.dim] == [
+        d or 0 for d in kept
+    ]

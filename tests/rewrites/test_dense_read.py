@@ -167,3 +167,29 @@ def test_indices_of_int32(size: int) -> None:
     made = onnx_scatterx.optimize(model, target=LACKS).model
     feed = {"x": sample("float32", size), "i": positions(size, 4).astype(np.int32)}
     assert Pair(model, made).accepts(feed)
+
+
+FROM_THE_END = {
+    "Gather": ("[5,3]", "i = Squeeze (p, one)  y = Gather (x, i)"),
+    "Gather of columns": ("[3,5]", "i = Squeeze (p, one)  y = Gather <axis = 1> (x, i)"),
+    "GatherElements": ("[5,1]", "y = GatherElements (x, p)"),
+    "GatherND": ("[5,3]", "y = GatherND (x, p)"),
+    "GatherND by two": ("[5,5]", "i = Concat <axis = 1> (p, p)  y = GatherND (x, i)"),
+}
+
+
+@pytest.mark.parametrize("kind", FROM_THE_END)
+@pytest.mark.parametrize("computed", [False, True])
+def test_positions_that_are_known_to_count_from_the_end(kind: str, computed: bool) -> None:
+    """The canonical form counts them from the start, and the index tensor does not."""
+    shape, read = FROM_THE_END[kind]
+    made = "k = Cast <to = 7> (b)  p = Sub (last, k)" if computed else "p = Identity (least)"
+    model = parse(f"""g (float{shape} x, bool[2,1] b) => (float[] y)
+        <int64[1] one = {{1}}, int64[1] last = {{-1}}, int64[2,1] least = {{-5, -2}}> {{
+            {made}  {read} }}""")
+    result = onnx_scatterx.optimize(model, target=LACKS, gathers=True, rules=["dense_read"])
+    assert "ReduceSum" in {node.op_type for node in nodes(result.model)}
+    size = tuple(int(n) for n in shape.strip("[]").split(","))
+    pair = Pair(model, result.model)
+    for drawn in ([[True], [False]], [[False], [False]]):
+        assert pair.accepts({"x": sample("float32", *size), "b": np.array(drawn)})

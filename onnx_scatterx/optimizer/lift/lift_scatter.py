@@ -167,13 +167,19 @@ _SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
 class Gather(Access):
     """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
 
-    ONNX Runtime reads no index if one of the ``checked_dims`` of the output is empty.
+    ONNX Runtime reads no index if one of the ``checked_dims`` of the output is empty. ``given`` is
+    T as the index tensor has it: a negative number counts from the end.
     """
 
     may_repeat: ClassVar[bool] = True
     tensor_role: ClassVar[str] = "output"
 
     checked_dims: tuple[int, ...]
+    given: tuple[Term, ...]
+
+    def is_given_from_start(self, axis: int) -> bool:
+        """Return whether it is proven that no number of the index tensor counts from the end."""
+        return self.facts.is_nonnegative(self.given[axis])
 
 
 def is_gather(node: ir.Node, among: Collection[str] = READS) -> bool:
@@ -236,5 +242,6 @@ def _lift_read(call: Call) -> Gather:
         nonnegative=signs,
         index_dims=tuple(read.index_dims),
         checked_dims=tuple(read.checked_dims),
+        given=tuple(read.targets),
         facts=facts,
     )

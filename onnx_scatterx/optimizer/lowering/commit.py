@@ -183,7 +183,10 @@ class Outcome:
             bits = last_bits(value, result, gone, new, dtype, found.is_constant)
             for node in gone:
                 node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
-            result = w.take_name(value, result, dtype, is_new=result.producer() in new)
+            taken = w.take_name(value, result, dtype, is_new=result.producer() in new)
+        if taken is result and result.producer() in new and result.shape is None:
+            result.shape = _declared(value, known.shape)
+        result = taken
         replace_uses(value, result)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may use the abstract value.
@@ -197,6 +200,14 @@ def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> N
         result = round_.numbers.shape(part)
     replace_uses(value, result)
     round_.writer.replaced[value] = result
+
+
+def _declared(value: ir.Value, known: Sequence[Term] | None) -> ir.Shape | None:
+    """Return the declared shape of a value, with the dims that are proven."""
+    if value.shape is None or known is None or len(value.shape) != len(known):
+        return None
+    dims = [d if isinstance(d, int) else d.value for d in value.shape]
+    return ir.Shape(d if str(d) == str(t) else None for d, t in zip(dims, known, strict=True))
 
 
 def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:

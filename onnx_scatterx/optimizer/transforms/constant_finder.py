@@ -6,6 +6,9 @@ library: no process is started for them. ONNX Runtime computes the other floats,
 
 Each node is run alone on the CPU, without optimizations, in a process that may die. ONNX Runtime
 does the same with a node whose inputs are constants.
+
+A tensor without elements is known by its shape alone. It must not be left to an Expand: under its
+default options, ONNX Runtime drops an Expand by a constant with a 0, if no other dim changes.
 """
 
 from __future__ import annotations
@@ -178,7 +181,8 @@ class ConstantFinder:
                 continue
             for value in node.outputs:
                 result = scope.values.get(value)
-                array = _array(result) if result is not None and result.is_integer else None
+                follows = result is not None and (result.is_integer or _elements(result) == 0)
+                array = _array(result) if result is not None and follows else None
                 if array is not None and self._has_room(array.nbytes):
                     self.found[value] = array
             if any(v not in self.found for v in node.outputs):
@@ -274,11 +278,13 @@ def followed(
 
 def _array(found: TensorValue) -> np.ndarray | None:
     """Return the elements of a tensor, if they are known and few enough."""
-    if found.dtype is None or found.dtype.bitwidth < 8:
+    if found.dtype is None or found.dtype.bitwidth < 8 or _is_text(found.dtype):
         return None
     elements = _elements(found)
     if elements is None or elements > LIMITS.elements:
         return None
+    if elements == 0:
+        return np.zeros(found.static_shape or (), found.dtype.numpy())
     array = within_limits(lambda: found.constant)
     if array is None or array.dtype != found.dtype.numpy() or array.shape != found.static_shape:
         return None

@@ -109,7 +109,8 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
 def _shapes(task: GraphContext) -> list[_Shape]:
     """Return the shapes that nodes read, if they are computed and known.
 
-    A node that was written for a scatter already has the shortest one.
+    A node that was written for a scatter already has the shortest one. ONNX Runtime drops an Expand
+    by a constant with a 0 under its default options, so such a shape is still computed.
     """
     found = []
     for node in task.graph:
@@ -121,6 +122,8 @@ def _shapes(task: GraphContext) -> list[_Shape]:
         value = node.inputs[place]
         known = None if value is None else task.scope.values.get(value)
         dims = None if known is None else known.vector()
+        if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
+            continue
         if value is not None and dims and value.producer() is not None:
             found.append(_Shape(node, place, value, dims))
     return found
