@@ -9,6 +9,7 @@ Runtime, and given to the compilers of ``--with``, each with its interpreter, be
 Each step is a process of its own, so a failure costs one cell. ``--only`` makes some rows, and a
 run goes on where the last one ended. ``--file`` measures a model of yours, such as a pretrained
 one: its hash must be the one that you give. ``--page`` only writes the page of what is measured.
+``--untimed`` leaves the times for another run, such as one on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -152,14 +153,19 @@ def inputs_of(model: str) -> set[str]:
 
 
 def measure(
-    record: Record, shown: Shown | None, file: list[str] | None, compilers: dict[str, str]
+    record: Record,
+    shown: Shown | None,
+    file: list[str] | None,
+    compilers: dict[str, str],
+    timed: bool,
 ) -> None:
     """Do all that is still to do for a row."""
     folder, name = record.folder, record.folder.name
     folder.mkdir(parents=True, exist_ok=True)
     paths = {n: str(folder / f"{n}.onnx") for n in ("model", *TARGETS)}
     model, feeds = paths["model"], str(folder / "feeds.npz")
-    if all(map(record.has, (*STEPS, *compilers))) or "failed" in record.known().get("export", {}):
+    steps = STEPS if timed else STEPS[:-1]
+    if all(map(record.has, (*steps, *compilers))) or "failed" in record.known().get("export", {}):
         return
     if shown is None:
         make: tuple[Any, ...] = (take, *(file or ("", "")), str(folder))
@@ -172,7 +178,8 @@ def measure(
         for target in TARGETS:
             record.find(target, optimize, model, paths[target], target, made=paths[target])
         record.find("judge", judge, model, paths[TARGETS[0]], feeds)
-        record.find("times", times, str(folder), feeds)
+        if timed:
+            record.find("times", times, str(folder), feeds)
         for compiler, python in compilers.items():
             record.find(compiler, ask, compiler, python, model, feeds)
     for left in (p for p in folder.iterdir() if p.suffix != ".json"):
@@ -188,13 +195,14 @@ def main() -> None:
     parser.add_argument("--with", dest="compilers", nargs="+", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--file", nargs=3, metavar=("NAME", "PATH", "SHA256"), help="your model")
     parser.add_argument("--anew", action="store_true", help="measure again with this version")
+    parser.add_argument("--untimed", action="store_true", help="leave the times for later")
     parser.add_argument("--page", action="store_true", help="write the page of what is measured")
     args = parser.parse_args()
     code, compilers = version(), dict(pair.split("=", 1) for pair in args.compilers)
     name, *file = args.file or ("",)
     for row in [] if args.page else [name] if name else args.only:
         record = Record(args.cache / row, RESULTS, code, args.anew)
-        measure(record, None if name else GALLERY[row], file, compilers)
+        measure(record, None if name else GALLERY[row], file, compilers, not args.untimed)
         publish(args.cache)
     publish(args.cache)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -187,23 +188,23 @@ def _prove(
     progress: Progress | None,
 ) -> Proof:
     start = time.monotonic()
-    try:
-        judgement = judged(progress=progress)
-    except UnsupportedError as error:
-        return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
-    outputs = verdicts(judgement)
     refutation: str | None = None
     inputs: Mapping[str, np.ndarray] = {}
     sizes: tuple[Mapping[str, int], ...] = ()
-    if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
-        if replay is not None:
-            refutation, inputs = _refuted(judgement, replay)
-        if refutation is not None:
-            outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
-        elif judgement.sizes and judgement.facts.status != "proven":
-            sizes = tuple(_proven_sizes(judgement, judged, effort))
-            if sizes:
-                outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
+    try:
+        judgement = judged(progress=progress)
+        outputs = verdicts(judgement)
+        if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
+            if replay is not None:
+                refutation, inputs = _refuted(judgement, replay)
+            if refutation is not None:
+                outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
+            elif judgement.sizes and judgement.facts.status != "proven":
+                sizes = tuple(_proven_sizes(judgement, judged, effort))
+                if sizes:
+                    outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
+    except UnsupportedError as error:  # a limit may also end the reasons, or the trials of sizes
+        return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     return Proof(
         outputs,
         judgement.assumed,
@@ -283,8 +284,8 @@ def _proven_sizes(
 ) -> Iterator[Mapping[str, int]]:
     """Yield the sizes of those tried for which everything is proven."""
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
-        with new_table(effort):
+        with suppress(UnsupportedError), new_table(effort):
             one = judged(sizes=sizes)
             kinds = {v.kind for v in verdicts(one).values()}
-        if one.facts.status != "proven" and kinds == {"proven"}:
-            yield {shown(key): size for key, size in sizes.items()}
+            if one.facts.status != "proven" and kinds == {"proven"}:
+                yield {shown(key): size for key, size in sizes.items()}
