@@ -23,8 +23,9 @@ Perm = tuple[int, ...]
 def fold_transposes(graph: ir.Graph | ir.Function) -> None:
     """Fold all possible transposes in a graph and its subgraphs."""
     for node, _ in list(new_nodes(graph)):
-        _fold_data(node)
-        _fold_updates(node)
+        for fold in (_fold_data, _fold_updates):
+            if node.graph is not None:  # it goes with the last of its readers
+                fold(node)
 
 
 def _fold_data(node: ir.Node) -> None:
