@@ -21,7 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import (
     TensorValue,
 )
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.constraints import Elements
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import open_session, rejections

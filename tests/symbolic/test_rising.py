@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.constraints import Elements
 from onnx_scatterx.optimizer.symbolic.prove import Facts, never_falls
 from onnx_scatterx.optimizer.symbolic.terms import (
     Term,

@@ -30,7 +30,7 @@ from onnx_scatterx.optimizer.analysis.shapes import Exclusion, fact_of
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption, Relation
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
-from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.constraints import Elements
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, coord, modulo, size, term
 

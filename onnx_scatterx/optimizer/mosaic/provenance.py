@@ -19,9 +19,8 @@ from onnx_scatterx.optimizer.lift.lift_scatter import (
     lift_scatter,
 )
 from onnx_scatterx.optimizer.lift.unflatten import unflattened
-from onnx_scatterx.optimizer.mosaic.coalesce import coalesced
 from onnx_scatterx.optimizer.mosaic.constants import Constants
-from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
+from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic, coalesced
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves, reshaped
 from onnx_scatterx.optimizer.mosaic.scattered import is_noop_write, scattered
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget

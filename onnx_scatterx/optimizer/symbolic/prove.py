@@ -12,7 +12,7 @@ means "not proven".
 
 What is left is compared with its next value by the prover.
 
->>> from onnx_scatterx.optimizer.symbolic.elements import Elements
+>>> from onnx_scatterx.optimizer.symbolic.constraints import Elements
 >>> from onnx_scatterx.optimizer.symbolic.terms import coord, element, floor_div
 >>> e, facts = element("e", [coord(0)], name="e"), Facts()
 >>> never_falls(e, 0, facts), never_falls(floor_div(3 * coord(0), 2), 0, facts)

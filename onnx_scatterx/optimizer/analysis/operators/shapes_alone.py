@@ -17,7 +17,7 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import broadcast_shapes
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, TensorValue
-from onnx_scatterx.optimizer.symbolic.elements import Elements
+from onnx_scatterx.optimizer.symbolic.constraints import Elements
 from onnx_scatterx.optimizer.symbolic.terms import (
     Term,
     coord,
