@@ -180,6 +180,7 @@ class Excerpts:
         # By the first node of a region: a region of many nodes has many that ask.
         self._scatters: dict[ir.Node, int] = {}
         self._drawn: dict[ir.Node, tuple[Excerpt, Excerpt]] = {}
+        self._read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
         """Return the piece of a node before and after; if the node is kept, the second is None."""
@@ -241,23 +242,25 @@ class Excerpts:
         gone = set(region)
         made = {v for n in region for v in self._wiring.nodes[n].makes}
         found = []
-        read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}  # each reader is looked at once
         for value in (v for n in region for v in self._wiring.nodes[n].makes):
             for reader in dict.fromkeys(self._wiring.readers.get(value, ())):
-                if reader in gone or reader.graph is None:
-                    continue
-                if reader not in read:
-                    read[reader] = {}
-                    then = self._wiring.nodes[reader].inputs
-                    for old, now in zip(then, reader.inputs, strict=False):
-                        if old in made and now is not None:
-                            read[reader].setdefault(old, []).append(now)
-                found += [(value, now) for now in dict.fromkeys(read[reader].get(value, ()))]
+                if reader not in gone and reader.graph is not None:
+                    found += [(value, now) for now in self._read_now(reader).get(value, ())]
         for graph, outputs in self._wiring.outputs.items():
             if made.intersection(outputs):
                 ends = zip(outputs, graph.outputs, strict=False)
                 found += [(old, now) for old, now in ends if old in made]
         return found
+
+    def _read_now(self, reader: ir.Node) -> dict[ir.Value, list[ir.Value]]:
+        """Return what a node reads in place of each value that it read before."""
+        if reader not in self._read:  # once: a Concat may read all regions
+            found = self._read[reader] = {}
+            then = self._wiring.nodes[reader].inputs
+            for old, now in zip(then, reader.inputs, strict=False):
+                if old is not None and now is not None and now not in found.get(old, ()):
+                    found.setdefault(old, []).append(now)
+        return self._read[reader]
 
     def _before(self, region: Sequence[ir.Node], ends: Iterable[ir.Value]) -> Excerpt:
         nodes = [self._wiring.nodes[n] for n in region]

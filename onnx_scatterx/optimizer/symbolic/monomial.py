@@ -99,14 +99,15 @@ def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:
 
 def _by_remainder(t: Term, quotient: Atom, of: Callable[[Atom], Interval]) -> Interval:
     """Return bounds of ``t = k (u mod d) + rest``, if the rest is shorter than the term."""
-    (u, d), (slope, rest) = quotient.parts, t.split(quotient)
+    (u, d), slope = quotient.parts, t.slope(quotient)
     low, high = interval_of(d, of)
     if low > 0:
         k = 1 if slope is -d else -(slope.constant or 0) // int(low) if low == high else 0
-        rest -= k * u
-        if k and slope is -k * d and len(rest.items) < len(t.items):
-            (least, most), end = interval_of(rest, of), k * (high - 1)
-            return least + min(end, 0), most + max(end, 0)
+        if k and slope is -k * d:
+            rest = t.split(quotient)[1] - k * u
+            if len(rest.items) < len(t.items):
+                (least, most), end = interval_of(rest, of), k * (high - 1)
+                return least + min(end, 0), most + max(end, 0)
     return -math.inf, math.inf
 
 

@@ -158,15 +158,16 @@ class Term:
 
     def split(self, atom: Atom) -> tuple[Term, Term]:
         """Return (slope, rest) with ``t = slope atom + rest``; both may still hold the atom."""
-        slope: dict[Monomial, int] = {}
-        rest: dict[Monomial, int] = {}
+        return self.slope(atom), polynomial({m: c for m, c in self.items if atom not in m})
+
+    def slope(self, atom: Atom) -> Term:
+        """Return what an atom is multiplied with; it may still hold the atom."""
+        found: dict[Monomial, int] = {}
         for monomial, coefficient in self.items:
             if atom in monomial:
                 i = monomial.index(atom)
-                slope[monomial[:i] + monomial[i + 1 :]] = coefficient
-            else:
-                rest[monomial] = coefficient
-        return polynomial(slope), polynomial(rest)
+                found[monomial[:i] + monomial[i + 1 :]] = coefficient
+        return polynomial(found)
 
     def replace(
         self, values: Mapping[Atom, Number], seen: dict[Atom, Term | None] | None = None
