@@ -254,6 +254,18 @@ def test_what_is_not_valid_is_an_answer() -> None:
         assert prove(parse(text), parse(text.replace("y = Neg (x)", node))).kind == "unknown"
 
 
+def test_a_split_that_does_not_run_is_not_proven() -> None:
+    text = "g (float[2, 6] x) => (float[2, 3] y, float[2, 3] z) <int64[2] s = {3, 3}> { NODE }"
+    good = parse(text.replace("NODE", "y, z = Split <axis = 1, num_outputs = 2> (x)"))
+    for how, answer in {
+        "<axis = 1> (x, s)": "proven",
+        "<axis = 1, num_outputs = 3> (x)": "unknown",
+        "<axis = 1, num_outputs = 2> (x, s)": "unknown",
+        "<axis = 1> (x)": "unknown",
+    }.items():
+        assert prove(good, parse(text.replace("NODE", f"y, z = Split {how}"))).kind == answer, how
+
+
 def test_operators_of_the_first_model_are_named() -> None:
     one = "g (float[N] x) => (float[A] z) { a, b = Split <axis = 0, num_outputs = 2> (x) "
     one += "z = Concat <axis = 0> (b, a) }"

@@ -49,7 +49,9 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     axis = positive(node.get("axis", 0), a.rank)
     count = len(node.outputs)
     sizes: list[Term]
-    lengths = given(inputs, 1)
+    lengths, parts = given(inputs, 1), node.get("num_outputs")
+    if node.version >= 18 and (parts not in (None, count) or (parts is None) == (lengths is None)):
+        raise UnsupportedError("Split of a form that ONNX Runtime refuses")
     if lengths is not None:
         sizes = sizes_of(lengths, world, "Split: no size is negative")
     elif node.get("split"):
