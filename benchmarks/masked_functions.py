@@ -4,7 +4,7 @@
 
 A NonZero gives the positions of a mask. If a model reads elements there, computes a function f of
 them and writes the result back, the NonZero goes with the write if all of f is computed element by
-element, with the same bits at any place (`onnx_scatterx/optimizer/lowering/elementwise.py`). Of
+element, with the same bits at any place (`onnx_scatterx/optimizer/lowering/last_bits.py`). Of
 each NonZero that is left, the operators of f that are not of that kind are printed.
 """
 

@@ -59,7 +59,7 @@ _REPLACED = {
     "ValueInfoProto": {"metadata_props"},
     "TensorAnnotation": set[str](),
 }
-"""Fields that are no notes: they are judged by what is in them, by running, or not at all."""
+"""Fields that hold no notes: what is in them is compared, or runs, or does not count."""
 
 
 def said(model: onnx.ModelProto) -> Said:
@@ -305,7 +305,7 @@ def main() -> int:
     for way in dict.fromkeys(way for way, _ in tally):
         print(f"{way:18}" + "".join(f"{tally[way, c]:12}" for c in columns))
     loaded = sum(loads for loads, _ in states.values())
-    print(f"{len(paths)} models, of which ONNX Runtime loads {loaded}")
+    print(f"{len(paths)} models, and ONNX Runtime loads {loaded} of them")
     return int(any(count for (_, what), count in tally.items() if what in ("unreadable", "lost")))
 
 
