@@ -10,6 +10,8 @@ import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.judges.equivalence import proof
+from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 from onnx_scatterx.runtime.worker_client import Runner
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.devices.fake import NEGATION, fake
@@ -125,7 +127,9 @@ def test_a_python_for_one_consumer(model: str, tmp_path: Path) -> None:
     assert main(["check", model, "--with", adapter, "--python", sys.executable]) == 0
 
 
-def test_after_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_after_optimize(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = """g (float[4, 2] x, float[1, 2] u) => (float[4, 2] y)
         <int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }"""
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
@@ -138,6 +142,12 @@ def test_after_optimize(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.endswith("fake 1.2: taken and right\n")
     assert main([*arguments, "-q", "--check-with", place(tmp_path, "bad", WRONG)]) == 1
     assert capsys.readouterr() == ("", "onnx-scatterx: refused or computed wrongly by fake\n")
+    unproven = Proof({"y": Verdict("unknown")})
+    monkeypatch.setattr(proof, "prove", lambda *_, **__: unproven)
+    line = [*arguments, "-q", "--prove", "--samples", "1"]
+    assert main([*line, "--check-with", adapter]) == 3
+    assert main([*line, "--check-with", str(tmp_path / "bad" / "fake.py")]) == 1
+    capsys.readouterr()
     after.unlink()
     missing = str(fake(tmp_path, version="import no_such_module").place)
     assert main([*arguments, "-q", "--check-with", missing]) == 2

@@ -248,7 +248,8 @@ def test_many_models_are_proven(tmp_path: Path) -> None:
         tmp_path, tmp_path / "out", jobs=1, verify=checks, target="standard"
     )
     (outcome,) = summary.outcomes
-    assert outcome.proof == "proven"
+    assert outcome.answer == "proven"
+    assert outcome.to_dict()["proof"]["answer"] == "proven"
     assert outcome.done.endswith("verified, proven")
     assert not summary.unproven
 

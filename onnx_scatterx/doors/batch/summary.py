@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ class Outcome:
     ``output`` is the file that is written; None if it was only inspected.
     With ``verify``, ``same`` is its answer; a model that is not the same is not
     written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is a
-    proof, with ``prove``, and ``compared`` on how many inputs ``verify`` ran both.
+    proof as plain data, with ``prove``, and ``compared`` on how many inputs ``verify`` ran both.
     """
 
     source: Path
@@ -35,7 +36,7 @@ class Outcome:
     error: str | None
     seconds: float
     files: tuple[Path, ...] = ()
-    proof: str | None = None
+    proof: Mapping[str, Any] | None = None
     compared: int = 0
 
     @property
@@ -52,8 +53,14 @@ class Outcome:
         count = len(self.report.violations)
         left = f", {count} violation{'s' * (count > 1)} of the target" if count else ""
         kept = "".join(f"; {line}" for line in self.report.opset_lines())
-        proof = f", {'not proven' if self.proof == 'unknown' else self.proof}" if self.proof else ""
+        answer = {None: "", "unknown": "not proven"}.get(self.answer, self.answer)
+        proof = f", {answer}" if answer else ""
         return self.report.summary() + left + kept + verified[self.same] + proof
+
+    @property
+    def answer(self) -> str | None:
+        """The answer of a proof, None without one."""
+        return None if self.proof is None else self.proof["answer"]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
@@ -88,7 +95,7 @@ class Summary(ShownInTables):
     @property
     def unproven(self) -> tuple[Outcome, ...]:
         """The models for which a proof was requested and not found."""
-        return tuple(o for o in self.outcomes if o.proof not in (None, "proven"))
+        return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
 
     def __bool__(self) -> bool:
         """Whether every model was optimized and, if this was asked for, is the same and proven."""
@@ -141,7 +148,7 @@ class Summary(ShownInTables):
                 os.path.relpath(o.source, top),
                 o.report,
                 o.done,
-                None if o.same is None else ComparedNote(o.compared, o.same, o.proof == "proven"),
+                None if o.same is None else ComparedNote(o.compared, o.same, o.answer == "proven"),
                 o.error,
             )
             for o in self.outcomes

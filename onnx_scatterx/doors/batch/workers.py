@@ -146,13 +146,12 @@ def run_task(task: Task) -> Outcome:
                 verification = verify(task.source, staged.model(), **checks)
                 left()
                 same, compared = verification.same, verification.accepted
-                proof = None if verification.proof is None else verification.proof.kind
+                proof = None if verification.proof is None else verification.proof.to_dict()
                 if not same:
                     writing.drop()
                     written = ()
                 if not same and not verification.conclusive:
-                    reason = next(iter(verification.rejections), "no input was drawn")
-                    return failed(task, f"could not compare: it rejected every input: {reason}")
+                    return failed(task, verification.shortfall)
             left()
     except _LateError:
         return _late(task)

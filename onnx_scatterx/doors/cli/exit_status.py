@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.judges.verification.result import Verification
     from onnx_scatterx.optimizer.reports.report import Report
 
-_DONE, _NO, _FAILED, _UNKNOWN = 0, 1, 2, 3
+_DONE, _NO = 0, 1
+_STATUS = {"same": _DONE, "different": _NO, "not compared": 2, "not proven": 3}
 
 
 def strict_status(args: argparse.Namespace, report: Report) -> int:
@@ -56,19 +57,12 @@ def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> 
         return verify(before, after, on_progress=tell, **{**checks(args), **more})
 
 
-def answer(verification: Verification | None, consequence: str = "") -> int:
-    """Return the exit status of a verification; if it is not 0, print a line to stderr."""
-    if verification is None:
-        return _DONE
-    if verification.same:
-        if verification.proof is None or verification.proof.proven:
-            return _DONE
-        said = str(verification.proof).split("\n")[0].partition(" (")[0]
-        return print_error(f"{said}; no run shows a difference", _UNKNOWN)
-    if verification.conclusive:
-        return print_error(f"the models differ{consequence}", _NO)
-    reason = next(iter(verification.rejections), "no input was drawn")
-    return print_error(
-        f"could not compare: the first model rejected every input{consequence}: {reason}",
-        _FAILED,
-    )
+def answer(verification: Verification, consequence: str = "") -> int:
+    """Return the exit status of a verification; if it is not 0, print a line to stderr.
+
+    ``consequence`` is said of models that differ, or that could not be compared.
+    """
+    status = _STATUS[verification.answer]
+    if status == _DONE:
+        return status
+    return print_error(verification.shortfall + consequence * (not verification.same), status)

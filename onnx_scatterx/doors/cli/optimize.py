@@ -175,12 +175,14 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
         show_report(advised_report, verbose=args.verbose)
         if verification is not None:
             show(verification)
-    status = answer(verification, f"; {args.output} is not written")
-    if status:
-        return status
+    status = 0
+    if verification is not None:
+        status = answer(verification, f"; {args.output} is not written")
+        if not verification.same:
+            return status
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
-    status = answers(args.output, consumers, say)
-    return strict_status(args, result.report) or status
+    refused = answers(args.output, consumers, say)
+    return strict_status(args, result.report) or refused or status
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:

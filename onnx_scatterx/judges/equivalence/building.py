@@ -230,7 +230,10 @@ class Builder:
         read = (*inputs, *captured)
         if equal is not None:
             for other in self.opaque:
-                if other.node.kind == node.kind and _alike(other.read, read, equal):
+                if other.node.kind != node.kind:
+                    continue
+                reason = f"{node.op}: what it reads is not proven to be the same in the first model"
+                if _alike(other.read, read, equal):
                     if any(_packed(a, b) for a, b in zip(other.read, read, strict=True)):
                         self.world.assume(f"{node.op} is the same for a constant that is computed")
                     return other.outputs

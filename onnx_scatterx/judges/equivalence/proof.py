@@ -118,6 +118,15 @@ class Proof:
             said += ": for the kernel, not for the fallback"
         return said
 
+    @property
+    def shortfall(self) -> str:
+        """What is missing for a full proof; empty if nothing is."""
+        if self.kind == "proven for sizes":
+            return f"not proven for all sizes, only for {'; '.join(map(_named, self.sizes))}"
+        if self.kind == "proven for the kernel":
+            return "not proven for the fallback of ScatterX, only for the kernel"
+        return {"proven": "", "unknown": "not proven"}.get(self.kind, self.kind)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all but the inputs as plain data."""
         return {

@@ -71,6 +71,13 @@ def proven(
     )
 
 
+def refuted(why: str) -> Proof:
+    """Return the verdict on two models that differ before they are run."""
+    from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
+
+    return Proof({"": Verdict("refuted")}, refutation=why)
+
+
 def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
     """Return a proof after the runs: refuted if they differ, which no proof may be."""
     if not differences or proof.kind == "refuted":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from onnx_scatterx.text.visible import in_lines, plain_fields
 if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.proof import Proof
 
+Answer = Literal["same", "not proven", "different", "not compared"]
 SOLVER = "of the solver"
+SCHEMA = 1
 _SHOWN = 5
 
 
@@ -92,11 +94,13 @@ class Verification:
     If there is a `tolerance`, floats may differ by it.
     In `zero_signs` elements they differed only in the sign of a zero, because the second model has
     a Where that the first lacks.
-    `draws` sets of inputs were drawn, the first model ran on `accepted` of them and its process
-    died on `crashed`. `sizes` are the accepted sizes of each symbol; `rejections` are some of the
-    reasons why the first model rejected draws. `interface` says how the declared inputs and outputs
-    differ: then nothing is run. `assumed` are the assumptions that all draws satisfied. `fixed`
-    are the sizes that the second model declares as numbers, and the first does not.
+    `draws` sets of inputs were drawn, and `accepted` of them count. The process of the first model
+    died on `crashed`, and it gave other outputs every time on `unstable`. `sizes` are the accepted
+    sizes of each symbol; `rejections` are some of the reasons why draws do not count. `interface`
+    says how the declared inputs and outputs differ: then nothing is run. `assumed` are the
+    assumptions that all draws satisfied, and `stated` those of them that only the second model
+    states; a proof does not use these. `fixed` are the sizes that the second model declares as
+    numbers, and the first does not.
     `in_onnxruntime` are the reasons that the second model gives why ONNX Runtime may compute other
     values of it: another last bit, or quantizers that are moved under the default options.
     If the models ran in onnx's reference evaluator, `missing` says why not in ONNX Runtime.
@@ -105,6 +109,7 @@ class Verification:
     draws: int
     accepted: int
     crashed: int = 0
+    unstable: int = 0
     zero_signs: int = 0
     differences: tuple[Difference, ...] = ()
     interface: tuple[str, ...] = ()
@@ -113,11 +118,19 @@ class Verification:
     seed: int = 0
     seconds: float = 0.0
     assumed: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
     proof: "Proof | None" = None
     fixed: Mapping[str, int] = field(default_factory=dict)
     tolerance: Tolerance | None = None
     in_onnxruntime: tuple[str, ...] = ()
     missing: str = ""
+
+    @property
+    def answer(self) -> Answer:
+        """The answer in a word; "not proven": nothing differed, but a full proof was asked for."""
+        if not self.same:
+            return "different" if self.conclusive else "not compared"
+        return "same" if self.proof is None or self.proof.proven else "not proven"
 
     @property
     def same(self) -> bool:
@@ -126,8 +139,9 @@ class Verification:
 
     @property
     def conclusive(self) -> bool:
-        """Whether there is an answer: some draw was accepted, or the declarations differ."""
-        return self.accepted > 0 or bool(self.interface)
+        """Whether some draw counts, the declarations differ, or a proof alone was asked for."""
+        alone = not self.draws and self.proof is not None and self.proof.proven
+        return self.accepted > 0 or bool(self.interface) or alone
 
     @property
     def only_rounding(self) -> bool:
@@ -135,8 +149,24 @@ class Verification:
         kinds = {difference.found.kind for difference in self.differences}
         return kinds == {"rounding"} and not self.interface
 
+    @property
+    def shortfall(self) -> str:
+        """A line about what is missing for the answer "same"; empty if nothing is."""
+        if self.answer == "different":
+            return "the models differ"
+        if self.proof is not None and self.answer == "not proven":
+            return f"{self.proof.shortfall}; no run shows a difference"
+        if self.answer == "same":
+            return ""
+        proven = self.proof is not None and self.proof.proven
+        what = "no run confirms the proof" if proven else "could not compare"
+        if not self.draws:
+            return f"{what}: no input was drawn"
+        otherwise = ", or gave other outputs every time" if self.unstable else ""
+        return f"{what}: the first model rejected every input{otherwise}: {self.rejections[0]}"
+
     def __bool__(self) -> bool:
-        return self.same
+        return self.answer == "same"
 
     def __str__(self) -> str:
         where = f" in {EVALUATOR}" if self.missing else ""
@@ -145,7 +175,9 @@ class Verification:
             found = (*self.interface, *why, *[self.missing] * bool(self.missing))
             return in_lines([f"different{where}:", *(f"  {line}" for line in found)])
         lines = []
-        if not self.conclusive:
+        if not self.draws and self.conclusive:
+            lines.append("no inputs were run")
+        elif not self.conclusive:
             lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
         elif self.same:
@@ -169,8 +201,13 @@ class Verification:
             lines += [
                 f"  a reason that the second model names: {why}" for why in self.in_onnxruntime
             ]
-        if self.assumed:
-            lines.append("  assumed: " + "; ".join(self.assumed))
+        if assumed := [each for each in self.assumed if each not in self.stated]:
+            lines.append("  assumed: " + "; ".join(assumed))
+        if self.stated:
+            said = f"  assumed in runs, since the second model states it: {'; '.join(self.stated)}"
+            given = " ".join(f"--assume '{each}'" for each in self.stated)
+            unused = f"; the proof does not use it. If it holds for all of your inputs: {given}"
+            lines.append(said + unused * (self.proof is not None))
         if self.fixed:
             fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
             lines.append(f"  at the sizes that the second model has fixed: {fixed}")
@@ -192,21 +229,24 @@ class Verification:
     def _counts(self) -> str:
         """Describe on how many inputs the first model ran, or out of how many if it ran on none."""
         count = self.accepted or self.draws
-        rejected = self.draws - count - self.crashed
+        rejected = self.draws - count - self.crashed - self.unstable
         notes = []
         if rejected > 0:
             notes.append(f"the first model rejected {rejected} more")
         if self.crashed:
             notes.append(f"the first model's process died on {self.crashed}")
+        if self.unstable:
+            notes.append(f"the first model gave other outputs every time on {self.unstable}")
         more = f" ({'; '.join(notes)})" if notes else ""
         return f"{count} set{'s' * (count != 1)} of inputs{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the drawn arrays, ready for JSON."""
-        names = "same conclusive only_rounding draws accepted crashed zero_signs interface"
-        behind = "differences sizes fixed rejections in_onnxruntime missing assumed seed"
+        names = "answer same conclusive only_rounding draws accepted crashed unstable zero_signs"
+        behind = "interface differences sizes fixed rejections in_onnxruntime missing"
         return {
-            **plain_fields(self, f"{names} {behind}"),
+            "schema": SCHEMA,
+            **plain_fields(self, f"{names} {behind} assumed stated seed"),
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }

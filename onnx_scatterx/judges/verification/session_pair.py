@@ -34,14 +34,14 @@ class SessionPair:
 
     before: Runner
     after: Runner
-    timeout: float  # seconds of one run
-    deadline: float  # of time.monotonic(): no draw begins after it
+    timeout: float  # seconds of one run, and those after which no draw begins
     forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
     tolerance: Tolerance | None = None  # of floats; None: bit for bit
     fused: bool = False  # whether both models load under the default options
     draws: int = 0
     accepted: int = 0
     crashed: int = 0
+    unstable: int = 0
     zero_signs: int = 0
     found: list[Difference] = field(default_factory=list)
     sizes: dict[str, set[int]] = field(default_factory=dict)
@@ -106,13 +106,14 @@ class SessionPair:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """Draw until enough draws were accepted, or more draws would show nothing new."""
+        deadline = time.monotonic() + self.timeout  # a proof took its time before
         wanted = self.accepted + (samples if source.varies else 1)
         most = 6 * samples + 60
         for number in range(most):
             differing = len({difference.draw.number for difference in self.found})
             if self.accepted >= wanted or differing >= _DIFFERING_DRAWS:
                 return
-            if time.monotonic() > self.deadline:
+            if time.monotonic() > deadline:
                 return
             drawn = source.draw(number)
             if drawn is None:
@@ -140,6 +141,7 @@ class SessionPair:
         if not found and self.fused:
             found = list(self._fused_differences(draw, expected, patience))
         if found and not self._repeats(draw, expected):
+            self.unstable += 1
             self._reject(draw, "the first model gives other outputs every time")
             return False
         self.accepted += 1
@@ -213,6 +215,7 @@ class SessionPair:
             draws=self.draws,
             accepted=self.accepted,
             crashed=self.crashed,
+            unstable=self.unstable,
             zero_signs=self.zero_signs,
             differences=tuple(self.found),
             sizes={symbol: tuple(sorted(sizes)) for symbol, sizes in self.sizes.items()},

@@ -29,7 +29,7 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.proving import judged, needed, proven
+from onnx_scatterx.judges.verification.proving import judged, needed, proven, refuted
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
@@ -90,7 +90,8 @@ def verify(
             `atol` is given, every bit counts; if one is, the other is 0.
         atol: the absolute part of this tolerance.
         library: a library of custom operators to register for both models.
-        timeout: seconds after which no new draw is begun, and for which a single run may last.
+        timeout: seconds of drawing after which no new draw is begun, and for which a single run may
+            last. A proof counts its own work.
         distrust_dims: let dims of one name on different inputs differ.
         strict_zeros: let the sign of a zero be a difference everywhere.
         on_progress: is called with "verifying", how many draws are accepted and how many are
@@ -100,7 +101,7 @@ def verify(
         effort: multiplies the limits of a proof: the solver's work and the steps in terms.
 
     Returns:
-        The answer, which is true if nothing differs.
+        The answer, which is true if nothing differs and, with ``prove``, the proof was found.
 
     Raises:
         ModelError: a model cannot be read.
@@ -130,11 +131,13 @@ def verify(
     require_same_names(face, other_face)
     different = differences(face, other_face)
     if different:
-        return Verification(0, 0, interface=different, seed=seed)
+        proof = refuted(different[0]) if prove else None
+        return Verification(0, 0, interface=different, proof=proof, seed=seed)
     try:
-        own = from_metadata(second.metadata_props)
         fixed = narrowing(first, second)
-        assumed = at_sizes(tuple(dict.fromkeys((*clauses(assume), *own))), fixed)
+        promised = at_sizes(clauses(assume), fixed)
+        own = at_sizes(from_metadata(second.metadata_props), fixed)
+        assumed = tuple(dict.fromkeys((*promised, *own)))
     except ScatterXError as error:
         raise VerifyError(str(error)) from error
     given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
@@ -151,17 +154,17 @@ def verify(
         stack.enter_context(other)
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
-        comparison = SessionPair(one, other, timeout, start + timeout, forgiven, tolerance)
+        comparison = SessionPair(one, other, timeout, forgiven, tolerance)
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)
             nothing = comparison.result(seed, 0.0)
-            return replace(nothing, interface=(failure,), in_onnxruntime=why)
+            proof = refuted(failure) if prove else None
+            return replace(nothing, interface=(failure,), proof=proof, in_onnxruntime=why)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
         if prove:
-            promised = at_sizes(clauses(assume), fixed)
             tell = observer.counted("proving")
             proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)
         if source is not None:
@@ -171,7 +174,10 @@ def verify(
     if proof is not None:
         proof = judged(proof, result.differences)
     why = told_of(second.metadata_props)
-    return replace(result, proof=proof, fixed=dict(fixed.symbols), in_onnxruntime=why)
+    stated = tuple(str(clause) for clause in assumed if clause not in promised)
+    return replace(
+        result, proof=proof, stated=stated, fixed=dict(fixed.symbols), in_onnxruntime=why
+    )
 
 
 def _tolerance(

@@ -1,0 +1,157 @@
+"""What `verify` answers in a word, in a line, and as an exit status."""
+
+import json
+import time
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.judges.equivalence import proof
+from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
+from onnx_scatterx.judges.verification.result import Verification
+from tests.helpers.support import parse
+
+NEG = "g (float[N] x) => (float[N] y) { y = Neg (x) }"
+SAME = "g (float[N] x) => (float[N] y) { a = Neg (x) y = Identity (a) }"
+HALVES = "g (int64[N] i) => (int64[N] j) { j = %s (i) }"
+
+
+def saved(text: str, path: Path) -> str:
+    onnx.save(parse(text), path)
+    return str(path)
+
+
+SIZES = ({"N": 2}, {"N": 3})
+
+
+def proven(kind: proof.Kind) -> Proof:
+    return Proof({"y": Verdict(kind)}, sizes=SIZES if kind == "proven for sizes" else ())
+
+
+@pytest.mark.parametrize(
+    ("found", "answer", "line"),
+    [
+        (Verification(3, 3), "same", ""),
+        (Verification(3, 3, proof=proven("proven")), "same", ""),
+        (Verification(0, 0, proof=proven("proven")), "same", ""),
+        (Verification(3, 3, proof=proven("unknown")), "not proven", "not proven; no run shows"),
+        (
+            Verification(3, 3, proof=proven("proven for sizes")),
+            "not proven",
+            "not proven for all sizes, only for N = 2; N = 3; no run shows",
+        ),
+        (
+            Verification(3, 3, proof=proven("proven for the kernel")),
+            "not proven",
+            "not proven for the fallback of ScatterX, only for the kernel; no run shows",
+        ),
+        (Verification(0, 0, interface=("inputs: ",)), "different", "the models differ"),
+        (Verification(0, 0), "not compared", "could not compare: no input was drawn"),
+        (
+            Verification(0, 0, proof=proven("unknown")),
+            "not compared",
+            "could not compare: no input",
+        ),
+        (
+            Verification(5, 0, proof=proven("proven"), rejections=("draw 0: it fails",)),
+            "not compared",
+            "no run confirms the proof: the first model rejected every input: draw 0: it fails",
+        ),
+        (
+            Verification(5, 0, unstable=2, rejections=("draw 0: why",)),
+            "not compared",
+            "could not compare: the first model rejected every input, or gave other outputs",
+        ),
+    ],
+)
+def test_the_answer(found: Verification, answer: str, line: str) -> None:
+    assert found.answer == answer
+    assert found.shortfall.startswith(line)
+    assert bool(found) == (answer == "same") == (not found.shortfall)
+
+
+def test_a_slow_proof_leaves_the_draws_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object, **__: object) -> Proof:
+        time.sleep(1)
+        return proven("proven")
+
+    monkeypatch.setattr(proof, "prove", slow)
+    found = onnx_scatterx.verify(parse(NEG), parse(NEG), samples=1, prove=True, timeout=0.9)
+    assert found.accepted == 1
+    assert found.answer == "same"
+
+
+def test_a_proof_alone() -> None:
+    found = onnx_scatterx.verify(parse(NEG), parse(SAME), samples=0, prove=True)
+    assert found.answer == "same"
+    assert str(found).split("\n")[-1] == "no inputs were run"
+    assert not onnx_scatterx.verify(parse(NEG), parse(NEG), samples=0)
+
+
+def test_declarations_that_differ_refute_a_proof() -> None:
+    other = parse(NEG.replace("(float[N] y)", "(float[N] z)").replace("y =", "z ="))
+    found = onnx_scatterx.verify(parse(NEG), other, prove=True)
+    assert found.answer == "different"
+    assert found.proof is not None
+    assert (found.proof.kind, found.proof.refutation) == ("refuted", found.interface[0])
+
+
+def test_a_model_that_does_not_load_refutes_a_proof() -> None:
+    other = parse("g (float[N] x) => (float[N] y) { y = Concat <axis = 3> (x, x) }")
+    found = onnx_scatterx.verify(parse(NEG), other, prove=True)
+    assert found.answer == "different"
+    assert found.proof is not None
+    assert "the second model does not load" in (found.proof.refutation or "")
+
+
+def test_random_operators_are_not_compared(tmp_path: Path) -> None:
+    noise = "g (float[N] x) => (float[N] y) { y = RandomNormalLike (x) }"
+    one = saved(noise, tmp_path / "noise.onnx")
+    assert main(["verify", one, one, "--prove"]) == 2
+
+
+@pytest.mark.parametrize("prove", [False, True])
+def test_a_promise_of_the_second_model_is_named(prove: bool) -> None:
+    """Runs are drawn by it, and a proof does not use it: both say so, and how to give it."""
+    before, after = parse(HALVES % "Abs"), parse(HALVES % "Identity")
+    after.metadata_props.add(key="onnx_scatterx.assumes", value='{"i": "nonnegative"}')
+    found = onnx_scatterx.verify(before, after, samples=5, prove=prove)
+    assert found.answer == ("different" if prove else "same")
+    (line,) = (line for line in str(found).split("\n") if line.startswith("  assumed in"))
+    said = "  assumed in runs, since the second model states it: i: nonnegative"
+    unused = "; the proof does not use it. If it holds for all of your inputs: --assume "
+    assert line == (said + unused + "'i: nonnegative'" if prove else said)
+    given = onnx_scatterx.verify(before, after, samples=5, prove=prove, assume=found.stated)
+    assert given.answer == "same"
+    assert not given.stated
+    assert "  assumed: i: nonnegative" in str(given).split("\n")
+
+
+def test_what_is_not_proven_is_checked_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(proof, "prove", lambda *_, **__: proven("unknown"))
+    profile, folder = tmp_path / "narrow.toml", tmp_path / "models"
+    profile.write_text('name = "narrow"\noperators = ["Concat"]\n')
+    folder.mkdir()
+    one = saved(NEG, folder / "a.onnx")
+    options = ["--prove", "--samples", "1", "--target", str(profile)]
+    refused = "the target narrow"
+    for line in (
+        ["optimize", one, "-o", str(tmp_path / "b.onnx"), *options],
+        ["optimize", str(folder), "-o", str(tmp_path / "out"), "--jobs", "1", *options],
+    ):
+        assert main(line) == 3
+        assert refused not in capsys.readouterr().err.split("\n")[-2]
+        assert main([*line, "--strict"]) == 1
+        assert capsys.readouterr().err.strip().split("\n")[-1].count(refused) == 1
+
+
+def test_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = saved(NEG, tmp_path / "a.onnx")
+    assert main(["verify", one, one, "--prove", "--samples", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["answer"], told["proof"]["answer"]) == (1, "same", "proven")
