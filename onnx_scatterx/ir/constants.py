@@ -106,3 +106,18 @@ def _repeat_constants(model: ir.Model) -> None:
                     )
                     graph.register_initializer(own[value])
                 node.replace_input_with(place, own[value])
+
+
+_PACKED = {
+    **dict.fromkeys(("Conv", "ConvTranspose"), (1,)),
+    **dict.fromkeys(("Gemm", "MatMul"), (0, 1)),
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2)),
+}
+
+
+def packed(node: ir.Node) -> tuple[int, ...]:
+    """Return the inputs of a node that ONNX Runtime packs if they are constant.
+
+    The last bits of the results then differ.
+    """
+    return _PACKED.get(node.op_type, ()) if node.domain == "" else ()

@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
+from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.runtime.session import needed
 from onnx_scatterx.system.child import Answer, Child, Closing, Failure
@@ -116,7 +117,7 @@ class Runner(Closing):
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
     def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
-        """Count the nodes that ONNX Runtime creates in addition to the model's nodes.
+        """Count the nodes, and the packed operands, that ONNX Runtime adds to those of the model.
 
         It is None if the optimized model cannot be written, which may be too large for a file.
         """
@@ -153,7 +154,11 @@ class Runner(Closing):
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
     for graph in all_graphs(ir.from_proto(model)):
-        counts.update((node.domain, node.op_type) for node in graph)
+        for node in graph:
+            counts[node.domain, node.op_type] += 1
+            read = [node.inputs[at] for at in packed(node) if at < len(node.inputs)]
+            stored = sum(value is not None and value.is_initializer() for value in read)
+            counts["packed", node.op_type] += stored
     return counts
 
 

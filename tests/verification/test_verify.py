@@ -151,6 +151,25 @@ def test_rounding_of_other_fused_nodes() -> None:
     assert (fused != plain).any()
 
 
+def test_rounding_of_a_packed_operand() -> None:
+    """With known sizes, ONNX Runtime folds the table itself, and packs it for the product."""
+    text = """<ir_version: 8, opset_import: ["" : 18]> g (float[1, %s] x) => (float[1, %s] z)
+        <int64 zero = {0}, int64 one = {1}, int64[1] column = {1}, int64[1] row = {0}> {
+        s = Shape <start = 1, end = 2> (x) n = Squeeze (s) r = Range (zero, n, one)
+        f = Cast <to = 1> (r) c = Unsqueeze (f, column) w = Unsqueeze (f, row) o = Mul (c, w)
+        k = Cos (o) z = MatMul (x, k) }"""
+    before, after = (onnx.parser.parse_model(text % (n, n)) for n in ("N", "40"))
+    found = verify(before, after, samples=10)
+    assert found, found
+    assert found.rounded
+    assert f"floats differ by rounding on {found.rounded}: it fuses or packs" in str(found)
+    x = {"x": np.random.default_rng(0).standard_normal((1, 40)).astype(np.float32)}
+    one, other = (
+        ort.InferenceSession(m.SerializeToString()).run(None, x)[0] for m in (before, after)
+    )
+    assert (one != other).any()
+
+
 def test_a_dropped_nan() -> None:
     drop = "n = IsNaN(x) z = Constant <value = float {1.0}> () y = Where(n, z, x)"
     difference = only(verify(unary("y = Identity(x)"), unary(drop)))

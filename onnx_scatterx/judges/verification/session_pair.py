@@ -42,6 +42,7 @@ class SessionPair:
     accepted: int = 0
     crashed: int = 0
     unstable: int = 0
+    rounded: int = 0
     zero_signs: int = 0
     found: list[Difference] = field(default_factory=list)
     sizes: dict[str, set[int]] = field(default_factory=dict)
@@ -164,13 +165,17 @@ class SessionPair:
         if isinstance(again, Failure) or any(self._differences(draw, expected, again, own=True)):
             return
         actual = self._run(self.after, draw, patience, fused=True)
+        rounds = False
         for difference in self._differences(draw, again, actual):
             if difference.found.kind != "rounding" or self._fuses_alike:
                 yield replace(difference, fused=True)
+            else:
+                rounds = True
+        self.rounded += rounds
 
     @cached_property
     def _fuses_alike(self) -> bool:
-        """Whether ONNX Runtime adds the same nodes to the two models."""
+        """Whether ONNX Runtime adds the same nodes and packed operands to both models."""
         one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
         return one is not None and one == other
 
@@ -216,6 +221,7 @@ class SessionPair:
             accepted=self.accepted,
             crashed=self.crashed,
             unstable=self.unstable,
+            rounded=self.rounded,
             zero_signs=self.zero_signs,
             differences=tuple(self.found),
             sizes={symbol: tuple(sorted(sizes)) for symbol, sizes in self.sizes.items()},

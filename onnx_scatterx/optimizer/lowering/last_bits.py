@@ -29,12 +29,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.optimizer.emit.reduce import is_ordered
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import operands_of
 from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST
-from onnx_scatterx.optimizer.lowering.runtime_patterns import packed
 from onnx_scatterx.text.reasons import LastBit
 
 MEASURED = "1.32"

@@ -53,13 +53,6 @@ _IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
 """Between quantizers these are computed in integers."""
 
 
-_PACKED = {
-    **dict.fromkeys(("Conv", "ConvTranspose"), (1,)),
-    **dict.fromkeys(("Gemm", "MatMul"), (0, 1)),
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), (1, 2)),
-}
-
-
 class Pattern(NamedTuple):
     """A fault of ONNX Runtime: the smallest model that shows it, and its effect."""
 
@@ -133,14 +126,6 @@ class Known(NamedTuple):
         """Return the array that a value is in every run, None if it is unknown."""
         stored, computed = self.constants.array(value), self.scope.values.get(value)
         return computed.constant if stored is None and computed is not None else stored
-
-
-def packed(node: ir.Node) -> tuple[int, ...]:
-    """Return the inputs of a node that ONNX Runtime packs if they are constant.
-
-    The last bits of the results then differ.
-    """
-    return _PACKED.get(node.op_type, ()) if node.domain == "" else ()
 
 
 def obstacle(node: ir.Node, known: Known) -> FloatReason | None:

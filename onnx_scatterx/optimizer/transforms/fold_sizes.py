@@ -21,6 +21,7 @@ from functools import partial
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
@@ -28,7 +29,6 @@ from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.emit.nodes import NodeWriter
-from onnx_scatterx.optimizer.lowering.runtime_patterns import packed
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
