@@ -107,6 +107,11 @@ class NumPy(Ops):
     def ints(self, index: Any) -> list[int] | None:
         return [int(i) for i in index.array] if self.fixed else None
 
+    def line(self, index: Any, dim: int) -> list[int] | None:
+        rows = np.moveaxis(index.array, dim, -1).reshape(-1, index.array.shape[dim])
+        same = self.fixed and rows.size > 0 and bool((rows == rows[0]).all())
+        return [int(i) for i in rows[0]] if same else None
+
     def full(self, number: float, like: Any) -> Any:
         return self.made("full", np.asarray(number, like.array.dtype))
 

@@ -225,7 +225,32 @@ def test_one_element_of_each_row(dim: int, shape: tuple[int, int]) -> None:
         assert out is not None
         np.testing.assert_array_equal(out.array, wanted)
     few = Value(np.zeros((1, 1), np.int64))
-    assert x.size == 1 or indices.scatter(NumPy(False), Value(x), dim, few, 7) is None
+    other = NumPy(False, fixed=False)
+    assert x.size == 1 or indices.scatter(other, Value(x), dim, few, 7) is None
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("line", [[1, 2], [2, 0], [0], [0, 1, 2, 3], [3, 1]])
+@pytest.mark.parametrize("rows", [2, 4])
+def test_a_scatter_to_a_constant_box(dim: int, line: list[int], rows: int) -> None:
+    """Each row along an axis is written at the same positions; src may be larger than the box."""
+    x, src = drawn(4, 4), drawn(5, 5, start=50)
+    index = np.tile(np.array(line, np.int64), (rows, 1))
+    index = index.T if dim == 0 else index
+    for new in (7, Value(src)):
+        wanted, head = x.copy(), src[: index.shape[0], : index.shape[1]]
+        for at in np.ndindex(index.shape):
+            place = (index[at], at[1]) if dim == 0 else (at[0], index[at])
+            wanted[place] = 7 if new == 7 else head[at]
+        for ops in (NumPy(False), NumPy(True)):
+            out = indices.scatter(ops, Value(x), dim, Value(index), new)
+            if out is None:
+                assert ops.dynamic
+                continue
+            assert not {"eq", "take"} & set(ops.operators)
+            np.testing.assert_array_equal(out.array, wanted)
+    twice = Value(np.zeros((4, 2), np.int64))
+    assert indices.scatter(NumPy(False), Value(x), 1, twice, 7) is None
 
 
 def test_what_is_left_alone() -> None:

@@ -186,6 +186,13 @@ class Fx(Ops):
         constant = self.constants.get(_origin(index).name)
         return None if constant is None else [int(i) for i in constant.tolist()]
 
+    def line(self, index: Tensor, dim: int) -> list[int] | None:
+        constant = self.constants.get(_origin(index).name)
+        if constant is None or not constant.numel():
+            return None
+        rows = constant.movedim(dim, -1).reshape(-1, constant.shape[dim])
+        return rows[0].tolist() if bool((rows == rows[0]).all()) else None
+
     def progression(self, index: Tensor) -> tuple[Number, int] | None:
         node = _origin(index)
         if not str(node.target).startswith("aten.arange."):

@@ -5,6 +5,7 @@
     x[m] = f(x[m])                   where(m, f(x), x), if f computes each element for itself
     x[m] = u, masked_scatter         cat([x, u])[n - 1 + cumsum(m) if m else i]
     x[i] = v, index_copy             cat([x, v])[n + the last j with i[j] = p, or p], p < n
+    scatter(x, d, i, v)              slices, if i is constant and the same in all rows along d
     x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
 
 An index i that counts from the end is ``remainder(i, n)``: the program checks -n <= i < n.
@@ -17,8 +18,8 @@ import math
 from collections.abc import Sequence
 
 from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
-from onnx_scatterx.doors.programs.rows import Piece, Run, emit, written
-from onnx_scatterx.doors.programs.slices import write
+from onnx_scatterx.doors.programs.rows import Piece, Run, emit, part, written
+from onnx_scatterx.doors.programs.slices import box, write
 
 MOST = 2**20
 """The most comparisons of positions with indices, if their number is known."""
@@ -70,11 +71,14 @@ def index_copy(ops: Ops, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
 
 
 def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor | None:
-    """Write one element to each row along an axis, if the index has as many rows as x."""
+    """Write to a box, or one element to each row along an axis if the index has all rows of x."""
     rank = ops.rank(x)
     if not rank or ops.rank(index) != rank:
         return None
     dim, n = dim % rank, ops.sizes(x)
+    line = ops.line(index, dim)
+    if line is not None and len(set(line)) == len(line):
+        return _to_box(ops, x, dim, line, ops.sizes(index), src)
     rows = [*n[:dim], 1, *n[dim + 1 :]]
     sizes = zip(rows, ops.sizes(index), strict=True)
     if not all(ops.holds(a, b) and ops.holds(b, a) for a, b in sizes):
@@ -85,6 +89,26 @@ def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor
         return None
     hit = ops.calc("eq", index, ops.along(ops.arange(0, n[dim], x), dim, rank))
     return _where(ops, hit, ops.cast(src, x), x)
+
+
+def _to_box(
+    ops: Ops, x: Tensor, dim: int, line: list[int], sizes: Sequence[Number], src: Tensor
+) -> Tensor | None:
+    """Write the head of src, of these sizes, to positions along an axis of the head of x."""
+    lengths = [ops.size(x, d) if d == dim else size for d, size in enumerate(sizes)]
+    covers = all(ops.holds(n, k) for n, k in zip(ops.sizes(x), lengths, strict=True))
+    if not covers and not all(isinstance(k, int) for k in lengths):
+        return None
+    if isinstance(src, bool | int | float):
+        src = ops.expand(ops.full(src, x), sizes)
+        if src is None:
+            return None
+    head = x
+    for d, size in enumerate(sizes):
+        src = part(ops, src, d, 0, size)
+        head = head if d == dim or covers else part(ops, head, d, 0, size)
+    new = _at_known(ops, head, dim, line, ops.cast(src, x))
+    return new if new is None or covers else box(ops, x, new, [(0, k, 1) for k in lengths])
 
 
 def masked_scatter(ops: Ops, x: Tensor, mask: Tensor, source: Tensor) -> Tensor | None:
@@ -164,15 +188,12 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     if ops.holds(k, 0):
         return ops.same(x)
     values = ops.cast(values, x)
-    series = ops.progression(index) or _series(ops.ints(index), n)
+    series, known = ops.progression(index), ops.ints(index)
     if series is not None:
         return write(ops, x, values, dim, ops.place(series[0], n), series[1])
-    known = ops.ints(index)
-    if known is not None and isinstance(n, int) and len(known) <= MOST_KNOWN:
-        pieces: list[Piece] = [Run(0, n, x)]
-        for j, i in enumerate(known):
-            pieces = written(ops, pieces, values, i % n, 1, 1, j) or []
-        return emit(ops, dim, pieces)
+    out = None if known is None else _at_known(ops, x, dim, known, values)
+    if out is not None:
+        return out
     if math.prod(v for v in (n, k) if isinstance(v, int)) > MOST:
         return None
     if ops.holds(k, 1) and ops.holds(1, k):
@@ -188,6 +209,20 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     return ops.take(ops.cat([x, values], dim), dim, at)
 
 
+def _at_known(ops: Ops, x: Tensor, dim: int, known: list[int], values: Tensor) -> Tensor | None:
+    """Write values to constant positions along an axis, the last one wins."""
+    n = ops.size(x, dim)
+    series = _series(known, n)
+    if series is not None:
+        return write(ops, x, values, dim, ops.place(series[0], n), series[1])
+    if not known or not isinstance(n, int) or len(known) > MOST_KNOWN:
+        return None
+    pieces: list[Piece] = [Run(0, n, x)]
+    for j, i in enumerate(known):
+        pieces = written(ops, pieces, values, i % n, 1, 1, j) or []
+    return emit(ops, dim, pieces)
+
+
 def _wrapped(ops: Ops, index: Tensor, n: Number) -> Tensor:
     """Return an index that counts from the start."""
     if isinstance(n, int):
@@ -195,7 +230,7 @@ def _wrapped(ops: Ops, index: Tensor, n: Number) -> Tensor:
     return ops.where(ops.calc("ge", index, 0), index, ops.calc("add", index, n))
 
 
-def _series(index: list[int] | None, n: Number) -> tuple[int, int] | None:
+def _series(index: list[int], n: Number) -> tuple[int, int] | None:
     """Return start and step of indices that go up evenly, none before the first element.
 
     >>> _series([2, 5, 8], 9), _series([-2, -1], 9), _series([0, 2, 1], 9)

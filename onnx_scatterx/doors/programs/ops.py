@@ -71,6 +71,10 @@ class Ops(Protocol):
         """Return the elements of a vector that never changes."""
         return None
 
+    def line(self, index: Tensor, dim: int) -> list[int] | None:
+        """Return the elements along an axis of a constant, if they are the same in all rows."""
+        return None
+
     def progression(self, index: Tensor) -> tuple[Number, int] | None:
         """Return start and step of an arange that is known only at run time."""
         return None
