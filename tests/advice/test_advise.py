@@ -11,6 +11,7 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, inspect, optimize, verify
+from onnx_scatterx.doors.advice import advise as trials
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
@@ -217,6 +218,21 @@ def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int)
     assert optimize(model, target=target, assume=promise).report.removed == count
     for place in range(2):
         assert not optimize(model, target=target, assume=promise[place::2]).report.removed
+
+
+def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """g (float[P, 5] x, int64[K] a, float[K, 5] u) => (float[P, 5] y)
+        <int64[1] last = {-1}> {
+        i = Unsqueeze (a, last)  y = ScatterND <reduction = "mul"> (x, i, u) }"""
+    model = onnx.parser.parse_model(HEAD + text)
+    (all_of_it,) = advise(model, target="standard")
+    assert all_of_it.ways
+    monkeypatch.setattr(trials, "_TRIALS", 1)
+    kept, rest = advise(model, target="standard")
+    assert not kept.ways
+    (line,) = rest.lines()
+    assert line.startswith("changes that were not tried (")
+    assert "--assume 'a: nonnegative' and" in line
 
 
 def test_two_promises_about_one_input() -> None:

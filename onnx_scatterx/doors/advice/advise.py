@@ -21,7 +21,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.opset import raise_opset
-from onnx_scatterx.optimizer.reports.advice import Advice, Way, refused_text
+from onnx_scatterx.optimizer.reports.advice import Advice, Way, counted, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.optimizer.run import tried
@@ -74,6 +74,8 @@ def advise_on(
         ),
         *(_refused_advice(keys, ways, search) for ways, keys in others.items()),
     ]
+    if untried := search.left():
+        found.append(Advice((), counted("changes that were not tried", untried), ""))
     ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
     leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # by this compiler
     return tuple(found) if leads else (*sized.advice(given), *found)
@@ -123,7 +125,7 @@ class _Search:
     does not take; if it wants numbers, those that it does not take at numbers. ``ways`` are the
     changes that remove a node, with the rules that replace it. ``lacks`` are the operators that the
     target lacks for a dense form. ``later`` is the reason for which a node is kept if all sizes are
-    numbers.
+    numbers. ``untried`` are changes for which no trials were left.
     """
 
     model: ir.Model
@@ -133,10 +135,17 @@ class _Search:
     ways: dict[Key, list[tuple[Change, tuple[str, ...]]]] = field(default_factory=dict)
     lacks: dict[Key, Missing] = field(default_factory=dict)
     later: dict[Key, Refusal] = field(default_factory=dict)
+    untried: list[str] = field(default_factory=list)
 
     def refusal(self, record: NodeRecord) -> Refusal | None:
         """Return why a node is kept, if possible for a reason that is not its sizes."""
         return self.later.get(key_of(record.entry), record.entry.refusal)
+
+    def left(self) -> list[str]:
+        """Return changes that were not tried, if some node is removed by none that was."""
+        keys = (*(key_of(record.entry) for record in self.stuck), *self.refused)
+        is_open = any(not self.ways.get(key) for key in keys)
+        return list(dict.fromkeys(self.untried)) if is_open else []
 
     def beside(self, violations: Sequence[Violation]) -> dict[Key, list[str]]:
         """Return the nodes that the target refuses, by operator and reason, without ``stuck``."""
@@ -162,12 +171,15 @@ class _Search:
         trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2)) + (sizes is None)
         queue, seen = deque([(sizes or Change(), 0)]), set[frozenset[object]]()
         idle: list[frozenset[object]] = []
-        while queue and len(seen) < trials and not budget().is_spent:
+        while queue:
             change, depth = queue.popleft()
             wanted = (waiting | self.refused.keys()) - self._settled(change, sizes)
             # If several statements together change nothing, none of them does alone.
             known = change.statements in seen or any(change.statements <= more for more in idle)
             if not wanted or known:
+                continue
+            if len(seen) >= trials or budget().is_spent:
+                self.untried.append(str(change))
                 continue
             seen.add(change.statements)
             trial = self._tried(change)

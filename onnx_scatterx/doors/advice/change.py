@@ -118,13 +118,26 @@ class Change:
 
     def command(self, given: Command) -> str:
         """Return the command that says it."""
-        keys = "".join(f", {key} = {value}" for key, value in self.keys.items())
+        return given.words(given.target + self._keys(), self._options())
+
+    def __str__(self) -> str:
+        """Return the arguments alone.
+
+        >>> str(Change({"dense": "true"}, fix={"b": 1}, gathers=True))
+        '--target ..., dense = true --fix b=1 --gathers'
+        """
+        target = [f"--target ...{self._keys()}"] if self.keys else []
+        return " ".join([*target, shlex.join(self._options())]).strip()
+
+    def _keys(self) -> str:
+        return "".join(f", {key} = {value}" for key, value in self.keys.items())
+
+    def _options(self) -> list[str]:
         options = [w for name, n in self.fix.items() for w in ("--fix", f"{name}={n}")]
         options += [w for text in promises(self.assumed) for w in ("--assume", text)]
         options += ["--gathers"] if self.gathers else []
         options += ["--deterministic"] if self.deterministic else []
-        options += ["--opset", str(self.opset)] if self.opset is not None else []
-        return given.words(given.target + keys, options)
+        return options + (["--opset", str(self.opset)] if self.opset is not None else [])
 
     def condition(self) -> str:
         """Return the condition under which the change is right, in words."""
