@@ -1,4 +1,4 @@
-"""The second mind's operators held against ONNX Runtime, one run at a time.
+"""The second judge's operators compared with ONNX Runtime, one run at a time.
 
 A model is read with sizes and elements unknown. What a run was fed is then given as facts, and
 what it returned must follow from them: each dim, and each element of the output. Where the first

@@ -1,4 +1,4 @@
-"""Chains of writes that cannot be said in one piece, and plans that read what may go."""
+"""Chains of writes that one plan cannot write, and plans that read nodes that may be removed."""
 
 import numpy as np
 import onnx_ir as ir
