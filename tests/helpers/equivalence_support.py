@@ -58,7 +58,7 @@ def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
 
 
 def _built(model: onnx.ModelProto) -> tuple[World, Builder, Graph, Scope, Scope]:
-    """Return a model as the second mind reads it: its values, inputs first."""
+    """Return a model as the second judge reads it: its values, inputs first."""
     world = World()
     builder = Builder(world)
     graph = read(model)
@@ -75,7 +75,7 @@ def assert_follows(
     opset: int = 18,
     more: Callable[[World], list[Term]] = lambda _: [],
 ) -> None:
-    """Check what the second mind says of a model against a run; ``more`` are facts besides."""
+    """Compare what the second judge knows of a model with a run; ``more`` are facts besides."""
     model = parse(text, opset)
     expected = run(model, feed)
     with deep():
