@@ -21,6 +21,7 @@ from onnx_scatterx.optimizer.transforms.fold_sizes import FixSizes
 from onnx_scatterx.options import DEFAULTS, Options
 
 __all__ = [
+    "CancelTransposes",
     "DropDefaultReductions",
     "DropOverwrittenUpdates",
     "FixSizes",
@@ -120,6 +121,28 @@ class SimplifyGathers(_OnePass):
 
 class ShortenShapeComputations(_OnePass):
     """Removes computations of sizes that another tensor already holds."""
+
+
+class CancelTransposes(_OnePass):
+    """Removes pairs of transposes that undo each other, of which ``LowerScatters`` wrote one.
+
+    >>> from onnx_scatterx import Target
+    >>> model = ir.from_onnx_text('''<ir_version: 11, opset_import: ["" : 24]>
+    ...     cache (float[2, 5, 3] x, int64 at, float[2, 2, 3] u) => (float[2, 5, 3] y)
+    ...     <int64[2, 1] rows = {0, 1}> {
+    ...         t = Transpose <perm = [1, 0, 2]> (x)  v = Transpose <perm = [1, 0, 2]> (u)
+    ...         i = Add (rows, at)  s = ScatterND (t, i, v)
+    ...         y = Transpose <perm = [1, 0, 2]> (s) }''')
+    >>> target = Target("caches", extra=frozenset({"TensorScatter"}))
+    >>> LowerScatters(target=target)(model).modified
+    True
+    >>> [node.op_type for node in model.graph if node.op_type.startswith("T")]
+    ['Transpose', 'Transpose', 'TensorScatter', 'Transpose', 'Transpose']
+    >>> CancelTransposes()(model).modified
+    True
+    >>> [node.op_type for node in model.graph if node.op_type.startswith("T")]
+    ['TensorScatter']
+    """
 
 
 class FoldSizes(_OnePass):

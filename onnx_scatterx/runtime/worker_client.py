@@ -16,7 +16,7 @@ from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.runtime.session import needed
-from onnx_scatterx.system.child import Answer, Child, Closing, Failure
+from onnx_scatterx.system.child import Child, Closing, Failure, Reply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
 
@@ -89,10 +89,10 @@ class Runner(Closing):
         """Wait until the model is loaded, the second time if `fused`; return the error, if any."""
         if fused:
             answer = self._ask({**self._request, "optimize": True}, [], timeout)
-            self._is_fused = isinstance(answer, Answer)
+            self._is_fused = isinstance(answer, Reply)
         else:
             answer = self._process.receive(timeout)
-            self._loaded = isinstance(answer, Answer)
+            self._loaded = isinstance(answer, Reply)
         return answer if isinstance(answer, Failure) else None
 
     def reload(self, timeout: float, *, fused: bool = False) -> Failure | None:
@@ -133,7 +133,7 @@ class Runner(Closing):
 
     def _ask(
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
-    ) -> Answer | Failure:
+    ) -> Reply | Failure:
         """Exchange messages with the process, which is started again if it died."""
         if not self._loaded:
             failure = self.reload(timeout)

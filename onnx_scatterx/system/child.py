@@ -79,7 +79,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What the process replied."""
 
     content: Mapping[str, Any]
@@ -157,7 +157,7 @@ class Child(Closing):
         *,
         timeout: float | None = None,
         progress: Progress | None = None,
-    ) -> Answer | Failure:
+    ) -> Reply | Failure:
         """Send a request, and return the answer to it, for which seconds may be limited."""
         self.send(request, tensors)
         return self.receive(timeout, progress)
@@ -170,7 +170,7 @@ class Child(Closing):
 
     def receive(
         self, timeout: float | None = None, progress: Progress | None = None
-    ) -> Answer | Failure:
+    ) -> Reply | Failure:
         """Return the answer to the earliest unanswered request."""
         late = threading.Event()
 
@@ -198,7 +198,7 @@ class Child(Closing):
                 timer.cancel()
         if "error" in content:
             return Failure("error", one_line(content["error"]))
-        return Answer(content, tensors)
+        return Reply(content, tensors)
 
     def _last_words(self, status: int) -> str:
         self._log.seek(0, os.SEEK_END)

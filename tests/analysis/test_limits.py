@@ -225,7 +225,7 @@ g (float[N, 4] x, float[M, 4] u, float[8, 4] a, float[2, 4] b) => (float[N, 4] y
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_spent_scatter_is_kept_alone(first: bool) -> None:
-    """The other one goes, wherever it stands."""
+    """The other scatter is removed, whether it comes first or last."""
     easy = "z = ScatterND (a, rows, b)"
     text = TWO.replace("EASY", easy if first else "").replace("LATER", "" if first else easy)
     model = onnx.parser.parse_model(text)

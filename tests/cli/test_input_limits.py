@@ -40,7 +40,7 @@ ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
     ],
 )
 def test_negative_sizes(shape: str, tmp_path: Path) -> None:
-    """Where a size would be negative, the node does not run, and nothing is said of it."""
+    """If a size would be negative, the node does not run, and the report has no entry for it."""
     text = f"""g (float[4] x) => (float[M] y)
         <int64[1] n = {{-3}}, int64[1] one = {{1}}, int64[2] p = {{-2, -2}}>
         {{ {shape} y = ScatterND(x, s, x) }}"""

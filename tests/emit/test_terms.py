@@ -1,4 +1,4 @@
-"""Terms that are written as nodes have their value, and take as many nodes as was said."""
+"""Terms that are written as nodes have their value, and take as many nodes as were counted."""
 
 import random
 from collections.abc import Iterator

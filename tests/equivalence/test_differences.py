@@ -104,7 +104,7 @@ def test_what_differs_is_never_proven(name: str) -> None:
 
 
 def test_contradictory_facts_prove_nothing() -> None:
-    """A model that runs on no input is the same as everything, and that is not said."""
+    """If no input satisfies the facts, everything could be proven; the answer is "unknown"."""
     never = """g (float[3] x) => (float[A] z) <int64[1] s = {5}> { z = Reshape(x, s) }"""
     found = proof_of(never, "g (float[3] x) => (float[A] z) { z = Neg(x) }")
     assert found.kind == "unknown"

@@ -1,4 +1,4 @@
-"""Each operator of the second mind, at small sizes, against ONNX Runtime."""
+"""Each operator as the second judge defines it, at small sizes, against ONNX Runtime."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Whatever ONNX Runtime runs must be possible: small random models, of sizes from 0 on.
 
-What is taken as a fact of a model must hold on each run of it, and what is said of each value must
-be what the run gave.
+A fact that is taken from a model must hold on each run of it, and the term of each value must have
+the value that the run gave.
 """
 
 import itertools

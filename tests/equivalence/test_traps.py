@@ -1,4 +1,4 @@
-"""Pairs that differ only where one looks twice: none of them may be proven."""
+"""Pairs that differ in a detail that is easily overlooked: none of them may be proven."""
 
 import onnx
 import pytest

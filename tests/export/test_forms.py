@@ -1,4 +1,4 @@
-"""Which operators a scattering or gathering is written with: the fewest that say it."""
+"""The operators that a scattering or gathering is written with: as few as possible."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A part of a model says the same of its scatter as the whole, and tells nothing else."""
+"""The report on a scatter is the same for the extracted part, which holds nothing private."""
 
 from dataclasses import replace
 from pathlib import Path

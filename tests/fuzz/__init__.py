@@ -1,4 +1,4 @@
-"""Fuzzing with mutants of real exports: what is optimized must go on giving the same.
+"""Fuzzing with mutants of real exports: an optimized mutant must give the same results.
 
 ``mutations`` changes a model a little (``inner``, ``nesting``, ``interface``). ``trial`` runs a
 mutant before and after ``optimize`` in ONNX Runtime, with its own optimizations off and with its

@@ -1,4 +1,4 @@
-"""The second mind's operators held against ONNX Runtime, one run at a time.
+"""The second judge's operators compared with ONNX Runtime, one run at a time.
 
 A model is read with sizes and elements unknown. What a run was fed is then given as facts, and
 what it returned must follow from them: each dim, and each element of the output. Where the first
@@ -58,7 +58,7 @@ def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
 
 
 def _built(model: onnx.ModelProto) -> tuple[World, Builder, Graph, Scope, Scope]:
-    """Return a model as the second mind reads it: its values, inputs first."""
+    """Return a model as the second judge reads it: its values, inputs first."""
     world = World()
     builder = Builder(world)
     graph = read(model)
@@ -75,7 +75,7 @@ def assert_follows(
     opset: int = 18,
     more: Callable[[World], list[Term]] = lambda _: [],
 ) -> None:
-    """Check what the second mind says of a model against a run; ``more`` are facts besides."""
+    """Compare what the second judge knows of a model with a run; ``more`` are facts besides."""
     model = parse(text, opset)
     expected = run(model, feed)
     with deep():

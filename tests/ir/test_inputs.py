@@ -1,4 +1,4 @@
-"""Nodes of many inputs: all of them are changed at once."""
+"""Nodes with many inputs: one call changes all of them, in linear time."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Models are written whole or not at all, with their external data, and over nothing."""
+"""Models are written whole or not at all, with external data, never over a file that was read."""
 
 import os
 from pathlib import Path

@@ -83,6 +83,13 @@ def test_the_node_is_named() -> None:
     onnx_scatterx.optimize(model, fix={"N": 8, "M": 3})
 
 
+def test_a_node_that_fails_at_any_sizes_is_a_wrong_export() -> None:
+    model = parse("g (float[N, 5] x, float[3, 4] u) => (float[3, 4] y) { y = Add (x, u) }")
+    told = r"the model fails at any sizes, so its export is wrong; .*: the node y .* \[N, 5\] and"
+    with pytest.raises(ScatterXError, match=told):
+        onnx_scatterx.optimize(model, fix={"N": 3})
+
+
 def test_nodes_that_need_not_run_are_not_named() -> None:
     """A branch that may not be taken, and a node that nothing reads."""
     model = parse("""g (float[N] x, bool c) => (float[N] y) <float[3] k = {1, 2, 3}> {

@@ -1,4 +1,4 @@
-"""Quantization: what is called exact gives every integer back."""
+"""Quantization: if it is called exact, each integer is the same after both quantizers."""
 
 import numpy as np
 import onnx_ir as ir

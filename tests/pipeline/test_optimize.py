@@ -33,6 +33,17 @@ def test_verify() -> None:
     assert default.accepted == verifying.SAMPLES
 
 
+def test_the_repr_is_one_line(tmp_path: Path) -> None:
+    """What was done, for which target, and the file, if there is one."""
+    result = onnx_scatterx.optimize(parse(ROW), target="qnn, add = ['NonZero']")
+    done = result.report.summary()
+    assert done.startswith("1 of 1 scatters removed")
+    assert repr(result) == f"<Result: {done}, target \"qnn, add = ['NonZero']\">"
+    onnx.save(parse(ROW), tmp_path / "row.onnx")
+    result = onnx_scatterx.optimize(tmp_path / "row.onnx")
+    assert repr(result).endswith(f", target 'scatterx', from {str(tmp_path / 'row.onnx')!r}>")
+
+
 def test_what_is_assumed_is_verified() -> None:
     found = onnx_scatterx.optimize(
         parse(AT_RUN), verify={"samples": 4}, assume=["N >= 3"]

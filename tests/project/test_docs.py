@@ -19,7 +19,8 @@ from tests.helpers.support import parse
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))
-PAGES = [*DOCS, *sorted((ROOT / ".github").glob("*.md"))]
+FOLDERS = (".", ".github", ".github/ISSUE_TEMPLATE", "custom_ops", "models")
+PAGES = [*DOCS, *(page for name in FOLDERS for page in sorted((ROOT / name).glob("*.md")))]
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
@@ -30,10 +31,21 @@ def test_examples(path: Path) -> None:
     assert not failures
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links(path: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)[)#]", CODE.sub("", path.read_text(encoding="utf-8")))
+    """The files that a page links exist, and the headings in them."""
+    text = CODE.sub("", path.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)#:]+)[)#]", text)
     assert [link for link in links if not (path.parent / link).exists()] == []
+    anchors = re.findall(r"\]\(((?:[^)#:]+\.md)?)#([^)]+)\)", text)
+    assert [(p, a) for p, a in anchors if a not in headings(path.parent / p if p else path)] == []
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    lines = re.findall(r"^#+ (.*)", CODE.sub("", page.read_text(encoding="utf-8")), re.M)
+    shown = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line).strip().lower() for line in lines]
+    return {re.sub(r"[^\w -]", "", line).replace(" ", "-") for line in shown}
 
 
 def test_the_site_has_every_page() -> None:

@@ -34,6 +34,18 @@ def texts() -> Iterator[Path]:
                 yield path
 
 
+def test_what_lints_and_types_is_pinned() -> None:
+    """In one place: the hooks before a commit take the tools of the development environment."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pinned = [
+        need.split("==")[0] for need in project["optional-dependencies"]["dev"] if "==" in need
+    ]
+    assert {"import-linter", "mypy", "ruff"} <= {*pinned}
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert hooks.count("- id: ") == hooks.count("language: system") > 3
+    assert hooks.count("- repo: ") == hooks.count("- repo: local")
+
+
 def test_the_rules_are_a_folder_of_the_package() -> None:
     link = ROOT / "onnx_scatterx" / "rewrites"
     assert link.is_dir()

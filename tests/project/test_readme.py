@@ -90,6 +90,8 @@ def test_the_known_models_are_those_of_the_page() -> None:
     table = README.split("\n## Known models")[1].split("\n## ")[0].replace("**", "")
     told = [row.split(" | ") for row in re.findall(r"^\| (\w.*) \|$", table, re.M)[1:]]
     assert [row[0].split()[0].strip(",") for row in told] == list(KNOWN)
+    (exports,) = re.findall(r"has (\d+) exports with their versions", README)
+    assert f"files are optimized, of {exports} exports\n" in page
     for (_, before, *left, seconds), name in zip(told, KNOWN.values(), strict=True):
         _, scatters, _, times, _, runs = rows[name].split(" | ")
         plain, *others = [cell.split(" → ") for cell in scatters.split(" / ")]

@@ -1,4 +1,4 @@
-"""The piece of graph around a scatter: what went together, and what stands there now."""
+"""The piece of graph around a scatter: the nodes that were removed, and the new ones."""
 
 from collections import Counter
 from typing import Any

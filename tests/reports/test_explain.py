@@ -1,4 +1,4 @@
-"""Explain says what each scatter is, in words that hold, for every scatter."""
+"""What `explain` prints is true, for every scatter of the example models."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""dense_write: every position looks its update up among all of them."""
+"""dense_write: every position is compared with the positions of all updates, and reads its own."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""window: a write of n rows from a position that only the run knows is a Gather of rows."""
+"""window: a write of n rows from a start known only at run time is a Gather of rows."""
 
 from itertools import product
 from typing import Any

@@ -1,4 +1,4 @@
-"""frames: overlapping frames are added block by block, each block of them in one piece."""
+"""frames: overlapping frames are added block by block, with one Add for a block of all frames."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""start_value: one number is written to where the next write starts, and nothing else is read."""
+"""start_value: a write of one number becomes the start value of the write that reads it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ifs of which the condition is known, around scatters: the branch stands in their place."""
+"""An If with a known condition around scatters is replaced by the branch that is taken."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""Chains of writes that cannot be said in one piece, and plans that read what may go."""
+"""Chains of writes that one plan cannot write, and plans that read nodes that may be removed."""
 
 import numpy as np
 import onnx_ir as ir
@@ -12,7 +12,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import Feed
 from tests.helpers.support import assert_sound, f32, i64, optimize, parse, sample
 
-# Two boxes, of which only the run knows the order: [0:A, 0:B], then [C:C+D, E:E+F].
+# Two boxes whose order is known only at run time: [0:A, 0:B], then [C:C+D, E:E+F].
 UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e)
     => (float[6,6] y)
     <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
@@ -58,7 +58,7 @@ def test_boxes_in_no_known_order() -> None:
     assert_sound(UNORDERED, *feeds, _boxes(6, 6, 2, 3, 0, 6), _boxes(1, 2, 4, 2, 5, 1), left=0)
 
 
-# Positions that only the run knows, one after the other.
+# Positions known only at run time, one after the other.
 GREEDY = """g (float[4,5] x, float[4] p, float[4] q, float[5] u) => (float[4,5] y)
     <float[1,5] zeros = {0.0, 0.0, 0.0, 0.0, 0.0}, int64[1] axis = {0}> {
     i = ArgMax <axis = 0, keepdims = 1> (p)

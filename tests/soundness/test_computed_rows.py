@@ -1,7 +1,7 @@
 """Indices computed from sizes: right at every size, those included at which a slice clamps.
 
 Each case computes rows `r` of `x`, whose first size is `n`, from the model's own arithmetic. The
-updates are numbered, so that an update that goes astray or wins wrongly shows.
+updates are numbered, so that one in a wrong place, or a wrong one of two, is found.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Ranks that hang on a size: negative axes of tensors without elements, a Squeeze of all ones."""
+"""Ranks that depend on a size: negative axes of tensors without elements, a Squeeze of all ones."""
 
 import onnx
 import onnx_ir as ir

@@ -155,7 +155,7 @@ def test_other_frames_stay(at: str, flat: bool) -> None:
 
 
 def test_frames_in_some_rows_and_twice_in_each() -> None:
-    """Fewer rows than the data has are its first rows; two that go to the same row stay."""
+    """Fewer rows than the data has are its first rows; two writes to one row are kept."""
     fewer = in_one_dim(4, 8, "add", "float").replace("float v)", "float v, float[A] a)")
     fewer = fewer.replace(
         "x = Expand (v, sizes)",

@@ -1,4 +1,4 @@
-"""Scatters of a number into nothing but that number: they go, whatever the indices are."""
+"""A scatter of one number into data of the same number is removed, whatever its indices are."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rows that are repeated as often as the run says, and written to the front of others."""
+"""Rows repeated by counts known only at run time, and written over the first rows of data."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Where the indices of a lookup are read from, and how: columns, products, other orders, none."""
+"""Indices in every form that positions are compared with: columns, products, orders, none."""
 
 import math
 

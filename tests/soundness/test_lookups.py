@@ -1,4 +1,4 @@
-"""Indices that only the run knows, where a target allows positions times updates."""
+"""Indices known only at run time, for targets that may compare every position with every update."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Updates that are almost in the order of a mask's true elements, or almost where it says."""
+"""Updates almost in the order of a mask's true elements, or almost at their positions."""
 
 import numpy as np
 import pytest

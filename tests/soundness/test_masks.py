@@ -1,4 +1,4 @@
-"""Masked writes: what is overwritten never shows, what is kept keeps every bit."""
+"""Masked writes: overwritten elements have no effect, and kept elements keep every bit."""
 
 import numpy as np
 import pytest

@@ -127,7 +127,7 @@ def test_which_codes_a_cast_to_a_wider_type_and_back_changes(
 
 
 def all_codes(kind: str) -> dict[str, Codes]:
-    """Every code among the data that stay, and every code among the updates."""
+    """Every code is among the data that are kept, and every code among the updates."""
     n = count(kind)
     codes = np.arange(n, dtype=np.uint8)
     x = np.stack([codes, codes], axis=0)[..., None]

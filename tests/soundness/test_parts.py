@@ -1,4 +1,4 @@
-"""Scatters that run over a part of an axis as it is: on that part alone other rules hold."""
+"""Scatters that write a part of an axis in order: for that part alone, other rules have plans."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_parts_of_two_axes() -> None:
 
 
 def test_rows_behind_others() -> None:
-    """Row 2 + k of the data takes an update at one column that only the run knows."""
+    """Row 2 + k of the data takes an update at one column that is known only at run time."""
     model = """g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y)
         <int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] last = {-1},
          int64[4] pads = {2, 0, 3, 0}> {

@@ -1,4 +1,4 @@
-"""Writes in the order of a sort: undone by the inverse order, where it keeps all elements."""
+"""Writes in the order of a sort are a Gather in the inverse order, if it keeps all elements."""
 
 import numpy as np
 import pytest

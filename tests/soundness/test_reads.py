@@ -1,4 +1,4 @@
-"""Reads by index become slices of what they read, bit for bit, or stay."""
+"""Reads by index become slices of what they read, bit for bit, or are kept."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""One position per row, known only when the model runs: from either end, at any size, every bit."""
+"""One position per row, known only at run time: from either end, at any size, equal in all bits."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A signal is divided by the sum of its windows wherever that is not 0, as speech models end."""
+"""The end of speech models: a signal is divided by the sum of its windows where that is not 0."""
 
 import pytest
 

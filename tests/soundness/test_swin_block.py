@@ -1,4 +1,4 @@
-"""A block of shifted windows on images of any size: padded, masked, cut into windows, and back."""
+"""A Swin block on images of any size: padded, masked, cut into shifted windows, put together."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Updates that were flattened: the scatter is one of what they were, in row-major order."""
+"""Flattened updates: the scatter writes the tensor before the Reshape, in row-major order."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Rows from a position on that only the run knows: around both ends, none, all, more than all."""
+"""Writes of rows from a start known only at run time: at both ends, of no row, of all, of more."""
 
 import numpy as np
 import pytest

@@ -31,7 +31,7 @@ from tests.helpers.support import assert_sound, i64, parse, sample
 
 EXAMPLES = int(os.environ.get("EXAMPLES", scaled(100)))
 
-# Rows of z are written; which ones hangs on whether a sum or product with the size n wraps.
+# Rows of z are written; which ones depends on whether a sum or product with the size n wraps.
 WRITTEN = """g (float[N] x, float[M] z, float[2,2] u) => (float[M] y)
     <int64[2,2] c = {9223372036854775807, 7, 4611686018427387904, -9223372036854775808},
      int64[2,2] j = {0, 2, 4, 6}, int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {

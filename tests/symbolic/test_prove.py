@@ -250,7 +250,7 @@ def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pieces(k: int) -> list[tuple[Facts, Term]]:
-    """Return what is to be proven whatever order the cases come in: their order hangs on k."""
+    """Return terms to prove with their cases in any order, which depends on k."""
     t, u = size(f"prove.t{k}"), size(f"prove.u{k}")
     a = element(f"prove.a{k}", (), name="a")
     x = [element(f"prove.x{k}", (i,), name="x") for i in range(6)]

@@ -1,4 +1,4 @@
-"""Commands that are told to end, or whose process is killed: nothing goes on, nothing is left."""
+"""Commands that get a signal, or whose process is killed: no process and no file is left."""
 
 import os
 import signal

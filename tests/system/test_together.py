@@ -119,7 +119,7 @@ def no_link(source: Any, place: Any, **_: Any) -> None:
 
 
 def test_a_copy_of_an_old_output_keeps_its_weights(tmp_path: Path) -> None:
-    """The data file that a copy refers to stays when the output is written anew."""
+    """The data file that a copy refers to is kept when the output is written again."""
     out = tmp_path / "out.onnx"
     command = ["-o", str(out), "-q", "--save-as-external-data"]
     for scale in 1, 2, 2, 3, 1:

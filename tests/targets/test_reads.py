@@ -19,7 +19,7 @@ def operators(model: onnx.ModelProto) -> set[str]:
 
 @pytest.mark.parametrize(("lacking", "left"), [("Gather", {"GatherND"}), ("GatherND", {"Gather"})])
 def test_only_what_is_lacking(lacking: str, left: set[str]) -> None:
-    """Others stay, and so does everything if the target has all."""
+    """Other reads are kept; all are, if the target has the operators of all."""
     model = parse(BOTH)
     result = onnx_scatterx.optimize(model, target=f'standard, avoid = ["{lacking}"]')
     assert operators(result.model) & {"Gather", "GatherND"} == left

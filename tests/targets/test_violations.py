@@ -120,7 +120,7 @@ def test_an_avoided_operator_is_not_on_the_host() -> None:
 
 @pytest.mark.parametrize("name", ["qnn", "rknn", "sophgo", "standard, static_only = true"])
 def test_no_form_makes_a_size_that_only_the_run_knows(name: str) -> None:
-    """For a device, a window from a start of the run is no Slice, whose size would hang on it."""
+    """For a device, a window from a start known at run time is not a Slice of unknown size."""
     text = """g (float[8, 2] x, int64[1] at, float[3, 2] u) => (float[8, 2] y)
         <int64[3] r = {0, 1, 2}, int64[1] last = {-1}> {
             rows = Add (at, r)  i = Unsqueeze (rows, last)  y = ScatterND (x, i, u) }"""

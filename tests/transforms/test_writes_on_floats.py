@@ -32,7 +32,7 @@ def test_scales_of_blocks_are_left_alone() -> None:
 
 
 def kept(text: str, why: FloatReason, opset: int = 18) -> None:
-    """A scatter stays, as ONNX Runtime would not compute the same without it."""
+    """Check that a scatter is kept, as ONNX Runtime would compute something else without it."""
     model = parse(text, opset, 10)
     assert_sound(model, *feeds(model, 0, 1), left=1)
     (entry,) = onnx_scatterx.inspect(model, target="standard").scatters

@@ -8,7 +8,6 @@ everything by chance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -19,11 +18,9 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, DimOf
-from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.optimizer.assumptions.clauses import at_sizes, equalities
+from onnx_scatterx.optimizer.assumptions.clauses import equalities
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor, template
-from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
@@ -31,10 +28,15 @@ from onnx_scatterx.optimizer.reports.shown_boxes import value_at
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
-from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes, write_sizes
+from onnx_scatterx.optimizer.transforms.write_sizes import (
+    WRONG,
+    WriteSizes,
+    analysis_at,
+    failure_at_any_sizes,
+    write_sizes,
+)
 
 _STEPS = (32, 16, 8, 4, 2, 1)
-_WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=True"
 _READINGS = 24  # of the model, at sizes that the facts allow
 _NODES = 8_000  # that all readings together visit
 
@@ -114,18 +116,9 @@ def _is_batch(name: str) -> bool:
     return "batch" in name.lower() or name.lower() == "b"
 
 
-def _analysis(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
-    return ModelAnalysis(
-        model,
-        distrust_dims=settings.given["distrust_dims"],
-        assumed=at_sizes(settings.assumed, fixed),
-        learn=learn_bounds,
-    )
-
-
 def _facts(model: ir.Model, settings: Settings) -> list[Term]:
     """Return the terms that are never negative if the model runs."""
-    found = _analysis(model, settings, FixedSizes({}, {}))
+    found = analysis_at(model, settings, FixedSizes({}, {}))
     return list(found.knowledge.scopes[model.graph].facts.known())
 
 
@@ -157,7 +150,7 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
         fix = {**(settings.given["fix"] or {}), **numbers}
         fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
         write_sizes(copy, fixed)
-        knowledge = _analysis(copy, settings, fixed).knowledge
+        knowledge = analysis_at(copy, settings, fixed).knowledge
     except ScatterXError as error:  # a size would be negative, or is promised to be another
         return Failure("?", "", str(error))
     failure = first_failure(copy.graph, knowledge)
@@ -208,11 +201,9 @@ class SizeAdvice:
         found = fitting_sizes(model, settings)
         name = settings.target.name
         if isinstance(found, Failure):
-            with suppress(LimitError):
-                known = _analysis(copy, settings, FixedSizes({}, {})).knowledge
-                failure = first_failure(copy.graph, known)
-                if failure is not None:  # at any sizes: no numbers help
-                    return cls(name, "", None, failure)
+            failure = failure_at_any_sizes(copy, settings)
+            if failure is not None:  # no numbers help
+                return cls(name, "", None, failure)
             return cls(name, options, None, found)
         printable = bool(found) and all(n.isprintable() for n in found)
         return cls(name, options, Change(fix=found) if printable else None)
@@ -220,7 +211,7 @@ class SizeAdvice:
     def advice(self, given: Command) -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options."""
         if not self.options:
-            why = f"{_WRONG.format('at any sizes')}: {self.failure}"
+            why = WRONG.format("at any sizes", self.failure)
             return () if self.failure is None else (Advice((), why, ""),)
         why = f"the target {self.target} wants all sizes as numbers"
         if self.change is not None:
@@ -228,5 +219,5 @@ class SizeAdvice:
             return (Advice((), why, "", (way,), verb="fixed"),)
         missing = f"{self.options}, with numbers at which the model runs"
         if self.failure is not None:
-            missing += f"; {_WRONG.format('at all numbers that were tried')}: {self.failure}"
+            missing += f"; {WRONG.format('at all numbers that were tried', self.failure)}"
         return (Advice((), why, missing),)

@@ -113,11 +113,15 @@ class Result(Generic[M]):
 
     """
 
-    model: M = field(repr=False)  # a notebook asks for the text of all that it shows
+    model: M
     report: Report
     source_path: Path | None = None
-    read: Files = field(default_factory=dict, repr=False)
+    read: Files = field(default_factory=dict)
     verification: Verification | None = None
+
+    def __repr__(self) -> str:  # short: a notebook asks for the text of all that it shows
+        source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
+        return f"<Result: {self.report.summary()}, target {self.report.target!r}{source}>"
 
     def __str__(self) -> str:
         return str(self.report)

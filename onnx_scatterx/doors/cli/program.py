@@ -47,7 +47,10 @@ def complete(parser: argparse.ArgumentParser) -> None:
     passes = _from("optimizer.pipeline", lambda m: [step.name for step in m.PIPELINE])
     consumers = _from("doors.devices.registry", lambda m: m.consumer_names())
     known = {
-        "target": lambda prefix, **_: [*targets(), *vendors(), *profiles(prefix)],
+        "target": lambda prefix, **_: [
+            *(*targets(), *profiles(prefix)),
+            *(prefix + v[len(prefix) :] for v in vendors() if v.startswith(prefix.lower())),
+        ],
         **dict.fromkeys(("model", "models", "like"), models),
         **dict.fromkeys(("passes", "print_after"), passes),
         **dict.fromkeys(("consumers", "check_with"), consumers),
@@ -83,7 +86,10 @@ def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     return [str(node.name or node.outputs[0].name) for node in nodes]
 
 
-_PAGES = "docs/index.md in the sources; docs/command_line.md has all options"
+_MORE = """more:
+  onnx-scatterx explain MODEL NODE  why a scatter is kept
+  onnx-scatterx targets NAME        what a chip takes
+  README.md, in the sources         leads to all pages"""
 _NODE = "model.onnx node_ScatterND_67"
 _COMMANDS: dict[Any, tuple[str, str]] = {
     cli_optimize: ("write a model without its scatters", "model.onnx -o new.onnx --verify"),
@@ -165,8 +171,8 @@ def _parser() -> Parser:
     parser = Parser(
         prog="onnx-scatterx",
         description="Removes scatter nodes from ONNX models, if the result is proven equal.",
-        epilog=_epilog("inspect model.onnx --target CHIP")
-        + "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
+        epilog=f"{_MORE}\n\n{_epilog('inspect model.onnx --target CHIP')}"
+        "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=Version, help="print the version and exit")
@@ -188,7 +194,7 @@ def _parser() -> Parser:
 
 
 def _epilog(example: str) -> str:
-    return f"pages: {_PAGES}\n\nexample:\n  onnx-scatterx {example}"
+    return f"example:\n  onnx-scatterx {example}"
 
 
 class Parser(argparse.ArgumentParser):

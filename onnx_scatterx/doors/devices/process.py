@@ -17,8 +17,7 @@ import numpy as np
 from onnx_scatterx.doors.devices import child
 from onnx_scatterx.doors.devices.adapter import Answer
 from onnx_scatterx.errors import MissingConsumerError, one_line
-from onnx_scatterx.system.child import Answer as Reply
-from onnx_scatterx.system.child import Child, Closing, Failure
+from onnx_scatterx.system.child import Child, Closing, Failure, Reply
 from onnx_scatterx.system.scratch import scratch
 
 LIMIT = 300.0

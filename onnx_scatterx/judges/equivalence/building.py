@@ -24,9 +24,9 @@ from onnx_scatterx.judges.equivalence.core.reading import (
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, constant
 from onnx_scatterx.judges.equivalence.core.terms import (
     LARGEST_SIZE,
-    LimitError,
     Term,
     UnsupportedError,
+    WorkSpentError,
     apply,
     variable,
 )
@@ -218,7 +218,7 @@ class Builder:
                 return scatterx(node, inputs, self.world)
             if operator is not None:
                 return operator(node, inputs, self.world)
-        except LimitError:
+        except WorkSpentError:
             raise
         except _INVALID as error:
             reason = f"{node.op}, which is not valid: {type(error).__name__}"

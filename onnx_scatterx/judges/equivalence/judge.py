@@ -21,7 +21,7 @@ from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
-from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Answer
+from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, share
 from onnx_scatterx.judges.equivalence.core.types import sort_of
@@ -34,7 +34,7 @@ _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
 
 
 @dataclass(frozen=True)
-class Cut:
+class PairedValue:
     """A value that both models name and compute in different ways."""
 
     value: str
@@ -52,9 +52,9 @@ class Judgement:
     """
 
     outputs: dict[str, Comparison]
-    regions: list[Cut]
+    regions: list[PairedValue]
     owed: list[tuple[str, Comparison]]
-    facts: Answer
+    facts: Decision
     assumed: tuple[str, ...]
     world: World
     inputs: Scope
@@ -145,7 +145,7 @@ def _judge(
     )
 
 
-def _possible(world: World, sizes: list[Term]) -> Answer:
+def _possible(world: World, sizes: list[Term]) -> Decision:
     """Return whether all facts can hold at once ("refuted": they can); if hard, try some sizes."""
     solver = world.solver  # with some extra work, since nothing counts without it
     solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
@@ -172,7 +172,7 @@ class Trial:
     first: Scope
     second: Scope
     pairs: Mapping[str, str]
-    regions: list[Cut] = field(default_factory=list)
+    regions: list[PairedValue] = field(default_factory=list)
     owed: list[tuple[str, Comparison]] = field(default_factory=list)
     _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
     _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -199,7 +199,7 @@ class Trial:
             if mine is None or theirs is None or mine is theirs:
                 continue
             answer = self._tried(theirs, mine)
-            self.regions.append(Cut(name, answer))
+            self.regions.append(PairedValue(name, answer))
             if answer:
                 self.second[name] = theirs
 

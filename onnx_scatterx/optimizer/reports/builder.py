@@ -30,7 +30,7 @@ from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
-"""The assumption on sizes that only the run knows (``overflow.AXIS_LIMIT``)."""
+"""The assumption on sizes that are known only at run time (``overflow.AXIS_LIMIT``)."""
 
 
 @dataclass(frozen=True, eq=False)

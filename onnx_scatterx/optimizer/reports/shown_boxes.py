@@ -1,8 +1,8 @@
 """The boxes that a scatter writes, or a gather reads, at example sizes.
 
-The examples are numbers for what only the run knows, for a picture: all that is known of them
-holds. A term over sizes and coordinates has a value there; a term over the elements of a tensor
-has none.
+The examples are numbers for what is known only at run time, for a picture: all that is known of
+them holds. A term over sizes and coordinates has a value there; a term over the elements of a
+tensor has none.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _runs(cells: set[Numbers]) -> Iterator[Spans]:
 
 
 def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:
-    """Yield numbers for all that only the run knows, which all known facts allow."""
+    """Yield numbers for all that is known only at run time, which all known facts allow."""
     terms = (*access.data_shape, *access.shape, *access.index_exprs)
     leaves = sorted(frozenset[Symbol]().union(*(t.leaves() for t in terms)), key=lambda s: s.mark())
     if any(part.coords for leaf in leaves for part in leaf.parts):

@@ -97,17 +97,14 @@ def _content(value: ir.Value, fixed: Collection[ir.Value]) -> object:
 
 
 class CancelTransposes(Pass):
-    """Makes the readers of such a pair read its input.
-
-    If it runs alone, no node is new, and nothing changes.
-    """
+    """Makes the readers of such a pair read its input, if one of the two replaces a scatter."""
 
     def run(self, job: Job) -> bool:
-        graphs = [outcome.graph for outcome in job.outcomes]
+        graphs = list(all_graphs(job.model))
         new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
         before = sum(len(g) for g in graphs)
         for node in new:
-            if node.op_type != "Transpose" or node.graph is None:
+            if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
                 continue
             _cancel(node, new)
             readers = [use.node for v in node.outputs for use in v.uses()]

@@ -11,16 +11,23 @@ The shapes that an exporter declares of values other than inputs are not checked
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
+from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.optimizer.assumptions.clauses import at_sizes
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of
-from onnx_scatterx.optimizer.lift.first_failure import first_failure
+from onnx_scatterx.optimizer.lift.bounds import learn_bounds
+from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
 from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import LimitError
 from onnx_scatterx.optimizer.transforms.job import Job, Pass
+
+WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=True: {}"
 
 
 def forget_declared(model: ir.Model, fixed: FixedSizes) -> None:
@@ -70,7 +77,7 @@ def _forget(value: ir.Value, fixed: FixedSizes) -> None:
 class WriteSizes(Pass):
     """Writes the sizes of the settings; does nothing if they fix none.
 
-    Raises ScatterXError if a node cannot run at these sizes.
+    Raises ScatterXError if a node cannot run at these sizes, or at any.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4] x, float[N, M] u) => (float[N, 4] y) { y = Neg (x) }''')
@@ -88,11 +95,37 @@ class WriteSizes(Pass):
     def run(self, job: Job) -> bool:
         settings = job.settings
         found = settings.fixed_in(job.model)
+        exported = [(value, value.shape) for value in job.model.graph.inputs]
         changed = write_sizes(job.model, found)
         failure = first_failure(job.model.graph, job.analysis.knowledge) if changed else None
         if failure is not None:
-            raise ScatterXError(f"at the fixed sizes ({found}) {failure}")
+            for value, shape in exported:
+                value.shape = shape
+            always = failure_at_any_sizes(job.model, settings)
+            raise ScatterXError(
+                f"at the fixed sizes ({found}) {failure}"
+                if always is None
+                else WRONG.format("at any sizes", always)
+            )
         return changed
+
+
+def analysis_at(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
+    """Return the analysis of a model into which sizes were written."""
+    return ModelAnalysis(
+        model,
+        distrust_dims=settings.given["distrust_dims"],
+        assumed=at_sizes(settings.assumed, fixed),
+        learn=learn_bounds,
+    )
+
+
+def failure_at_any_sizes(model: ir.Model, settings: Settings) -> Failure | None:
+    """Return the first node that cannot run, whatever the sizes are, if one is known."""
+    with suppress(LimitError):
+        knowledge = analysis_at(model, settings, FixedSizes({}, {})).knowledge
+        return first_failure(model.graph, knowledge)
+    return None
 
 
 def write_sizes(model: ir.Model, fixed: FixedSizes) -> bool:

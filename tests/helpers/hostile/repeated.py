@@ -30,7 +30,7 @@ def _summed_often(count: int) -> onnx.ModelProto:
 
 @huge(16_000)
 def _unread(count: int) -> onnx.ModelProto:
-    """A node of many inputs that goes, because only indices are computed from it."""
+    """A node of many inputs that is removed, because only indices are computed from it."""
     sizes = [f"p{k} = Identity (n)" for k in range(count)]
     body = [*sizes, f"most = Max ({', '.join(f'p{k}' for k in range(count))})"]
     body += ["zeros = Mul (most, zero)", "rows = Reshape (zeros, minus)", *WRITE]

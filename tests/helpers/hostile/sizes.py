@@ -78,7 +78,7 @@ def _added(count: int) -> onnx.ModelProto:
 
 @hostile(14000)
 def _added_sizes(count: int) -> onnx.ModelProto:
-    """A chain of Adds, each of a number that only the run knows."""
+    """A chain of Adds, each of a number that is known only at run time."""
     inputs = ", ".join(f"int64 n{k}" for k in range(count))
     body = ["a0 = Identity (first)", *(f"a{k + 1} = Add (a{k}, n{k})" for k in range(count))]
     return model_of(

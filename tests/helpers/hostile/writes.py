@@ -19,7 +19,7 @@ def _scattered(count: int) -> onnx.ModelProto:
 
 @hostile(5000)
 def _scattered_somewhere(count: int) -> onnx.ModelProto:
-    """A chain of scatters, each of rows from a start that only the run knows."""
+    """A chain of scatters, each of rows from a start that is known only at run time."""
     body = [
         "y0 = Identity (x)",
         "s = Shape (u)",

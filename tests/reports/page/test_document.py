@@ -1,4 +1,4 @@
-"""The page: it stands by itself, says all that is asked of it, and is the same every time."""
+"""The page: it loads nothing, has all that it must show, and is the same in every run."""
 
 import base64
 import hashlib

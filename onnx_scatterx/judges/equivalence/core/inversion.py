@@ -29,7 +29,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     inside,
     within,
 )
-from onnx_scatterx.judges.equivalence.core.lookups import Inverse, Lookup, entry, inverted
+from onnx_scatterx.judges.equivalence.core.lookups import ConstantArray, Inverse, entry, inverted
 from onnx_scatterx.judges.equivalence.core.masks import View
 from onnx_scatterx.judges.equivalence.core.tensor import flattened, unflattened
 from onnx_scatterx.judges.equivalence.core.terms import (
@@ -161,7 +161,7 @@ class Inversion:
 
     def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
         """Take axes from lookups, at the coordinates that some columns give."""
-        lookups = [Lookup.of(t, "int64") for t in (inverse.last, *inverse.layers)]
+        lookups = [ConstantArray.of(t, "int64") for t in (inverse.last, *inverse.layers)]
         sizes = [integer(n) for n in inverse.sizes]
         extents = [integer(n) for n in inverse.extents]
         nowhere = integer(-1)

@@ -95,7 +95,7 @@ def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, byte
 
 
 @dataclass(frozen=True)
-class Lookup:
+class ConstantArray:
     """A flat constant that is looked up; two are equal if their types and bytes are."""
 
     dtype: str
@@ -103,12 +103,12 @@ class Lookup:
     array: np.ndarray = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, array: np.ndarray, dtype: str) -> Lookup:
+    def of(cls, array: np.ndarray, dtype: str) -> ConstantArray:
         """Return the lookup of an array."""
         return cls(dtype, bytes_of(array), array.ravel())
 
 
-def entry(lookup: Lookup, index: Term) -> Term:
+def entry(lookup: ConstantArray, index: Term) -> Term:
     """Return the element of a lookup at a flat index."""
     at = number(index)
     if at is not None:
@@ -151,7 +151,7 @@ def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
     flat = integer(0)
     for c, n in zip(left, rest.shape, strict=True):
         flat = flat * integer(n) + c
-    return entry(Lookup.of(rest, dtype), flat)
+    return entry(ConstantArray.of(rest, dtype), flat)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:

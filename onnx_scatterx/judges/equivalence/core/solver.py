@@ -16,7 +16,7 @@ import numpy as np
 import z3
 
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, TRUE, negation
-from onnx_scatterx.judges.equivalence.core.lookups import Lookup
+from onnx_scatterx.judges.equivalence.core.lookups import ConstantArray
 from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of, step, walk
 from onnx_scatterx.judges.equivalence.core.types import constant
 from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses, coordinates
@@ -135,7 +135,7 @@ class Encoder:
         return z3.Sum(*parts) if len(parts) > 1 else parts[0]
 
     def _lookup(self, term: Term, index: Any) -> Any:
-        lookup: Lookup = term.data
+        lookup: ConstantArray = term.data
         runs = _runs(lookup)
         if len(runs) > _RUNS:
             return self._function(self._name("lookup", lookup), index, sort=self._sort(term))
@@ -150,7 +150,7 @@ def _positive(term: Term) -> bool:
     return term.op == "integer" and bool(term.data > 0)
 
 
-def _runs(lookup: Lookup) -> list[int]:
+def _runs(lookup: ConstantArray) -> list[int]:
     """Return the starts of runs of equal elements."""
     array = lookup.array
     if array.dtype.kind == "f":
@@ -187,7 +187,7 @@ class Model:
 
 
 @dataclass
-class Answer:
+class Decision:
     """Z3's answer about a statement: perhaps a model if it may be wrong, or the limit reached."""
 
     status: Status
@@ -224,28 +224,28 @@ class Solver:
         goal: Term,
         hypotheses: Sequence[Term] = (),
         quick: bool = False,
-    ) -> Answer:
+    ) -> Decision:
         """Ask whether a statement follows from the facts and the hypotheses."""
         if goal is TRUE:
-            return Answer("proven")
+            return Decision("proven")
         if goal in self.facts or goal in hypotheses:
-            return Answer("proven")
+            return Decision("proven")
         return self._check([*hypotheses, negation(goal)], quick)
 
-    def against(self, goal: Term, wanted: Sequence[Term]) -> Answer:
+    def against(self, goal: Term, wanted: Sequence[Term]) -> Decision:
         """Ask for a counterexample to a statement under all facts: "refuted", with a model."""
         return self._check([negation(goal), *wanted], False, everything=True)
 
-    def satisfiable(self, wanted: Iterable[Term] = ()) -> Answer:
+    def satisfiable(self, wanted: Iterable[Term] = ()) -> Decision:
         """Ask whether all facts can hold at once: "refuted", with a model, if so."""
         return self._check(list(wanted), False, everything=True)
 
-    def _check(self, roots: list[Term], quick: bool, everything: bool = False) -> Answer:
+    def _check(self, roots: list[Term], quick: bool, everything: bool = False) -> Decision:
         if any(r is FALSE for r in roots):
-            return Answer("proven")
+            return Decision("proven")
         left = self.budget - self.spent
         if left <= 0:
-            return Answer("limit", limit="Z3's work for all questions")
+            return Decision("limit", limit="Z3's work for all questions")
         facts = list(self.facts) if everything else self._relevant(roots)
         self.collecting = True
         try:
@@ -253,7 +253,7 @@ class Solver:
         finally:
             self.collecting = False
         if FALSE in added or FALSE in facts:
-            return Answer("proven")
+            return Decision("proven")
         encode = Encoder()
         solver = z3.SimpleSolver(ctx=encode.context)
         solver.set("random_seed", 0)
@@ -270,11 +270,11 @@ class Solver:
         self.spent += max(_work(solver) - before, 1000)
         self.asked += 1
         if result == z3.unsat:
-            return Answer("proven")
+            return Decision("proven")
         if result == z3.sat:
             # A model keeps all of Z3's memory for the question, so most answers have none.
-            return Answer("refuted", Model(solver.model(), encode) if everything else None)
-        return Answer("limit", limit="Z3's work for one question")
+            return Decision("refuted", Model(solver.model(), encode) if everything else None)
+        return Decision("limit", limit="Z3's work for one question")
 
     def _relevant(self, roots: Sequence[Term]) -> list[Term]:
         """Return the facts that share unknowns with a question, directly or through other facts."""

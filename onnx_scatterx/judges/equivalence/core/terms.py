@@ -29,7 +29,7 @@ class UnsupportedError(Exception):
     """An operation that the judge does not model; the message names it."""
 
 
-class LimitError(UnsupportedError):
+class WorkSpentError(UnsupportedError):
     """The work that is allowed for a pair of models, or for one question, is spent."""
 
 
@@ -118,11 +118,11 @@ def share(part: int) -> Iterator[None]:
 
 
 def step(count: int = 1) -> None:
-    """Take some steps; LimitError if these are too many."""
+    """Take some steps; WorkSpentError if these are too many."""
     table = _now.get()
     table.left -= count
     if table.left < 0 and table is not _permanent:
-        raise LimitError(reached("steps in terms"))
+        raise WorkSpentError(reached("steps in terms"))
 
 
 def reached(limit: str) -> str:
