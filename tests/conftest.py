@@ -28,7 +28,7 @@ from tests.helpers import forked_worker
 from tests.helpers.examples import examples, is_full, scaled
 
 # Folders and files of tests of processes.
-_REAL_STARTS = {"batch", "devices", "runtime", "test_no_process.py", "test_stopping.py"}
+_REAL_STARTS = {"batch", "runtime", "test_no_process.py", "test_stopping.py"}
 _REAL_POOLS = {"batch", "test_no_process.py", "test_stopping.py"}
 
 settings.load_profile("daily")
