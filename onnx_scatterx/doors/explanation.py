@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
+import onnx_ir as ir
+
 from onnx_scatterx.doors.advice.advise import advise_on
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import fitting_sizes
@@ -60,10 +62,23 @@ def advise(
     settings = Settings.of(**options)
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
-        report, records = inspect_records(loaded, settings, details=False)
+        inspected = inspect_records(loaded, settings, details=False)
+        return advise_inspected(loaded, settings, inspected, command)
+
+
+@foreign_symbols()
+def advise_inspected(
+    model: ir.Model,
+    settings: Settings,
+    inspected: tuple[Report, Sequence[NodeRecord]],
+    command: Command | None = None,
+) -> tuple[Advice, ...]:
+    """Return what ``advise`` returns; ``inspected`` is what ``inspect_records`` returned."""
+    report, records = inspected
+    with command_budget(model, settings):
         if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
             return ()
-        return advise_on(loaded, settings, records, report.violations, command)
+        return advise_on(model, settings, records, report.violations, command)
 
 
 def explain(

@@ -13,7 +13,9 @@ import pytest
 from onnx_scatterx import advise, inspect, optimize, verify
 from onnx_scatterx.doors.advice import advise as trials
 from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
@@ -343,6 +345,25 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "next      removed by:" in told[3]
     assert told[4].endswith("--deterministic")
     assert "equation" not in "".join(told)
+
+
+def test_the_command_inspects_the_model_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says what `advise` says, which inspects it, too."""
+    path, runs = str(tmp_path / "m.onnx"), []
+    onnx.save(onnx.parser.parse_model(HEAD + ROWS), path)
+    command = Command(path, "OUT.onnx", "standard")
+    expected = [a.to_dict() for a in advise(path, target="standard", command=command)]
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        runs.append(arguments)
+        return optimize_ir(*arguments, **options)
+
+    monkeypatch.setattr(optimization, "optimize_ir", counted)
+    assert main(["inspect", path, "--target", "standard", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["advice"] == expected
+    assert len(runs) == 1
 
 
 def test_a_step_does_what_it_says() -> None:

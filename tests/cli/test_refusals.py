@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-import onnx_scatterx.doors.api
+import onnx_scatterx.doors.api.optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.ir import save as model_save
 from tests.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
@@ -199,7 +199,7 @@ def test_a_bug_has_status_2(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError("something unheard of")
 
-    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", broken)
+    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", broken)
     assert main(["inspect", YOLOX]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert "AssertionError: something unheard of" in lines
@@ -224,7 +224,7 @@ def test_interrupt(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", interrupted)
+    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", interrupted)
     assert main(["inspect", YOLOX]) == 130
     assert error_of(capsys) == "interrupted"
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # where ^C is on the line
@@ -237,7 +237,7 @@ def test_no_memory(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     def large(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 9 TiB")
 
-    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", large)
+    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", large)
     assert main(["inspect", YOLOX]) == 2
     assert error_of(capsys) == "not enough memory: Unable to allocate 9 TiB"
 

@@ -4,6 +4,7 @@ import itertools
 import random
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -40,6 +41,13 @@ def value(t: Term, numbers: dict[Term, int], coords: tuple[int, ...] = ()) -> in
     return int(t.evaluate(lambda leaf, _: named[leaf.name], lambda d: coords[d]))
 
 
+def values(t: Term, numbers: dict[Term, np.ndarray]) -> np.ndarray:
+    """Return the values of a term at many points at once."""
+    named = {str(k): v for k, v in numbers.items()}
+    found = t.evaluate(lambda leaf, _: named[leaf.name], lambda d: np.nan)
+    return np.broadcast_to(found, np.broadcast_shapes(*(v.shape for v in named.values())))
+
+
 def draw(rng: random.Random, leaves: list[Term], depth: int) -> Term:
     """Build a random piecewise term over some leaves, linear for the most part."""
     if depth == 0 or rng.random() < 0.2:
@@ -71,7 +79,7 @@ def test_one_size_is_decided_completely(rng: random.Random) -> None:
     if t.leaves() != {leaf}:
         return
     answer = never_negative(t, leaf, low)
-    truth = all(value(t, {T: n}) >= 0 for n in range(low, 400))
+    truth = bool((values(t, {T: np.arange(low, 400)}) >= 0).all())
     assert answer is None or answer == truth, f"{t} from {low} on"
 
 
@@ -83,8 +91,9 @@ def test_one_size_is_decided_completely_with_what_is_known_of_it(rng: random.Ran
     if any(each.leaves() != {leaf} for each in (t, *known)):
         return
     answer = never_negative(t, leaf, 0, tuple(known))
-    allowed = [n for n in range(400) if all(value(each, {T: n}) >= 0 for each in known)]
-    truth = all(value(t, {T: n}) >= 0 for n in allowed)
+    points = {T: np.arange(400)}
+    allowed = np.all([values(each, points) >= 0 for each in known], axis=0)
+    truth = bool((values(t, points)[allowed] >= 0).all())
     assert answer is None or answer == truth, f"{t} with {known}"
 
 
@@ -97,11 +106,11 @@ def test_one_size_is_refuted_only_by_a_point_that_other_facts_allow(rng: random.
     assume(all((f.constant or 0) >= 0 for f in known))  # else no point is allowed
     if Facts(known=known).by_one_size(t) is not False:
         return
-    points = itertools.product(range(80), range(16), range(-16, 17))
-    numbers = (dict(zip((T, U, A), point, strict=True)) for point in points)
-    allowed = [n for n in numbers if all(value(f, n) >= 0 for f in known)]
-    assume(allowed)  # facts that contradict each other refute everything
-    assert any(value(t, n) < 0 for n in allowed), f"{t} with {known}"
+    axes = np.ix_(range(80), range(16), range(-16, 17))
+    points = dict(zip((T, U, A), axes, strict=True))
+    allowed = np.all([values(f, points) >= 0 for f in known], axis=0)
+    assume(allowed.any())  # facts that contradict each other refute everything
+    assert (values(t, points)[allowed] < 0).any(), f"{t} with {known}"
 
 
 def test_one_size_is_decided_with_numbers_beyond_64_bits() -> None:

@@ -131,7 +131,7 @@ def test_a_bug_is_seen_too(
     def broken(*_: object, **__: object) -> None:
         raise AssertionError(f"of {EVIL}")
 
-    monkeypatch.setattr(onnx_scatterx.doors.api, "inspect", broken)
+    monkeypatch.setattr(onnx_scatterx.doors.api.optimization, "inspect_records", broken)
     assert main(["inspect", hostile]) == 2
     assert "this is a bug" in (printed := capsys.readouterr().err)
     assert printed.replace("\n", "").isprintable()

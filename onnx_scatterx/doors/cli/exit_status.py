@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from onnx_scatterx.options import words
 if TYPE_CHECKING:
     from onnx_scatterx.doors.advice.change import Command
     from onnx_scatterx.judges.verification.result import Verification
+    from onnx_scatterx.optimizer.reports.advice import Advice
+    from onnx_scatterx.optimizer.reports.builder import NodeRecord
     from onnx_scatterx.optimizer.reports.report import Report
 
 _DONE, _NO = 0, 1
@@ -29,15 +32,29 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
 
 
 def advised(
-    args: argparse.Namespace, model: Any, report: Report, output: str = "OUT.onnx"
+    args: argparse.Namespace,
+    model: Any,
+    report: Report,
+    output: str = "OUT.onnx",
+    records: Sequence[NodeRecord] | None = None,
 ) -> Report:
-    """Return a report that says what to do next; each command in it was tried."""
+    """Return a report that says what to do next; each command in it was tried.
+
+    With the ``records`` of the report, the model is not inspected again.
+    """
     if args.no_advice or not (report.is_open or report.growth):
         return report
-    from onnx_scatterx.doors.explanation import advise, smaller
+    from onnx_scatterx.doors.api.optimization import loaded_ir
+    from onnx_scatterx.doors.explanation import advise, advise_inspected, smaller
+    from onnx_scatterx.optimizer.settings import Settings
 
     command, given = command_of(args, output), settings(args)
-    found = advise(model, command=command, **given) if report.is_open else ()
+    found: tuple[Advice, ...] = ()
+    if report.is_open and records is not None:
+        inspected = report, records
+        found = advise_inspected(loaded_ir(model), Settings.of(**given), inspected, command)
+    elif report.is_open:
+        found = advise(model, command=command, **given)
     return replace(report, advice=(*found, *smaller(model, report, command, **given)))
 
 

@@ -49,12 +49,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _inspect(args: argparse.Namespace) -> int:
-    from onnx_scatterx.doors.api import inspect
+    from onnx_scatterx.doors.api.optimization import inspect_records
+    from onnx_scatterx.optimizer.settings import Settings
+    from onnx_scatterx.system.observer import Observer
 
     args.model = args.models[0]
     model = given_model(args.model)
     with one_command(), stages() as tell:
-        report = advised(args, model, inspect(model, on_progress=tell, **settings(args)))
+        chosen = Settings.of(**settings(args))
+        report, records = inspect_records(model, chosen, Observer(tell))
+        report = advised(args, model, report, records=records)
     if args.json:
         show_text(report.to_json())
     else:
