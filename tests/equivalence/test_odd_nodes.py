@@ -197,3 +197,9 @@ def test_assumptions_on_shapes() -> None:
     resized = parse("""g (float[1, N] x) => (float[1, M] y) <float[2] by = {1, 2}> {
         y = Resize <mode = "nearest"> (x, , by) }""")
     assert "2^24 elements" in str(prove(resized, resized))
+
+
+def test_a_training_mode_of_one_element() -> None:
+    one = parse("""g (float[N] x) => (float[N] y) <float r = {0.5}, bool[1] t = {0}> {
+        d = Dropout(x, r, t) y = Neg(d) }""")
+    assert prove(one, one).proven

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
 
-from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, below
 from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents
 from onnx_scatterx.judges.equivalence.core.masks import most
@@ -263,9 +264,9 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            slid = computed_dims(node, inputs, self.world)
-            if slid is not None:
-                dims = list(slid)
+            with suppress(*_INVALID):  # of a node with other inputs than it should have
+                slid = computed_dims(node, inputs, self.world)
+                dims = dims if slid is None else list(slid)
             low, high = range_of(dtype)
             along = pointing(node, k, inputs)
             if along is not None:
@@ -299,7 +300,8 @@ def _assumed(node: Node, made: Sequence[Tensor]) -> str:
 
 
 def _trains(node: Node, scope: Scope) -> bool:
-    return scope[node.inputs[2]].at(()) is not FALSE
+    mode = scope[node.inputs[2]]
+    return mode.at(tuple(ZERO for _ in mode.shape)) is not FALSE
 
 
 def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:

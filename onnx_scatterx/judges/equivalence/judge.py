@@ -95,6 +95,10 @@ def _judge(
         raise UnsupportedError("the models have different defaults for inputs")
     if one.outputs != other.outputs:
         raise UnsupportedError("the models give different outputs")
+    for graph in (one, other):
+        made = {o for node in graph.nodes for o in node.outputs} | set(graph.constants)
+        if missing := set(graph.outputs) - made - {i.name for i in graph.inputs}:
+            raise UnsupportedError(f"the output {min(missing)!r} is not computed")
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
