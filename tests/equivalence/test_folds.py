@@ -71,9 +71,9 @@ def test_a_sum_that_differs(what: str) -> None:
     assert not proof_of(*_pair(BY_ROWS, made)).proven
 
 
-NUMBERS = """g (int32[B] x, int64[N] i, int32[N] y) => (int32[B] z)
+NUMBERS = """g (int32[B] x, int64[99] i, int8[99] s) => (int32[B] z)
     <int64[1] first = {0}, int64[1] second = {1}, int64 nil = {0}, int64 unit = {1},
-     int32 none = {0}> { BODY }"""
+     int32 none = {0}> { y = Cast<to = 6>(s) BODY }"""
 AT_ONCE = 'z = ScatterElements<axis = 0, reduction = "add">(x, i, y)'
 ADDED = """b = Shape(x) d = Squeeze(b) n = Mod(i, b) w = Unsqueeze(n, first)
     r = Range(nil, d, unit) rows = Unsqueeze(r, second) e = Equal(w, rows) u = Unsqueeze(y, first)
@@ -154,6 +154,6 @@ def test_a_running_sum(axis: int, dtype: str) -> None:
 def test_a_sum_of_integers(axes: str, keepdims: int) -> None:
     count = axes.count(",") + 1
     dims = "C, D, E" if keepdims else ", ".join("CDE"[: 3 - count])
-    text = f"""g (int32[2, 3, 2] x) => (int32[{dims}] z) <int64[{count}] axes = {axes}> {{
-        z = ReduceSum<keepdims = {keepdims}>(x, axes) }}"""
-    assert_follows(text, {"x": np.arange(12, dtype=np.int32).reshape(2, 3, 2) - 5})
+    text = f"""g (int8[2, 3, 2] s) => (int32[{dims}] z) <int64[{count}] axes = {axes}> {{
+        x = Cast<to = 6>(s) z = ReduceSum<keepdims = {keepdims}>(x, axes) }}"""
+    assert_follows(text, {"s": np.arange(12, dtype=np.int8).reshape(2, 3, 2) - 5})

@@ -52,6 +52,7 @@ OF = {
     ),
     "MeanVarianceNormalization": (X, "MeanVarianceNormalization(x)"),
     "OneHot": ("(int64[A, B] i, int64 k, float[2] o) => (float y)", "OneHot<axis = 1>(i, k, o)"),
+    "Pow": ("(float[A, 1, B] x, float[C, B] e) => (float y)", "Pow(x, e)"),
     "QuantizeLinear": ("(float[A, B] x, float s) => (float y)", "QuantizeLinear(x, s)"),
     "Softmax": (FLAT, "Softmax<axis = 1>(x)"),
     "Trilu": ("(float[A, B, C] x) => (float y)", "Trilu<upper = 0>(x)"),
@@ -84,6 +85,8 @@ OF = {
     ),
 }
 for name in BELIEVED:
+    if name not in OF:
+        OF[name] = (X, f"{name}(x)")
     if name.startswith("Reduce"):
         OF[name] = (X, f"{name}<keepdims = 0>(x, axes)")
 
@@ -93,7 +96,8 @@ def model_of(op: str) -> onnx.ModelProto:
     head, call = OF[op]
     if "axes" in call:
         head += " <int64[2] axes = {1, -1}>"
-    made = parse(f"g {head} {{ {'y, z' if op == 'TopK' else 'y'} = {call} }}")
+    text = f"g {head} {{ {'y, z' if op == 'TopK' else 'y'} = {call} }}"
+    made = parse(text, 24 if op == "Swish" else 18)
     made.graph.output[0].type.tensor_type.ClearField("shape")
     if op in ("ArgMax", "ArgMin"):
         made.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT64

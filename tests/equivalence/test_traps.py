@@ -42,7 +42,7 @@ TRAPS = {
         ("w = Log(x) z = Slice(w, a, b)", "w = Slice(x, a, b) z = Log(w)"),
     ),
     "a power by another tensor, which squares by a product if it has one element": (
-        "g (float[N] x, float[N] e) => (float[M] z) <int64[1] a = {0}, int64[1] b = {1}> "
+        "g (float[3] x, float[3] e) => (float[M] z) <int64[1] a = {0}, int64[1] b = {1}> "
         "{ w = Pow(x, e) z = Slice(w, a, b) }",
         (
             "w = Pow(x, e) z = Slice(w, a, b)",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
 
-from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, below
 from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents
 from onnx_scatterx.judges.equivalence.core.masks import most
@@ -40,28 +41,15 @@ from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 _INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """The errors of an operator whose attributes or inputs make no sense."""
 
-COMPUTING = {*UNARY, *BINARY, "Clip", "Min", "Max"}
-_BY_PLACE = {
-    *("Acos", "Asin", "Atan", "Celu", "Cos", "Elu", "Log", "Mish", "Pow", "Selu", "Sin"),
-    "Softplus",
-}
-_DOUBLE_BY_PLACE = _BY_PLACE | {"Exp", "Sigmoid", "Swish", "Tanh"}
-QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
+_CHOOSING = {"Where", "Min", "Max"}
+_COMPUTING = {*UNARY, *BINARY, "Clip"}
+_QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
 
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
 
 Scope = dict[str, Tensor]
 Equal = Callable[[Tensor, Tensor], bool]
-
-
-def by_place(dtype: str) -> set[str]:
-    """Return the operators whose last bits depend on the place of an element in its tensor.
-
-    ONNX Runtime 1.32 computes several elements at once, and the last ones by another function. Pow
-    squares by a product if the exponent has one element, as it may have by chance.
-    """
-    return _DOUBLE_BY_PLACE if dtype == "float64" else _BY_PLACE
 
 
 def shown(key: SizeKey) -> str:
@@ -91,7 +79,8 @@ class Fallback:
 class Builder:
     """Builds tensors from nodes, for both models in turn.
 
-    ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size.
+    ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size. ``removed`` has
+    what is assumed of the nodes of the first model that the second one does not have.
     """
 
     world: World
@@ -100,6 +89,7 @@ class Builder:
     opaque: list[Opaque] = field(default_factory=list)
     fixed: dict[SizeKey, int] = field(default_factory=dict)
     trusted: bool = True
+    removed: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _alive: list[Any] = field(default_factory=list)
     branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
@@ -130,6 +120,8 @@ class Builder:
 
         if stated.dims is None:
             return Tensor(dtype, None, define)
+        if not stated.dims:  # ONNX Runtime takes any shape for it
+            self.world.assume("an input that is stated to be a scalar is one")
         dims = [self._size(d, name, axis) for axis, d in enumerate(stated.dims)]
         return Tensor(dtype, tuple(dims), define)
 
@@ -158,8 +150,8 @@ class Builder:
             scope[name] = self.constant(content)
         return scope
 
-    def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> bool:
-        """Add the outputs of a node to a scope; return whether it was there already.
+    def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> None:
+        """Add the outputs of a node to a scope.
 
         With ``equal``, an unmodelled node may be the same as an earlier one whose inputs are
         proven equal.
@@ -167,7 +159,7 @@ class Builder:
         content = constant_of(node)
         if content is not None:
             scope[node.outputs[0]] = self.constant(content)
-            return True
+            return
         for name in (*node.inputs, *node.captured):
             if name and name not in scope:
                 raise UnsupportedError(f"{name!r} is read before it is computed")
@@ -183,13 +175,15 @@ class Builder:
             found = self._made(node, inputs, scope, equal)
             self.made[key] = found
             self._alive.append((inputs, captured))
-            known = False
-        else:
-            known = True
+            if self.world.owing:
+                self.world.assume(_assumed(node, found))
+            else:
+                self.removed[key] = _assumed(node, found)
+        elif self.world.owing:
+            self.removed.pop(key, None)
         for name, tensor in zip(node.outputs, found, strict=False):
             if name:
                 scope[name] = tensor
-        return known
 
     def fallback(self, body: Body, inputs: Sequence[Tensor | None]) -> Fallback:
         """Return the result of a function that runs in the place of a ScatterX, and its debts."""
@@ -262,7 +256,7 @@ class Builder:
         for initializer in graph.initializer:
             inner[initializer.name] = self.constant(contents(initializer))
         for proto in graph.node:
-            self.run(node_of(proto, {"": node.version}), inner, equal)
+            self.run(node_of(proto, node.versions), inner, equal)
         stated = map(declared, (*graph.value_info, *graph.output))
         self.branches += [(v, inner[v.name]) for v in stated if v.name in inner]
         return [inner[o.name] for o in graph.output]
@@ -273,9 +267,9 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            slid = computed_dims(node, inputs, self.world)
-            if slid is not None:
-                dims = list(slid)
+            with suppress(*_INVALID):  # of a node with other inputs than it should have
+                slid = computed_dims(node, inputs, self.world)
+                dims = dims if slid is None else list(slid)
             low, high = range_of(dtype)
             along = pointing(node, k, inputs)
             if along is not None:
@@ -298,8 +292,19 @@ class Builder:
         return outputs
 
 
+def _assumed(node: Node, made: Sequence[Tensor]) -> str:
+    """Return what is assumed of the floats that a node of only one of the models computes."""
+    floats = bool(made) and sort_of(made[0].dtype) == "data" and made[0].dtype != "string"
+    if node.standard and floats and node.op in _CHOOSING:
+        return "the sign of a zero does not count where Where, Min or Max chooses floats"
+    if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
+        return "arithmetic on floats gives the same bits at any place in a tensor"
+    return ""
+
+
 def _trains(node: Node, scope: Scope) -> bool:
-    return scope[node.inputs[2]].at(()) is not FALSE
+    mode = scope[node.inputs[2]]
+    return mode.at(tuple(ZERO for _ in mode.shape)) is not FALSE
 
 
 def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:

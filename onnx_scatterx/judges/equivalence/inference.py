@@ -24,7 +24,9 @@ from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import common_shape
 
 BELIEVED = {
-    *("ArgMax", "ArgMin", "BatchNormalization", "ConvTranspose", "CumSum", "DequantizeLinear"),
+    *("Acos", "ArgMax", "ArgMin", "Asin", "Atan", "BatchNormalization", "Celu", "ConvTranspose"),
+    *("Cos", "CumSum", "DequantizeLinear", "Elu", "Exp", "Log", "Mish", "Pow", "Selu", "Sigmoid"),
+    *("Sin", "Softplus", "Swish", "Tanh"),
     *("Gemm", "GlobalAveragePool", "GlobalMaxPool", "GridSample", "Hardmax"),
     *("InstanceNormalization", "LRN", "LayerNormalization", "LogSoftmax", "LpNormalization"),
     *("MatMul", "MatMulInteger", "MeanVarianceNormalization", "OneHot", "QuantizeLinear"),
@@ -102,7 +104,7 @@ def inferred(
         if kind.WhichOneof("value") != "tensor_type":
             continue
         dims: list[Term | None] | None = None
-        if kind.tensor_type.HasField("shape"):
+        if kind.tensor_type.HasField("shape") and node.op != "Squeeze":  # of no axes, it is wrong
             dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
             if node.op not in BELIEVED:
                 dims = [None] * len(dims)
@@ -153,7 +155,7 @@ def computed_dims(
     if node.op == "Einsum":
         return _einsum(inputs, node)
     if node.op == "Resize":
-        return _resized(inputs, node)
+        return _resized(inputs, node, world)
     return _slid_over(node, inputs, world)
 
 
@@ -183,7 +185,9 @@ def _einsum(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, .
     return tuple(sizes.get(letter) for letter in result)
 
 
-def _resized(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, ...] | None:
+def _resized(
+    inputs: Sequence[Tensor | None], node: Node, world: World
+) -> tuple[Term | None, ...] | None:
     """Return the dims of a Resize by whole numbers, or to sizes; others are rounded."""
     a = inputs[0]
     policy = node.get("keep_aspect_ratio_policy", b"stretch")
@@ -195,6 +199,7 @@ def _resized(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, 
     if scales is None or scales.array is None or scales.array.size != a.rank:
         return None
     factors = [float(f) for f in scales.array.ravel()]
+    world.assume("axes that Resize makes longer have at most 2^24 elements then")
     return tuple(
         d * int(f) if f.is_integer() and f >= 1 else None
         for d, f in zip(a.shape, factors, strict=True)

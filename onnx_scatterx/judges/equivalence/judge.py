@@ -9,14 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.judges.equivalence.building import (
-    COMPUTING,
-    QUANTIZING,
-    Builder,
-    Scope,
-    SizeKey,
-    by_place,
-)
+from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
@@ -24,7 +17,6 @@ from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, r
 from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, share
-from onnx_scatterx.judges.equivalence.core.types import sort_of
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
@@ -103,6 +95,10 @@ def _judge(
         raise UnsupportedError("the models have different defaults for inputs")
     if one.outputs != other.outputs:
         raise UnsupportedError("the models give different outputs")
+    for graph in (one, other):
+        made = {o for node in graph.nodes for o in node.outputs} | set(graph.constants)
+        if missing := set(graph.outputs) - made - {i.name for i in graph.inputs}:
+            raise UnsupportedError(f"the output {min(missing)!r} is not computed")
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
@@ -121,6 +117,8 @@ def _judge(
         trial.take(node)
         if progress is not None and done % 4 == 0:
             progress(len(one.nodes) + done, total)
+    for text in builder.removed.values():
+        world.assume(text)
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
     own, names = builder.branches[:branches], builder.trusted
     stated = wrong_dim(one, trial.first, own, world, "first", names=False)
@@ -190,10 +188,8 @@ class Trial:
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""
-        known = self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
+        self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
         self._prove_requirements(node)
-        if not known and node.standard:
-            self._note(node)
         for name in node.outputs:
             mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
             if mine is None or theirs is None or mine is theirs:
@@ -202,20 +198,6 @@ class Trial:
             self.regions.append(PairedValue(name, answer))
             if answer:
                 self.second[name] = theirs
-
-    def _note(self, node: Node) -> None:
-        """Note what is assumed of the floats that a new node computes."""
-        made = self.second.get(node.outputs[0])
-        if made is None:
-            return
-        floats = sort_of(made.dtype) == "data" and made.dtype != "string"
-        if node.op == "Where" and floats:
-            self.world.assume("the sign of a zero does not count where a new Where chooses floats")
-        elif floats and node.op in by_place(made.dtype):
-            what = f"{node.op}: its last bits depend on the place in a tensor"
-            self.owed.append((what, Comparison("open", what)))
-        elif node.op in QUANTIZING or (node.op in COMPUTING and floats):
-            self.world.assume("arithmetic on floats gives the same bits at any place in a tensor")
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:
         """Compare a pair that is only a guess: it has its own share of the work."""

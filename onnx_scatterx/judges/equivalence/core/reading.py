@@ -26,6 +26,7 @@ SCATTERX = "onnx_scatterx"
 _STANDARD = ("", "ai.onnx")
 _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 _DEFAULTS_SINCE = 4  # the version of the format in which an initializer may also be an input
+_FLAGS = {"allowzero", "exclusive", "fmod", "keepdims", "noop_with_empty_axes", "reverse"}
 _RANDOM = {"Bernoulli", "Multinomial"}
 _RANDOM |= {f"Random{kind}{like}" for kind in ("Normal", "Uniform") for like in ("", "Like")}
 
@@ -44,6 +45,7 @@ class Node:
     outputs: tuple[str, ...]
     attributes: dict[str, Any] = field(hash=False)
     version: int
+    versions: Mapping[str, int] = field(default_factory=dict, hash=False)
     kind: tuple[Any, ...] = ()
     flavour: tuple[Any, ...] = ()
     captured: tuple[str, ...] = ()
@@ -122,9 +124,14 @@ def read(source: Source, beside: Path | None = None) -> Graph:
 
 def _graph(model: onnx.ModelProto, beside: Path | None) -> Graph:
     versions = _versions(model.opset_import, "the model")
-    bodies = {f.domain: _body(f) for f in model.functions if is_scatterx(f.domain)}
+    bodies = {f.domain: _body(f) for f in model.functions if _replaced(f)}
     model = _flat(model)
     graph = model.graph
+    for one in (graph, *(inner for node in graph.node for inner in _subgraphs(node))):
+        named = [i.name for i in one.initializer]
+        named += [name for node in one.node for name in node.output if name]
+        if len(set(named)) < len(named):
+            raise UnsupportedError("two values of one name")
     if graph.sparse_initializer:
         raise UnsupportedError("sparse initializers")
     data = {i.name: contents(i, beside) for i in graph.initializer}
@@ -153,10 +160,17 @@ def _versions(imports: Iterable[onnx.OperatorSetIdProto], what: str) -> dict[str
     return found
 
 
+def _replaced(function: onnx.FunctionProto) -> bool:
+    """Return whether the kernel of ScatterX runs in the place of a function."""
+    return function.name == "ScatterX" and is_scatterx(function.domain)
+
+
 def _body(function: onnx.FunctionProto) -> Body:
     versions = _versions(function.opset_import, "a function")
-    if len(function.output) != 1 or any(
-        a.ref_attr_name for n in function.node for a in n.attribute
+    if (
+        len(function.output) != 1
+        or function.overload
+        or any(a.ref_attr_name for n in function.node for a in n.attribute)
     ):
         raise UnsupportedError("a ScatterX function that reads attributes")
     nodes = tuple(node_of(n, versions) for n in function.node)
@@ -174,7 +188,7 @@ def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
     flat.CopyFrom(model)
     del flat.functions[:]
     flat.functions.extend(
-        f for f in model.functions if f.domain not in _STANDARD and not is_scatterx(f.domain)
+        f for f in model.functions if f.domain not in _STANDARD and not _replaced(f)
     )
     for function in flat.functions:
         name = f"the function {function.domain}.{function.name}"
@@ -210,7 +224,10 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
     ordered = sorted(proto.attribute, key=lambda a: a.name)
     flavour = tuple([(a.name, _nameless(a, captured)) for a in ordered])
     inner = [node for graph in _subgraphs(proto) for node in graph.node]
-    since = _since(proto.op_type, domain, version)
+    since = tuple([_since(n, versions) for n in (proto, *inner)])
+    for n in (proto, *inner):
+        if any(a.name in _FLAGS and a.i not in (0, 1) for a in n.attribute):
+            raise UnsupportedError(f"{n.op_type} with a flag that is neither 0 nor 1")
     if any(t.data_location == onnx.TensorProto.EXTERNAL for t in _tensors(proto)):
         raise UnsupportedError("external data of an attribute, or within a subgraph")
     if any(is_scatterx(node.domain) for node in inner):
@@ -222,6 +239,7 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
         tuple(proto.output),
         attributes,
         version,
+        versions,
         (proto.op_type, domain, since, flavour, len(proto.output)),
         flavour,
         tuple(captured),
@@ -230,10 +248,12 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
     )
 
 
-def _since(op: str, domain: str, version: int) -> int:
+def _since(proto: onnx.NodeProto, versions: Mapping[str, int]) -> int:
     """Return the version of the operator set in which an operator became what it is."""
+    domain = "" if proto.domain in _STANDARD else proto.domain
+    version = versions.get(domain, 0)
     try:
-        return int(onnx.defs.get_schema(op, version, domain).since_version)
+        return int(onnx.defs.get_schema(proto.op_type, version, domain).since_version)
     except onnx.defs.SchemaError:
         return version
 

@@ -120,4 +120,5 @@ class World:
 
     def assume(self, text: str) -> None:
         """Note another assumption of the answer."""
-        self.assumed[text] = None
+        if text:
+            self.assumed[text] = None

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO
+from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, number
 from onnx_scatterx.judges.equivalence.core.logic import (
     below,
     by_case,
@@ -53,6 +53,8 @@ def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return [a]
     if a.dtype == "string":
         raise UnsupportedError("Cast of strings, which may fail")
+    if to == "uint32" and sort_of(a.dtype) == "data":
+        raise UnsupportedError("Cast to uint32, in which what does not fit depends on the place")
     # Small floats saturate or round by attributes, which other types ignore.
     way = (to, node.flavour) if to.startswith(("float8", "float4")) else (to,)
     return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to, way))]
@@ -91,6 +93,8 @@ def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError(f"{node.op} by blocks")
     axis = 0 if whole else positive(node.get("axis", 1), a.rank)
     if not whole:
+        if number(scale.shape[0]) is None:  # of one scale, any number of places is right
+            raise UnsupportedError(f"{node.op} with an unknown number of scales")
         world.need(equal(scale.shape[0], a.shape[axis]), f"{node.op}: a scale for each place")
     if zero is not None:
         if zero.rank != scale.rank:
@@ -110,7 +114,7 @@ def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def made(x: Term, rest: tuple[Term, ...]) -> Term:
         undone = x.op == "apply" and x.data == (back,) and x.args[1:] == rest
-        if undone and dtype in _SMALL and _is_normal(rest[0]):
+        if undone and not ways and dtype in _SMALL and _is_normal(rest[0]):
             return x.args[0]
         return apply(name, (x, *rest), sort_of(dtype), *range_of(dtype))
 

@@ -112,6 +112,8 @@ def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axes = axes_of(node, inputs, 1)
+    if axes == []:
+        raise UnsupportedError("Squeeze of no axes, which ONNX Runtime may take for all")
     if axes is None:
         if any(number(d) is None for d in a.shape):
             raise UnsupportedError("Squeeze of all axes of size 1, where sizes are not known")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import (
@@ -154,7 +155,11 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     if sort_of(a.dtype) != "integer":
         raise UnsupportedError("ReduceSum of floats, in an order that is not known")
     read = _reading(node, a, axes)
-    nothing, over = neutral("add", a.dtype), sorted(axes)
+    over = sorted(axes)
+    x, nothing = a.at(a.points("summed")), neutral("add", a.dtype)
+    most = max(-x.low, x.high) * math.prod(a.shape[k].high for k in over)
+    if most > min(range_of(a.dtype)[1], 2**53):  # computed as float64, and cut off at both ends
+        raise UnsupportedError("ReduceSum of integers that may not fit")
 
     def part(at: Coordinates, points: Coordinates) -> Part:
         return parted(read(at, dict(zip(over, points, strict=True))), nothing)

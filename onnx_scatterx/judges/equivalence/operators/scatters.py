@@ -51,6 +51,8 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
     mode = node.get("reduction", b"none").decode()
     if mode == "none":
         return new
+    if mode not in ("add", "mul", "max", "min"):
+        raise UnsupportedError(f"a reduction {mode!r}, which ONNX Runtime may take for none")
     if old.sort == "condition":
         if mode not in ("add", "mul"):
             raise UnsupportedError(f"{node.op} {mode} of conditions, which never runs")
@@ -195,11 +197,10 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     axis = positive(node.get("axis", 0), data.rank)
     if not data.rank == indices.rank == updates.rank:
         never(world, "ScatterElements of different ranks")
-    exist = some(indices.shape)
     for k, (n, m, d) in enumerate(zip(indices.shape, updates.shape, data.shape, strict=True)):
         world.need(equal(n, m), "ScatterElements: the updates fit")
         if k != axis:
-            world.need(implies(exist, at_most(n, d)), "ScatterElements: no more than there are")
+            world.need(at_most(n, d), "ScatterElements: no more than there are")
     need_in_range(indices, data.shape[axis], world, "ScatterElements: the indices are in range")
 
     def target(point: Sequence[Term]) -> tuple[Term, ...]:

@@ -204,6 +204,10 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         for d, length in zip(a.shape, dims, strict=True):
             if d is not length:
                 world.need(implies(below(ZERO, length), below(ZERO, d)), "Pad: there is an edge")
+        for d, low, high in zip(a.shape, before, after, strict=True):
+            rest = d + minimum(low, ZERO) + minimum(high, ZERO)
+            if world.owing and rest is not d:  # ONNX Runtime refuses to cut off all
+                world.need(below(ZERO, rest), "Pad: an edge is left")
     elif mode != "constant":
         raise UnsupportedError(f"Pad of mode {mode}")
     return [Tensor(a.dtype, tuple(dims), define)]
