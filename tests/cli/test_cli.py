@@ -314,3 +314,25 @@ def test_help_needs_no_heavy_library() -> None:
     assert status == "0"
     assert any("optimize" in line for line in help_text)
     assert not {"numpy", "onnx", "onnx_ir", "onnxruntime", "rich", "torch", "jinja2"} & set(modules)
+
+
+def test_the_advice_needs_no_second_optimization(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """g (float[N, 4] x, int64[K, 1] i, float[K, 4] u) => (float[N, 4] y) {
+        y = ScatterND <reduction = "mul"> (x, i, u) }"""
+    model, out = saved(tmp_path / "m.onnx", text), str(tmp_path / "o.onnx")
+    told = [line for advice in onnx_scatterx.advise(model, target="qnn") for line in advice.lines()]
+    calls: list[bool] = []
+    real = optimization.optimize_ir
+
+    def counted(*given: Any, planned: bool = False, **more: Any) -> Any:
+        calls.append(planned)
+        return real(*given, planned=planned, **more)
+
+    monkeypatch.setattr(optimization, "optimize_ir", counted)
+    assert main(["optimize", model, "-o", out, "--target", "qnn"]) == 0
+    assert calls == [False]
+    printed = capsys.readouterr().out
+    assert told
+    assert told[0] in printed

@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer.reports.entries import About
 from onnx_scatterx.optimizer.reports.report import Report, TargetError
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.options import NATIVE, Options, Strict
+from onnx_scatterx.options import DEFAULTS, NATIVE, Options, Strict
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
 from onnx_scatterx.system.reading import Files, recorded
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
@@ -176,7 +176,6 @@ def optimize(
 ) -> Result[ir.Model]: ...
 
 
-@raised_gc_threshold()
 def optimize(
     model: AnyModel,
     *,
@@ -254,6 +253,19 @@ def optimize(
 
     """
     observer = Observer(on_progress, on_pass)
+    result, _ = optimize_records(model, opset, strict, observer, **options)
+    if verify is not False:
+        promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
+        more = {} if verify is True else dict(verify)
+        result = replace(result, verification=_verified(model, result, observer, promised | more))
+    return result
+
+
+@raised_gc_threshold()
+def optimize_records(
+    model: AnyModel, opset: int | None, strict: Strict, observer: Observer, **options: Any
+) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
+    """Return the result of ``optimize``, and the records from which its report was made."""
     if strict not in (False, True, NATIVE):
         raise ScatterXError(f"strict is True, False or {NATIVE!r}, not {strict!r}")
     with recorded() as read:
@@ -267,7 +279,7 @@ def optimize(
             raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         defined = () if opset is None else change_opset(loaded, opset)
         add_to_metadata(loaded.metadata_props, {str(LastBit.DEFINED)} if defined else ())
-        report, _ = optimize_ir(loaded, settings, observer=observer)
+        report, records = optimize_ir(loaded, settings, observer=observer)
     about = about_model(loaded, opened, settings)
     made: Any = loaded
     if original is not None:
@@ -280,11 +292,7 @@ def optimize(
     if report.unmet(strict):
         head, *lines = report.violation_lines()
         raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
-    if verify is not False:
-        promised = {name: settings.given[name] for name in ("assume", "distrust_dims")}
-        more = {} if verify is True else dict(verify)
-        result = replace(result, verification=_verified(model, result, observer, promised | more))
-    return result
+    return result, records
 
 
 def _verified(

@@ -36,6 +36,7 @@ from onnx_scatterx.doors.cli.exit_status import advised, answer, strict_status, 
 from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
+from onnx_scatterx.system.observer import Observer
 from onnx_scatterx.system.reading import note_read
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.option_values import count
@@ -118,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
     """Optimize one model, and write it to its file or to a stream."""
-    from onnx_scatterx.doors.api import optimize
+    from onnx_scatterx.doors.api.optimization import optimize_records
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
 
     (source,) = args.models
@@ -136,17 +137,16 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
         report = report_place(args.report, writing)
         with one_command():
             with stages(quiet=args.quiet) as tell:
-                result = optimize(
-                    model,
-                    opset=args.opset,
-                    on_progress=tell,
-                    on_pass=_printer(args.print_after) if args.print_after else None,
-                    **settings(args),
+                after = _printer(args.print_after) if args.print_after else None
+                result, records = optimize_records(
+                    model, args.opset, False, Observer(tell, after), **settings(args)
                 )
             advised_report = result.report
             is_page = report is not None and report.suffix == ".html"
             if args.json or is_page or not args.quiet:
-                advised_report = advised(args, model, advised_report, args.output)
+                known = None if args.opset else records  # advice is about the model as it is
+                advised_report = advised(args, model, advised_report, args.output, known)
+            del records  # and the analysis that they hold
         writing.check()  # now the external data of the input are known
         path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
         with stages(quiet=args.quiet) as tell:
