@@ -51,7 +51,7 @@ def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, .
     if one is not None and has_kernel(one, writer.version, dtype):
         return (one,)
     compare = {"max": "Greater", "min": "Less"}.get(reduction)
-    if compare is None or dtype == _BOOL:
+    if compare is None or not has_kernel("Where", writer.version, dtype):
         raise RefusedError(Reason.NO_KERNEL, f"{reduction} of {dtype.name.lower()}")
     return (compare, "Where")
 
