@@ -123,6 +123,7 @@ def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
         ("bool", "add"),
         ("bool", "max"),
         ("int4", "min"),
+        ("string", "max"),
     ],
 )
 def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refuses) -> None:
