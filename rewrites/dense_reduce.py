@@ -123,6 +123,7 @@ def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
 def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
     w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
+    reducers(w, s.reduction, s.dtype)  # refuses types without an order
     op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
     floats = s.dtype.is_floating_point()
     kind = s.dtype.numpy()

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 import onnx_scatterx
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
+from tests.helpers.support import parse
 
 _KINDS = {"int64": TensorProto.INT64, "int32": TensorProto.INT32}
 
@@ -66,3 +67,36 @@ def test_any_positions(data: st.DataObject) -> None:
         feeds.append(feed if is_constant else {**feed, "i": at})
     assert_same(model, result.model, feeds)
     assert result.report.violations == ()
+
+
+def test_a_proof_that_is_found_on_trial_alone() -> None:
+    """The terms of a dry run have other symbols: positions may be known there to be from 0 on."""
+    model = parse(
+        """g (uint8[9] x, int64[9,1] j, uint8[9] v, int64[9] i, uint8[9] u) => (uint8[K] y)
+        <uint8 z = {0}, int64[1] one = {1}, int64[1] most = {9}, int64[1] last = {-1},
+         int64[1] zero = {0}> {
+            first = ScatterND (x, j, v)
+            shape = Shape (first)  rest = Slice (shape, one, most)
+            row = Concat <axis = 0> (one, rest)  none = Expand (z, row)
+            wide = Concat <axis = 0> (first, none)
+            at = Unsqueeze (i, last)
+            s = ScatterND (wide, at, u)
+            y = Slice (s, zero, last, zero) }""",
+        13,
+    )
+    rng = np.random.default_rng(0)
+    a = np.arange(9, dtype=np.uint8)
+    result = onnx_scatterx.optimize(model, target="sophgo").model
+    assert_same(
+        model,
+        result,
+        [
+            {
+                "x": a,
+                "j": rng.integers(-9, 9, (9, 1)),
+                "v": a + 7,
+                "i": rng.integers(-10, 10, 9),
+                "u": a + 20,
+            }
+        ],
+    )

@@ -303,3 +303,17 @@ def test_a_scatter_that_let_a_model_load_is_done_on_integers() -> None:
     )
     assert_sound(model, *whole_range(model, 0, 1), left=0)
     assert not shows(optimize(model))
+
+
+@pytest.mark.parametrize("kind", ["int2", "uint2"])
+def test_a_write_between_quantizers_of_two_bits_is_kept(kind: str) -> None:
+    model = parse(
+        f"""g (float[N,4] x, float[2,4] u) => (float[N,4] y)
+        <float s = {{0.5}}, {kind} z = {{0}}, int64[2,1] i = {{0, 1}}> {{
+            p = QuantizeLinear (x, s, z)  a = DequantizeLinear (p, s, z)
+            q = QuantizeLinear (u, s, z)  b = DequantizeLinear (q, s, z)
+            w = ScatterND (a, i, b)
+            r = QuantizeLinear (w, s, z)  y = DequantizeLinear (r, s, z) }}""",
+        25,
+    )
+    assert "ScatterND" in {n.op_type for n in nodes(optimize(model))}

@@ -116,7 +116,15 @@ def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "reduction"),
-    [("float16", "add"), ("float16", "max"), ("int16", "max"), ("bool", "add")],
+    [
+        ("float16", "add"),
+        ("float16", "max"),
+        ("int16", "max"),
+        ("bool", "add"),
+        ("bool", "max"),
+        ("int4", "min"),
+        ("string", "max"),
+    ],
 )
 def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refuses) -> None:
     refuses(nd("5", "N", reduction, kind), Reason.NO_KERNEL)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx.reference.op_run import OpRun
 
 from tests.helpers.pair import Feed
@@ -69,6 +70,26 @@ def test_four_bit_integers_beside() -> None:
     model.graph.initializer.append(w)
     assert_sound(model, feed(), left=0)
     kept(model, "Cast")
+
+
+@pytest.mark.parametrize("kind", ["int2", "uint2", "int4"])
+def test_a_size_is_not_read_from_narrow_integers(kind: str) -> None:
+    # ONNX Runtime has no Shape of them.
+    model = parse(
+        f"""g ({kind}[N,4] q, float[4] u) => (float[N,4] y)
+        <float s = {{0.5}}, int64 a = {{0}}, int64 b = {{1}}, int64[1] l = {{-1}},
+         int64[1] zero = {{0}}, int64[1] four = {{4}}> {{
+            x0 = DequantizeLinear (q, s)  x = Neg (x0)
+            n0 = Shape <end = 1> (x)  n = Squeeze (n0, zero)
+            r = Range (a, n, b)  i = Unsqueeze (r, l)
+            o = Concat <axis = 0> (n0, four)  v = Expand (u, o)
+            y = ScatterND <reduction = "mul"> (x, i, v) }}""",
+        opset=25,
+        ir_version=13,
+    )
+    made = optimize(model)
+    assert "ScatterND" not in {n.op_type for n in nodes(made)}
+    assert not [n for n in nodes(made) if n.op_type == "Shape" and "q" in n.input]
 
 
 def test_a_sparse_initializer() -> None:

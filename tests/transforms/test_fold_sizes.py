@@ -65,6 +65,17 @@ def test_an_expand_that_leaves_no_element(n: int) -> None:
     assert agree(*runs)
 
 
+def test_a_reshape_of_nothing_into_a_size_of_the_run() -> None:
+    """ONNX's shape inference takes the size for -1, and refuses -1 beside a 0, once x is known."""
+    model = parse("""g (float[N] x, float[M, 2] z) => (float[A, B] y) <int64[1] zero = {0}> {
+            n = Shape (x)  s = Concat <axis = 0> (zero, n)  none = ReduceProd <keepdims = 1> (s)
+            few = Slice (x, zero, none)  r = Reshape (few, s)  y = Trilu (r) }""")
+    feed = {"x": sample("float32", 3), "z": sample("float32", 2, 2)}
+    assert all(session(model).run(None, feed)[0].shape == (0, 3) for session in SESSIONS)
+    left = same(model, {"M": 2}, feed)
+    assert left == operators(model)
+
+
 def test_some_sizes_leave_the_rest_symbolic() -> None:
     text = """g (float[N, M] x) => (float[K, L] y) {
         s = Shape (x)  z = ConstantOfShape <value = float[1] {2}> (s)  y = Add (x, z) }"""

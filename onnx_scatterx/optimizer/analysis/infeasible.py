@@ -14,6 +14,11 @@ is not certain, it is not reported.
 ONNX Runtime takes the largest ends for the first element, and returns one element or more. ONNX's
 shape inference takes them for the last one, and infers an empty axis. The original may load, if
 nothing depends on that shape. A node that is written behind such a node might not.
+
+    y = Reshape(x, Concat([0], n))             x: float[0], n known only at run time
+
+Shape inference takes the unknown size for -1, and refuses -1 beside a 0. The original loads, if
+what makes ``x`` empty is known only at run time, too. A constant in place of ``x`` is known sooner.
 """
 
 from __future__ import annotations
@@ -180,16 +185,30 @@ def misread_node(knowledge: Knowledge) -> ir.Node | None:
     """Return the first node of a model whose shape is inferred wrongly, if there is one."""
     for graph, scope in knowledge.scopes.items():
         for node in graph:
-            if node.op_type == "Slice" and node.domain == "" and _is_misread(node, scope):
+            check = _MISREAD.get(node.op_type) if node.domain == "" else None
+            if check is not None and check(node, scope):
                 return node
     return None
 
 
-def _is_misread(node: ir.Node, scope: Scope) -> bool:
+def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
+    x, target = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
+    sizes = None if target is None else target.vector()
+    if x is None or x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
+        return False
+    empty = [i for i, t in enumerate(sizes) if t.constant == 0]
+    as_written = "allowzero" in node.attributes
+    return any(as_written or (i < len(x.shape) and x.shape[i].constant == 0) for i in empty)
+
+
+def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
     ends, steps = (_numbers(node, place, scope) for place in (2, 4))
     if ends is None or steps is None or ends.shape != steps.shape:
         return False  # without steps, or with ends that shape inference does not know either
     return bool((np.isin(ends, _ENDS) & (steps < 0)).any())
+
+
+_MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
 
 
 def _numbers(node: ir.Node, place: int, scope: Scope) -> np.ndarray | None:

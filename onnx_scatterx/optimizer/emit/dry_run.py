@@ -64,7 +64,7 @@ KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
             (9, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),
         ),
     ),
-    "Shape": ((9, set(T) - {T.INT4, T.UINT4, T.FLOAT4E2M1}),),
+    "Shape": ((9, set(T) - {T.INT2, T.UINT2, T.INT4, T.UINT4, T.FLOAT4E2M1}),),
     "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
     "Expand": ((9, _ALL),),
     # Gather of strings runs, but may return empty strings.

@@ -221,10 +221,13 @@ class NodeWriter(GraphWriter):
             self._in_other_form.discard(request.op)
 
     def _miss(self, objections: Sequence[str]) -> None:
-        """Note a use that the target does not take; this happens only in a dry run."""
-        if self._trial is None:
-            raise RefusedError(Reason.NOT_IN_TARGET, Missing(tuple(objections), self.target.name))
-        self._trial.missing.update(dict.fromkeys(objections))
+        """Note a use that the target does not take.
+
+        Symbols have other names in a dry run, so a proof that was found there may be missed later.
+        Then the node is written, and CheckTarget names it.
+        """
+        if self._trial is not None:
+            self._trial.missing.update(dict.fromkeys(objections))
 
     def _write(
         self,

@@ -50,10 +50,10 @@ def reducers(writer: Writer, reduction: str, dtype: ir.DataType) -> tuple[str, .
             one = None
     if one is not None and has_kernel(one, writer.version, dtype):
         return (one,)
-    compare = {"max": "Greater", "min": "Less"}.get(reduction)
-    if compare is None or dtype == _BOOL:
+    two = {"max": ("Greater", "Where"), "min": ("Less", "Where")}.get(reduction, ())
+    if not two or not all(has_kernel(op, writer.version, dtype) for op in two):
         raise RefusedError(Reason.NO_KERNEL, f"{reduction} of {dtype.name.lower()}")
-    return (compare, "Where")
+    return two
 
 
 def is_ordered(dtype: ir.DataType) -> bool:

@@ -81,6 +81,7 @@ PATTERNS: dict[FloatReason, tuple[Pattern, ...]] = {
     ),
     FloatReason.REJECTED: (
         Pattern(_MOVED_DOWN.format(21, "int8", "int8 z = {3}, ", "x, s, z"), loads=False),
+        Pattern(_MOVED_DOWN.format(25, "int2", "int2 z = {1}, ", "x, s, z"), loads=False),
         Pattern(_MOVED_DOWN.format(21, "int32", "", "x, s"), loads=False),
         Pattern(_MOVED_DOWN.format(13, "int32", "int32 z = {0}, ", "x, s, z"), loads=False),
     ),
@@ -169,9 +170,8 @@ def _moved_down(node: ir.Node, known: Known) -> FloatReason | None:
         return None  # it is not moved
     if not has_zero and not says_type and dtype != ir.DataType.UINT8:
         return FloatReason.RETYPED
-    if has_zero and says_type and dtype in (None, ir.DataType.INT8):
-        return FloatReason.REJECTED
-    return FloatReason.REJECTED if dtype is None else None
+    rejected = dtype in (ir.DataType.INT8, ir.DataType.INT2, ir.DataType.UINT2)
+    return FloatReason.REJECTED if dtype is None or (has_zero and says_type and rejected) else None
 
 
 def is_rejected(node: ir.Node, known: Known) -> bool:

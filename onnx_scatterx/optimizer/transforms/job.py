@@ -213,7 +213,7 @@ class Job:
         if node is None:
             return None
         name = node.name or node.outputs[0].name
-        return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads its ends")
+        return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads it")
 
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
