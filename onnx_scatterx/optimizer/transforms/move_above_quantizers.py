@@ -66,7 +66,7 @@ class MoveAboveQuantizers(Pass):
 def _in_graph(context: GraphContext) -> list[ir.Node]:
     made: list[ir.Node] = []
     for node in list(context.graph):
-        is_move = node.op_type in MOVED_PAST
+        is_move = node.op_type in MOVED_PAST and node.domain == "" and len(node.outputs) == 1
         above = node.inputs[0].producer() if is_move and node.inputs[0] is not None else None
         if above is None or not is_quantizer(above, "DequantizeLinear"):
             continue
