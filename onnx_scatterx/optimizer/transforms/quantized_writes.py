@@ -26,7 +26,7 @@ from onnx_scatterx.optimizer.lift.quantization import (
     whole_axes,
 )
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
-from onnx_scatterx.optimizer.lowering.quantizer_paths import reached
+from onnx_scatterx.optimizer.lowering.quantizer_paths import quantizers_above, quantizers_below
 from onnx_scatterx.optimizer.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -73,7 +73,7 @@ def quantized_writes(
     for node in filter(is_scatter, context.graph):
         try:
             with budget().of_part(LIMITS.scatter_steps):
-                above, below = reached(node, up=True), reached(node, up=False)
+                above, below = quantizers_above(node), quantizers_below(node)
                 known = all(map(is_exact(context.known), (*above, *below)))
                 if node in taken or not above or not below or not known:
                     continue
