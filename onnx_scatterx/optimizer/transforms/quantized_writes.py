@@ -71,11 +71,13 @@ def quantized_writes(
     except LimitError:
         return [], {}  # the writes are kept on floats
     for node in filter(is_scatter, context.graph):
+        if node in taken:
+            continue
         try:
             with budget().of_part(LIMITS.scatter_steps):
                 above, below = quantizers_above(node), quantizers_below(node)
                 known = all(map(is_exact(context.known), (*above, *below)))
-                if node in taken or not above or not below or not known:
+                if not above or not below or not known:
                     continue
                 found.append(search.write(node, above[0]))
                 taken.update(found[-1].nodes)

@@ -11,6 +11,7 @@ can be removed only there, because ONNX Runtime or the target lacks an operator 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import onnx_ir as ir
@@ -30,7 +31,7 @@ from onnx_scatterx.optimizer.transforms.quantized_writes import (
     QuantizedWrite,
     quantized_writes,
 )
-from onnx_scatterx.text.reasons import FloatReason
+from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 
 class WriteOnIntegers(Pass):
@@ -137,15 +138,20 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
 def _kept(job: Job, context: GraphContext, tried: list[_Tried]) -> set[ir.Node] | None:
     """Return the scatters that would be kept, or None if a limit is reached.
 
-    The results on integers are outputs of the graph meanwhile, so both ways are planned.
+    The results on integers are outputs of the graph meanwhile, so both ways can be planned. The
+    way on floats is planned only if a scatter on integers would be kept.
     """
+    floats = [node for one in tried for node in one.made if is_scatter(node)]
+    integers = [node for one in tried for node in one.made.values()]
     results = [value for one in tried for value in one.results]
     context.graph.outputs.extend(results)
     try:
         with budget().share(1 / 4):
             job.note_new(node for one in tried for node in one.integers.nodes)
             job.analysis.catch_up()
-            return kept_scatters(context)
+            opaque = dict.fromkeys(floats, Refusal(Reason.NO_RULE))
+            kept = kept_scatters(replace(context, kept=opaque))
+            return set() if kept.isdisjoint(integers) else kept_scatters(context)
     except (LimitError, RecursionError):
         return None
     finally:
