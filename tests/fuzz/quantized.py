@@ -37,8 +37,11 @@ class Quantized(Drawn):
         if rng.random() < 0.6:
             number = 0 if integers == "int32" else rng.choice((0, 0, 3, 100))
             found.append(self.constant(np.full(size, number), integers))
-        domain = "com.microsoft" if integers.endswith("16") and self.opset < 21 else ""
-        return found, {} if axis is None else {"axis": axis}, domain
+        return found, {} if axis is None else {"axis": axis}, self.domain(integers)
+
+    def domain(self, integers: str) -> str:
+        """Return the domain of the quantizers that take a type."""
+        return "com.microsoft" if integers.endswith("16") and self.opset < 21 else ""
 
     def floats(self, shape: Shape) -> str:
         """Return a tensor of floats: mostly one that was quantized."""
@@ -82,10 +85,40 @@ class Quantized(Drawn):
             self.outputs[y] = None
 
 
+class OneScale(Quantized):
+    """The same with one scale, one zero point and one type, so many writes are on integers."""
+
+    def __init__(self, rng: random.Random) -> None:
+        super().__init__(rng)
+        self.opset = rng.choice((13, 15, 18, 21))
+        self.main = rng.choice(("int8", "uint8", "int16", "uint16"))
+
+    def parameters(self, integers: str, shape: Shape) -> tuple[list[str], dict[str, int], str]:
+        """Return the scale and the zero point."""
+        read = [self.constant(0.05, "float32"), self.constant(3, integers)]
+        return read, {}, self.domain(integers)
+
+    def floats(self, shape: Shape) -> str:
+        """Return a tensor that was quantized, or a constant."""
+        if self.rng.random() < 0.1:
+            return self.constant(np.full(shape, self.rng.choice((0.0, 0.5, 0.33))), "float32")
+        read, _, domain = self.parameters(self.main, shape)
+        return self.node("DequantizeLinear", self.given(self.main, shape), *read, domain=domain)
+
+    def ended(self, x: str, shape: Shape) -> None:
+        """Quantize a tensor, move it, or give it out."""
+        for _ in range(self.rng.choice((1, 1, 2))):
+            y, turned = self.moved(x, shape) if self.rng.random() < 0.4 else (x, shape)
+            if self.rng.random() < 0.2:
+                self.outputs[y] = None
+            read, _, domain = self.parameters(self.main, turned)
+            self.outputs[self.node("QuantizeLinear", y, *read, domain=domain)] = None
+
+
 def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:
     """Compare a random model with what it becomes; return what came of it, and what is wrong."""
     rng = random.Random(seed)
-    model = Quantized(rng).model()
+    model = (Quantized if seed % 4 else OneScale)(rng).model()
     feeds = whole_range(model, seed, seed + 1)
 
     def same(before: Any, after: Any, *_: object) -> bool:

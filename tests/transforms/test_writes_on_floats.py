@@ -7,6 +7,7 @@ from onnx import numpy_helper
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.text.reasons import FloatReason
+from tests.helpers.pair import SESSIONS, agree
 from tests.helpers.quantized import ONE, PER_CHANNEL, WRITE, count, feeds, on_floats
 from tests.helpers.support import assert_sound, optimize, parse, sample
 
@@ -51,6 +52,30 @@ def test_int8_before_a_slice_that_is_not_quantized() -> None:
     for changed, opset in ((text, 19), (text.replace("int8", "uint8"), 21)):
         model = parse(changed, opset, 10)
         assert_sound(model, *feeds(model, 0, 1), left=0)
+
+
+BESIDE = """g (int8[1,1,4,4] x, float[4] d, float[2] e) => (float[1,1,N,N] y, float[4] w)
+    <int64[2,1] i = {1, 2}, float s = {0.25}, int8 z = {3}> {
+        a = DequantizeLinear (x, s, z)
+        MOVE (a)
+        w = ScatterND (d, i, e) }"""
+
+
+def test_a_function_named_as_a_move_stays_behind_the_quantizer() -> None:
+    text = BESIDE.replace("N,N", "4,4").replace("MOVE", "y = f.Transpose")
+    text += """ <domain: "f", opset_import: ["" : 21]> Transpose (p) => (q) { q = Neg (p) }"""
+    model = parse(text, 21, 10, more=', "f" : 1')
+    assert_sound(model, *feeds(model, 0, 1), left=0)
+
+
+def test_a_pool_with_two_results_stays_behind_the_quantizer() -> None:
+    """ONNX Runtime does not load it under its default options, and loads it without them."""
+    text = BESIDE.replace("=> (", "=> (int64[1,1,3,3] k, ").replace("N,N", "3,3")
+    model = parse(text.replace("MOVE", "y, k = MaxPool <kernel_shape = [2, 2]>"), 21, 10)
+    made = optimize(model)
+    assert [n.op_type for n in made.graph.node[:2]] == ["DequantizeLinear", "MaxPool"]
+    (load, *_), (feed,) = SESSIONS, feeds(model, 0)
+    assert agree(*(load(m).run(None, feed) for m in (model, made)))
 
 
 def test_an_output_between_the_write_and_its_quantizer() -> None:

@@ -21,28 +21,20 @@ def has_quantizers(graph: ir.Graph) -> bool:
     return any(is_quantizer(node, *QUANTIZERS) for node in graph)
 
 
-def reached(
-    node: ir.Node, *, up: bool, of: Callable[[ir.Node], bool] | None = None
-) -> list[ir.Node]:
-    """Return the quantizers whose elements reach a node through others that move them.
+def quantizers_above(node: ir.Node) -> list[ir.Node]:
+    """Return the DequantizeLinear whose floats a node moves, perhaps behind others that do."""
+    return dequantizers([node.inputs[i] for i in operands_of(node)], {})
 
-    If not ``up``, return the quantizers that the elements of the node reach. Nodes for which ``of``
-    is true are returned in place of quantizers.
-    """
-    op = "DequantizeLinear" if up else "QuantizeLinear"
-    of = of or (lambda other: is_quantizer(other, op))
+
+def quantizers_below(
+    node: ir.Node, of: Callable[[ir.Node], bool] = lambda n: is_quantizer(n, "QuantizeLinear")
+) -> list[ir.Node]:
+    """Return the readers of what a node gives for which ``of`` is true, also behind moves of it."""
     found, seen, stack = [], {node}, [node]
     while stack:
-        here = stack.pop()
         budget().work(1)
-        if up:
-            given = (here.inputs[i] for i in operands_of(here))
-            near = [v.producer() for v in given if v is not None]
-        else:
-            near = [u.node for v in here.outputs for u in v.uses()]
-        for other in dict.fromkeys(near):  # one node may read a value often
-            if other is None:
-                continue
+        uses = [use for value in stack.pop().outputs for use in value.uses()]
+        for other in dict.fromkeys(use.node for use in uses):  # one may read a value often
             if of(other):
                 found.append(other)
             elif other not in seen and operands_of(other):

@@ -30,7 +30,8 @@ from onnx_scatterx.optimizer.lowering.quantizer_paths import (
     Steps,
     before_moves,
     dequantizers,
-    reached,
+    quantizers_above,
+    quantizers_below,
 )
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
@@ -141,7 +142,7 @@ def obstacle(node: ir.Node, known: Known) -> FloatReason | None:
 
 
 def _obstacle(node: ir.Node, known: Known) -> FloatReason | None:
-    above, below = reached(node, up=True), reached(node, up=False)
+    above, below = quantizers_above(node), quantizers_below(node)
     if not all(map(is_exact(known), (*above, *below))):
         return FloatReason.INEXACT
     for quantizer in above:
@@ -196,7 +197,7 @@ def objection(value: ir.Value, trial: DryRun, known: Known) -> FloatReason | Non
                 return fault or FloatReason.INEXACT
     op, inputs = before_moves(trial.result, trial.steps)
     if op == "DequantizeLinear":
-        readers = reached(producer, up=False, of=_computes)
+        readers = quantizers_below(producer, of=_computes)
         found = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
         return FloatReason.INTEGER_KERNEL if found else None
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
@@ -218,7 +219,7 @@ def exposed(node: ir.Node, known: Known) -> FloatReason | None:
         return None
     op, inputs = before_moves(node.outputs[0], {})
     if op == "DequantizeLinear":
-        exact = all(map(is_exact(known), (here, *reached(node, up=True))))
+        exact = all(map(is_exact(known), (here, *quantizers_above(node))))
         return None if exact else FloatReason.INEXACT
     return _computed_in_integers(op, inputs, node, {}, known)
 
@@ -231,7 +232,7 @@ def _computed_in_integers(
         return None
     if op != "Where":
         return FloatReason.INTEGER_KERNEL
-    scales = [*dequantizers(inputs[1:], steps), *reached(last, up=False)]
+    scales = [*dequantizers(inputs[1:], steps), *quantizers_below(last)]
     return None if all(_has_one_scale(n, known) for n in scales) else FloatReason.ONE_SCALE
 
 
@@ -247,7 +248,7 @@ def _is_between(
     ``last`` is the node whose output is replaced, or the node itself.
     """
     data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
-    below = op in _ALONE or (last is not None and bool(reached(last, up=False)))
+    below = op in _ALONE or (last is not None and bool(quantizers_below(last)))
     return below and all(dequantizers([v], steps) for v in data)
 
 
@@ -265,7 +266,7 @@ def _is_given_out_between(node: ir.Node) -> bool:
         uses = (use for value in here.outputs for use in value.uses())
         readers = list(dict.fromkeys(use.node for use in uses if moves(use.node, use.idx)))
         given_out = any(value.is_graph_output() for value in here.outputs)
-        if given_out and any(reached(reader, up=False) for reader in readers):
+        if given_out and any(quantizers_below(reader) for reader in readers):
             return True
         stack += [n for n in dict.fromkeys(readers) if n not in seen]
         seen.update(readers)

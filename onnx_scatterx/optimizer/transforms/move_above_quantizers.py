@@ -25,6 +25,7 @@ from onnx_scatterx.optimizer.lowering.runtime_patterns import exposed, is_reject
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.optimizer.transforms.job import NUMBER, Job, Pass
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
@@ -65,43 +66,20 @@ class MoveAboveQuantizers(Pass):
 def _in_graph(context: GraphContext) -> list[ir.Node]:
     made: list[ir.Node] = []
     for node in list(context.graph):
-        value = node.inputs[0] if node.op_type in MOVED_PAST and node.inputs else None
-        above = None if value is None else value.producer()
-        if value is None or above is None or not is_quantizer(above, "DequantizeLinear"):
+        is_move = node.op_type in MOVED_PAST and node.domain == "" and len(node.outputs) == 1
+        above = node.inputs[0].producer() if is_move and node.inputs[0] is not None else None
+        if above is None or not is_quantizer(above, "DequantizeLinear"):
             continue
-        output = node.outputs[0]
-        if len(output.uses()) + output.is_graph_output() > 1:
+        output, integers = node.outputs[0], above.inputs[0]
+        if integers is None or len(output.uses()) + output.is_graph_output() > 1:
             continue  # ONNX Runtime moves no quantizer past it
         if above.graph is context.graph and is_rejected(above, context.known):
-            made += _move(context, node, above)
+            moved = IntegerNodes(context, context.known.dtype(integers) or ir.DataType.INT8)
+            moved.move(node)
+            moved.dequantize(output, above)
+            remove_dead([node])
+            made += moved.nodes
     return made
-
-
-def _move(context: GraphContext, node: ir.Node, quantizer: ir.Node) -> list[ir.Node]:
-    """Write a node before a quantizer; return the new nodes."""
-    (output,), integers = node.outputs, quantizer.inputs[0]
-    assert integers is not None
-    dtype = context.known.dtype(integers)
-    name = context.names.new(f"{output.name}/integers")
-    moved = ir.Value(name=name, type=ir.TensorType(dtype or ir.DataType.INT8), shape=output.shape)
-    inputs = [integers, *node.inputs[1:]]
-    attributes = list(node.attributes.values())
-    first = ir.Node("", node.op_type, inputs, attributes, outputs=[moved], name=name)
-    second = ir.Node(
-        quantizer.domain,
-        "DequantizeLinear",
-        [moved, *quantizer.inputs[1:]],
-        list(quantizer.attributes.values()),
-        outputs=[ir.Value(type=output.type, shape=output.shape)],
-        name=context.names.new(f"{output.name}/floats"),
-    )
-    (result,) = second.outputs
-    result.metadata_props.update(output.metadata_props)
-    context.graph.insert_before(node, [first, second])
-    result.name, output.name = output.name, context.names.new(f"{output.name}/replaced")
-    output.replace_all_uses_with(result, replace_graph_outputs=True)
-    remove_dead([node])
-    return [first, second]
 
 
 class SoleReaders:
