@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +14,7 @@ import onnx
 import pytest
 
 import onnx_scatterx.doors.api
-from onnx_scatterx.doors.api import Result
+from onnx_scatterx.doors.api import Result, optimization
 from onnx_scatterx.doors.cli import main
 from tests.helpers.support import parse, scatters
 
@@ -231,15 +232,15 @@ def test_a_model_that_differs_is_not_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, out = saved(tmp_path / "m.onnx", ROW), tmp_path / "out.onnx"
-    right = onnx_scatterx.doors.api.optimize
+    right = optimization.optimize_records
 
-    def wrong(model: str, **options: object) -> Result[onnx.ModelProto]:
-        result = right(model)
+    def wrong(*given: Any, **options: Any) -> tuple[Result[onnx.ModelProto], Any]:
+        result, records = right(*given, **options)
         nodes = result.model.graph.node
         nodes[-1].input[1], nodes[-1].input[0] = nodes[-1].input[0], nodes[-1].input[1]
-        return result
+        return result, records
 
-    monkeypatch.setattr(onnx_scatterx.doors.api, "optimize", wrong)
+    monkeypatch.setattr(optimization, "optimize_records", wrong)
     report = tmp_path / "r.json"
     assert main(["optimize", model, "-o", str(out), "--verify", "--report", str(report)]) == 1
     printed = capsys.readouterr()
