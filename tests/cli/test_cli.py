@@ -16,6 +16,7 @@ import pytest
 import onnx_scatterx.doors.api
 from onnx_scatterx.doors.api import Result, optimization
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.optimizer.run import optimize_ir
 from tests.helpers.support import parse, scatters
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -325,7 +326,7 @@ def test_the_advice_needs_no_second_optimization(
     model, out = saved(tmp_path / "m.onnx", text), str(tmp_path / "o.onnx")
     told = [line for advice in onnx_scatterx.advise(model, target="qnn") for line in advice.lines()]
     calls: list[bool] = []
-    real = optimization.optimize_ir
+    real = optimize_ir
 
     def counted(*given: Any, planned: bool = False, **more: Any) -> Any:
         calls.append(planned)
