@@ -9,6 +9,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.analysis.domain.overflow import most_of
+from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.optimizer.emit.dry_run import (
     KERNELS,
     WIDER,
@@ -22,6 +24,7 @@ from onnx_scatterx.optimizer.emit.forms import other_form
 from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
 from onnx_scatterx.optimizer.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
@@ -84,6 +87,21 @@ class NodeWriter(GraphWriter):
         """Count the nodes that are written on trial as more than they are."""
         if self._trial is not None:
             self._trial.surcharge += nodes
+
+    def note_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
+        """Note that the elements of a value are indices of an axis: ``-size <= i < size``.
+
+        If they count ``from_zero``, none is negative.
+        """
+        known = self._known
+        found = None if known is None else known[value]
+        if known is None or found is None or found.shape is None or found.constant is not None:
+            return
+        end = min(self.facts.interval(size)[1], most_of(size))
+        origin, coords = IndexOf(value, size), map(coord, range(len(found.shape)))
+        low = 0 if from_zero else -end
+        index = element(origin, coords, name="index", low=low, high=end - 1)
+        known.add(value, TensorValue(found.dtype, found.shape, index))
 
     def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
         """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""

@@ -20,8 +20,10 @@ import math
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf
 from onnx_scatterx.optimizer.emit.forms.casts import bounds
 from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.symbolic.terms import maximum, symbol_of
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT
@@ -115,7 +117,8 @@ def remainder(request: Request) -> ir.Value | None:
         return None
     low, high = (-math.inf, math.inf) if number is None else number
     needed = [] if low >= 0 else ["Add", "Less", "Where"]
-    if not (-divisor[0] <= low and high < divisor[0]) or (low >= 0 and _is_broadcast(request)):
+    is_within = _is_index(request) or (-divisor[0] <= low and high < divisor[0])
+    if not is_within or (low >= 0 and _is_broadcast(request)):
         needed += ["Div", "Mul", "Sub"]
     if (low < 0 and divisor[0] < 1) or not all(map(request.takes, needed)):
         return None
@@ -129,6 +132,16 @@ def remainder(request: Request) -> ir.Value | None:
     zero = w.constant(np.zeros((), dtype.numpy()), dtype)
     is_negative = w.node("Less", [left, zero], ir.DataType.BOOL)
     return w.node("Where", [is_negative, w.node("Add", [left, b], dtype), left], dtype)
+
+
+def _is_index(request: Request) -> bool:
+    """Return whether the first input holds indices of an axis that is as long as the divisor."""
+    number, divisor = request.known
+    if number is None or number.index_map is None or divisor is None:
+        return False
+    atom, size = symbol_of(number.index_map), divisor.scalar
+    origin = None if atom is None else atom.origin
+    return isinstance(origin, IndexOf) and size in (origin.size, maximum(origin.size, 1))
 
 
 def _is_broadcast(request: Request) -> bool:

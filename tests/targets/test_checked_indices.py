@@ -1,0 +1,95 @@
+"""Indices that the original checks: from zero by Less, Add and Where, and in int32."""
+
+import numpy as np
+import onnx
+import pytest
+
+import onnx_scatterx
+from tests.helpers.pair import assert_same
+from tests.helpers.support import Feed, parse, sample
+
+FORMS = 'standard, avoid = ["ScatterND", "ScatterElements"{}], dense = true, dense_limit = inf'
+REMAINDERS = [
+    FORMS.format(', "Mod"'),
+    FORMS.format("") + ", limits.Mod.negative = false",
+    FORMS.format("") + ', limits.Mod.no_types = ["int64"]',
+]
+ROWS = """g (float[{0},2] x, int64[4,1] i, float[4,2] u) => (float[{0},2] y) {{
+    y = ScatterND (x, i, u) }}"""
+ELEMENTS = """g (float[{0},2] x, int64[4,2] i, float[4,2] u) => (float[{0},2] y) {{
+    y = ScatterElements <axis = 0> (x, i, u) }}"""
+COLUMNS = """g (float[{0},2] x, int64[4,2] i, float[4] u) => (float[{0},2] y) {{
+    y = ScatterND (x, i, u) }}"""
+NARROW = ROWS.replace("int64", "int32").replace("ScatterND", "ScatterElements <axis = 0>")
+NARROW = NARROW.replace("[4,1]", "[4,2]")
+MODELS = {"rows": ROWS, "elements": ELEMENTS, "columns": COLUMNS, "int32": NARROW}
+
+
+def operators(model: onnx.ModelProto) -> list[str]:
+    return [node.op_type for node in model.graph.node]
+
+
+def feeds(model: onnx.ModelProto, size: int) -> list[Feed]:
+    """Return indices at both ends of the axes, negative ones included."""
+    given = next(value for value in model.graph.input if value.name == "i")
+    shape = [dim.dim_value for dim in given.type.tensor_type.shape.dim]
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+    last = model.graph.input[2].type.tensor_type.shape.dim
+    found: list[Feed] = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        i = rng.integers(-size, size, shape)
+        i[0], i[-1] = (-size, size - 1) if seed % 2 else (size - 1, -size)
+        if len(last) == 1:  # the second column is of an axis of two
+            i[:, 1] = rng.integers(-2, 2, len(i))
+        u = sample("float32", *[dim.dim_value for dim in last], seed=seed)
+        found.append({"x": sample("float32", size, 2), "i": i.astype(dtype), "u": u})
+    return found
+
+
+@pytest.mark.parametrize("target", REMAINDERS)
+@pytest.mark.parametrize("size", ["7", "N"])
+@pytest.mark.parametrize("name", MODELS)
+def test_no_division_counts_from_zero(name: str, size: str, target: str) -> None:
+    model = parse(MODELS[name].format(size))
+    result = onnx_scatterx.optimize(model, target=target)
+    found = operators(result.model)
+    assert result.report.removed == 1
+    assert not result.report.violations
+    assert not {"Div", "Mod"} & set(found)
+    assert {"Less", "Add", "Where"} <= set(found)
+    assert_same(model, result.model, feeds(model, 7))
+
+
+def test_a_target_that_has_mod_keeps_it() -> None:
+    """It is one node."""
+    for text in MODELS.values():
+        found = operators(
+            onnx_scatterx.optimize(parse(text.format(7)), target=FORMS.format("")).model
+        )
+        assert "Mod" in found
+        assert "Less" not in found
+
+
+UNCHECKED = """g (float[N,K] x, int64[M] j, float[M,K] u) => (float[N,K] y) <int64[1] last = {1}> {
+    i = Unsqueeze (j, last)
+    s = Shape (u)
+    e = Expand (i, s)
+    y = ScatterElements <axis = 0> (x, e, u) }"""
+
+
+@pytest.mark.parametrize("target", REMAINDERS)
+def test_what_may_be_unchecked_may_be_any_number(target: str) -> None:
+    """Without columns there is no index, and ONNX Runtime checks none."""
+    model = parse(UNCHECKED)
+    result = onnx_scatterx.optimize(model, target=target)
+    assert result.report.removed == 1
+    given: list[Feed] = [
+        {
+            "x": sample("float32", 5, columns),
+            "j": np.array(j),
+            "u": sample("float32", len(j), columns),
+        }
+        for columns, j in ((0, [100, -(2**62), 2**62 + 1]), (2, [4, -5, 0]), (2, [-1, 3]))
+    ]
+    assert_same(model, result.model, given)
