@@ -93,3 +93,39 @@ def test_what_may_be_unchecked_may_be_any_number(target: str) -> None:
         for columns, j in ((0, [100, -(2**62), 2**62 + 1]), (2, [4, -5, 0]), (2, [-1, 3]))
     ]
     assert_same(model, result.model, given)
+
+
+NARROWED = ', "Mod", "Gather", "GatherND"'
+ONE = """g (float[7,2] x, int64[{0}] i, float[{0},2] u) => (float[7,2] y)
+    <int64[1] last = {{1}}> {{ j = Unsqueeze (i, last)  y = ScatterND (x, j, u) }}"""
+
+
+@pytest.mark.parametrize("size", ["7", "N"])
+@pytest.mark.parametrize("more", [NARROWED, ', "Gather", "GatherND"'])
+def test_equal_compares_checked_indices_in_int32(size: str, more: str) -> None:
+    target = FORMS.format(more) + ', limits.Equal.no_types = ["int64"]'
+    model = parse(ONE.format(1).replace("[7,", f"[{size},"))
+    result = onnx_scatterx.optimize(model, target=target)
+    assert result.report.removed == 1
+    assert not result.report.violations
+    assert "Cast" in operators(result.model)
+    given: list[Feed] = [
+        {"x": sample("float32", 7, 2), "i": np.array([i]), "u": sample("float32", 1, 2)}
+        for i in (-7, -1, 0, 6)
+    ]
+    assert_same(model, result.model, given)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("size", "refused"), [("7", ("Equal", "Add", "Where", "ReduceMax")), ("N", ("Equal",))]
+)
+def test_more_of_a_form_is_in_int32(name: str, size: str, refused: tuple[str, ...]) -> None:
+    target = FORMS.format("")
+    for op in refused:
+        target += f', limits.{op}.no_types = ["int64"]'
+    model = parse(MODELS[name].format(size))
+    result = onnx_scatterx.optimize(model, target=target)
+    assert result.report.removed == 1
+    assert not result.report.violations
+    assert_same(model, result.model, feeds(model, 7))
