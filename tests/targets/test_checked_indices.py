@@ -129,3 +129,48 @@ def test_more_of_a_form_is_in_int32(name: str, size: str, refused: tuple[str, ..
     assert result.report.removed == 1
     assert not result.report.violations
     assert_same(model, result.model, feeds(model, 7))
+
+
+RING = """g (float[2,{0},2] x, int64[2] p, float[2,3,2] u) => (float[2,{0},2] y) {{
+    y = TensorScatter <axis = 1, mode = "circular"> (x, u, p) }}"""
+
+
+def test_two_remainders_of_c_are_one_of_onnx() -> None:
+    """The target has Mod, of numbers that are not negative."""
+    model = parse(RING.format(7), opset=24, ir_version=10)
+    target = "standard, limits.Mod.negative = false"
+    result = onnx_scatterx.optimize(model, target=target)
+    assert result.report.removed == 1
+    assert not result.report.violations
+    assert operators(result.model).count("Mod") == 4
+    assert "Div" not in operators(result.model)
+    given: list[Feed] = [
+        {"x": sample("float32", 2, 7, 2), "p": np.array(p), "u": sample("float32", 2, 3, 2)}
+        for p in ((0, 6), (13, 5), (7, 1))
+    ]
+    assert_same(model, result.model, given)
+    as_in_c = onnx.ModelProto.FromString(result.model.SerializeToString())
+    for node in as_in_c.graph.node:
+        if node.op_type == "Mod":
+            node.attribute.append(onnx.helper.make_attribute("fmod", 1))
+    assert_same(model, as_in_c, given)
+    again = onnx_scatterx.optimize(result.model, target=target)
+    assert operators(again.model) == operators(result.model)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Mod (x, n)",
+        "m = Mod (x, n)  s = Add (m, n)  y = Mod (s, k)",
+        "m = Mod (x, n)  s = Sub (m, n)  y = Mod (s, n)",
+        "m = Mod (x, n)  s = Add (m, n)  a = Mod (s, n)  y = Max (a, m)",
+        "m = Mod (x, n)  s = Add (m, n)  a = Mod (s, n)  y = Max (a, s)",
+    ],
+)
+def test_only_the_inner_remainder_may_be_negative(body: str) -> None:
+    """Its sign does not matter if all that reads it adds the divisor, and divides again."""
+    text = f"g (int64[4] x) => (int64[4] y) <int64 n = {{5}}, int64 k = {{3}}> {{ {body} }}"
+    target = "standard, limits.Mod.negative = false"
+    names = {found.why for found in onnx_scatterx.inspect(parse(text), target=target).violations}
+    assert any("Mod of numbers that may be negative" in why for why in names)

@@ -25,6 +25,7 @@ from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
+from onnx_scatterx.optimizer.targets.limits import is_of_any_sign
 from onnx_scatterx.optimizer.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
@@ -145,10 +146,17 @@ class NodeWriter(GraphWriter):
                 (self._nodes if trial is None else trial.written)[key] = found
                 return found
             self._miss(objections)
-        output = self._write(op, inputs, dtype, attributes, key)
-        known.add(output, result)
-        if trial is not None:
-            trial.check_rank(op, result, self.target.max_rank)
+        return self.as_it_is(request)
+
+    def as_it_is(self, request: Request) -> ir.Value:
+        """Add a node in no other form."""
+        op, inputs, attributes = request.op, request.inputs, request.attributes
+        key = (op, tuple(inputs), _frozen(attributes))
+        output = self._write(op, inputs, request.dtype, attributes, key)
+        if self._known is not None:
+            self._known.add(output, request.result)
+        if self._trial is not None:
+            self._trial.check_rank(op, request.result, self.target.max_rank)
         return output
 
     def _dtype(self, value: ir.Value) -> ir.DataType | None:
@@ -212,7 +220,8 @@ class NodeWriter(GraphWriter):
         given = {name: attribute.value for name, attribute in node.attributes.items()}
         result = known.result(node.op_type, inputs, dtype, given)
         values = [None if v is None else known[v] for v in inputs]
-        request = Request(node.op_type, inputs, dtype, given, values, result, self)
+        sign = is_of_any_sign(node)
+        request = Request(node.op_type, inputs, dtype, given, values, result, self, sign)
         rank, objected = request.use.rank, any(self.target.objections(request.use))
         if not objected and not (merges and rank > request.most_dims):
             return None
