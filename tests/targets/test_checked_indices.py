@@ -5,8 +5,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.helpers.pair import assert_same
-from tests.helpers.support import Feed, parse, sample
+from tests.helpers.pair import Feed, assert_same
+from tests.helpers.support import parse, sample
 
 FORMS = 'standard, avoid = ["ScatterND", "ScatterElements"{}], dense = true, dense_limit = inf'
 REMAINDERS = [
