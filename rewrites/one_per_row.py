@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of
 from onnx_scatterx.rewrites.helpers.cuts import hits
+from onnx_scatterx.rewrites.helpers.places import is_checked
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -41,10 +42,13 @@ class OnePerRowRule(ScatterRule):
         signed = not scatter.nonnegative[axis]
         added = index.added(rank)
         missing = _missing(scatter, axis)
+        dropped = rank - len(scatter.shape)
+        dims = [c - dropped * (c > axis) for c in index.places if c != axis]
+        checked = is_checked(scatter, dims)
 
         def write() -> ir.Value:
             at = w.axes("Unsqueeze", index.write(), index.dtype, added)
-            hit = hits(at, index.dtype, size, axis, rank, context, signed=signed)
+            hit = hits(at, index.dtype, size, axis, rank, context, signed=signed, checked=checked)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
             new = reduced(w, ops, scatter.data, new, dtype)
             return select(w, hit, new, scatter.data, dtype)

@@ -240,14 +240,18 @@ def hits(
     context: Context,
     *,
     signed: bool,
+    checked: bool = True,
 ) -> ir.Value:
     """Write where indices are the positions of an axis of a tensor of this rank.
 
     ``at`` has an axis of extent 1 there. If they are ``signed``, an index may count from the end.
+    If they are ``checked``, the original fails if one lies outside of the axis.
     """
     w = context.writer
     if dtype != _INT64 and not _is_listed(size):
         at, dtype = w.node("Cast", [at], _INT64, to=_INT64.value), _INT64  # a size may exceed int32
+    if checked:
+        w.note_index(at, size, from_zero=not signed)
     lines = _lines(context, size, axis, rank, dtype, signed)
     found = [w.node("Equal", [at, line], _BOOL) for line in lines]
     return found[0] if len(found) == 1 else w.node("Or", found, _BOOL)

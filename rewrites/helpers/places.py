@@ -10,7 +10,7 @@ as a tensor [l..., N, r...]. Its extent is 1 on axes aside that no index depends
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,13 +36,15 @@ class _Index:
     """An index on one axis, as a tensor over the dims of the updates in the arrangement's order.
 
     ``full`` are the dims that it has in full; its extent is 1 along the others. If it is
-    ``signed``, a negative one counts from the end.
+    ``signed``, a negative one counts from the end. If it is ``checked``, the scatter checks every
+    element of it.
     """
 
     full: frozenset[int]
     dtype: ir.DataType
     signed: bool
     write: Write
+    checked: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,15 +95,19 @@ def places_of(layout: Arrangement, context: Context) -> Places | None:
 def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) -> ir.Value:
     """Write an index with negative ones counted from the start."""
     w, s = context.writer, layout.scatter
-    at = index.write()
+    at, size = index.write(), s.data_shape[axis]
     if index.dtype != _INT64:
         at = w.node("Cast", [at], _INT64, to=_INT64.value)
+    if index.checked:
+        w.note_index(at, size, from_zero=not index.signed)
     if not index.signed:
         return at
-    size = context.numbers.vector(s.data_shape[axis])
-    if not s.facts.is_nonnegative(s.data_shape[axis] - 1):
-        size = w.node("Max", [size, w.constant([1])], _INT64)  # no division by 0
-    return w.node("Mod", [at, size], _INT64)
+    ring = context.numbers.vector(size)
+    if not s.facts.is_nonnegative(size - 1):
+        ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
+    at = w.node("Mod", [at, ring], _INT64)
+    w.note_index(at, size, from_zero=True)
+    return at
 
 
 def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
@@ -162,7 +168,16 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
         dtype,
         False,
         lambda: context.writer.axes("Unsqueeze", value, dtype, added),
+        is_checked(s, full),
     )
+
+
+def is_checked(s: Scatter, dims: Collection[int]) -> bool:
+    """Return whether a scatter checks every index of a tensor over these dims of the updates.
+
+    If it has no indices, because another dim is empty, the tensor may hold any numbers.
+    """
+    return all(d in dims or s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims)
 
 
 def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
@@ -212,4 +227,4 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
             x = w.transpose(x, dtype, perm)
         return w.axes("Unsqueeze", x, dtype, added)
 
-    return _Index(full, dtype, _may_be_negative(axis, found, s), write)
+    return _Index(full, dtype, _may_be_negative(axis, found, s), write, checked=True)

@@ -9,6 +9,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.analysis.domain.overflow import most_of
+from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.optimizer.emit.dry_run import (
     KERNELS,
     WIDER,
@@ -22,6 +24,8 @@ from onnx_scatterx.optimizer.emit.forms import other_form
 from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
+from onnx_scatterx.optimizer.targets.limits import is_of_any_sign
 from onnx_scatterx.optimizer.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
@@ -85,6 +89,21 @@ class NodeWriter(GraphWriter):
         if self._trial is not None:
             self._trial.surcharge += nodes
 
+    def note_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
+        """Note that the elements of a value are indices of an axis: ``-size <= i < size``.
+
+        If they count ``from_zero``, none is negative.
+        """
+        known = self._known
+        found = None if known is None else known[value]
+        if known is None or found is None or found.shape is None or found.constant is not None:
+            return
+        end = min(self.facts.interval(size)[1], most_of(size))
+        origin, coords = IndexOf(value, size), map(coord, range(len(found.shape)))
+        low = 0 if from_zero else -end
+        index = element(origin, coords, name="index", low=low, high=end - 1)
+        known.add(value, TensorValue(found.dtype, found.shape, index))
+
     def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
         """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
         dtype = self._wider.get(dtype, dtype)
@@ -127,10 +146,17 @@ class NodeWriter(GraphWriter):
                 (self._nodes if trial is None else trial.written)[key] = found
                 return found
             self._miss(objections)
-        output = self._write(op, inputs, dtype, attributes, key)
-        known.add(output, result)
-        if trial is not None:
-            trial.check_rank(op, result, self.target.max_rank)
+        return self.as_it_is(request)
+
+    def as_it_is(self, request: Request) -> ir.Value:
+        """Add a node in no other form."""
+        op, inputs, attributes = request.op, request.inputs, request.attributes
+        key = (op, tuple(inputs), _frozen(attributes))
+        output = self._write(op, inputs, request.dtype, attributes, key)
+        if self._known is not None:
+            self._known.add(output, request.result)
+        if self._trial is not None:
+            self._trial.check_rank(op, request.result, self.target.max_rank)
         return output
 
     def _dtype(self, value: ir.Value) -> ir.DataType | None:
@@ -194,7 +220,8 @@ class NodeWriter(GraphWriter):
         given = {name: attribute.value for name, attribute in node.attributes.items()}
         result = known.result(node.op_type, inputs, dtype, given)
         values = [None if v is None else known[v] for v in inputs]
-        request = Request(node.op_type, inputs, dtype, given, values, result, self)
+        sign = is_of_any_sign(node)
+        request = Request(node.op_type, inputs, dtype, given, values, result, self, sign)
         rank, objected = request.use.rank, any(self.target.objections(request.use))
         if not objected and not (merges and rank > request.most_dims):
             return None

@@ -38,7 +38,8 @@ class Use:
     """A node as the limits of a target see it.
 
     ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
-    ``is_constant`` says of each input whether it is an initializer or the output of a Constant.
+    ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
+    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too.
     """
 
     op_type: str
@@ -47,6 +48,7 @@ class Use:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     is_constant: Sequence[bool] = ()
     facts: Facts = field(default_factory=Facts)
+    of_any_sign: bool = False
 
     @property
     def data(self) -> TensorValue | None:
@@ -161,7 +163,7 @@ class OperatorLimits:
             yield f"{name} of more than {self.most} elements"
         for missing in sorted(self.written.difference(use.attributes)):
             yield f"{name} without {missing} written"
-        if not self.negative and _may_be_negative(use):
+        if not self.negative and not use.of_any_sign and _may_be_negative(use):
             what = _WHAT_IS_NEGATIVE.get(name, "at indices")
             yield f"{name} {what} that may be negative"
 
@@ -195,6 +197,19 @@ def _is_computed(use: Use) -> bool:
 def _indices(use: Use) -> TensorValue | None:
     place = _INDICES.get(use.op_type, 1)
     return use.inputs[place] if place < len(use.inputs) else None
+
+
+def is_of_any_sign(node: ir.Node) -> bool:
+    """Return whether a node is only read as the inner Mod of ``Mod(Mod(a, n) + n, n)``."""
+    if node.op_type != "Mod":
+        return False
+    value, divisor = node.outputs[0], node.inputs[1]
+    sums = [use.node for use in value.uses()]
+    users = [use.node for n in sums for use in n.outputs[0].uses()]
+    if not users or any(v.is_graph_output() for v in (value, *(n.outputs[0] for n in sums))):
+        return False
+    added = all(n.op_type == "Add" and set(n.inputs) == {value, divisor} for n in sums)
+    return added and all(n.op_type == "Mod" and n.inputs[1] is divisor for n in users)
 
 
 def _count(use: Use) -> float:

@@ -29,7 +29,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
-from onnx_scatterx.optimizer.targets.limits import Use
+from onnx_scatterx.optimizer.targets.limits import Use, is_of_any_sign
 from onnx_scatterx.optimizer.targets.target import Target
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
@@ -277,4 +277,5 @@ class _Checker:
         is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
         outputs = [self.of(v) for v in node.outputs]
         facts = {} if scope is None else {"facts": scope.facts}
-        return Use(name, inputs, outputs, attributes, is_constant, **facts)
+        sign = is_of_any_sign(node)
+        return Use(name, inputs, outputs, attributes, is_constant, **facts, of_any_sign=sign)

@@ -70,6 +70,13 @@ class ElementOf(NamedTuple):
     value: ir.Value
 
 
+class IndexOf(NamedTuple):
+    """The elements of a tensor that are indices of an axis, if the original model runs."""
+
+    value: ir.Value
+    size: Term
+
+
 def read_value(symbol: Symbol | None) -> ir.Value | None:
     """Return the tensor that a symbol is an element of, if it is one."""
     origin = None if symbol is None else symbol.origin

@@ -6,6 +6,7 @@ Mod(a, b)                =   r                                      if a is not 
                          =   Where(r < 0, r + b, r)                 else, if b > 0
                              r = a - Div(a, b) * b, which Div rounds towards 0
                              r = a                                  if -b <= a < b
+                         =   Mod(Mod(a, b) + b, b)                  with the remainder of C
 
 Not(a)          =   Equal(a, False)
 Greater(a, b)   =   Less(b, a)
@@ -16,12 +17,15 @@ And(a, b)       =   Mul, and Or(a, b) = Max, of the numbers 0 and 1
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf
 from onnx_scatterx.optimizer.emit.forms.casts import bounds
 from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.symbolic.terms import maximum, symbol_of
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT
@@ -114,12 +118,18 @@ def remainder(request: Request) -> ir.Value | None:
     if request.attributes.get("fmod") or 2 * divisor[1] > np.iinfo(dtype.numpy()).max:
         return None
     low, high = (-math.inf, math.inf) if number is None else number
+    a, b = request.inputs
+    inner = replace(request, of_any_sign=True)
+    is_within = _is_index(request) or (-divisor[0] <= low and high < divisor[0])
+    outer = replace(request, known=[request.result, request.known[1]])
+    takes_c = request.takes("Add") and not any(w.target.objections(outer.use))
+    if low < 0 and not is_within and takes_c and divisor[0] > 0:
+        return w.node("Mod", [w.node("Add", [w.as_it_is(inner), b], dtype), b], dtype)
     needed = [] if low >= 0 else ["Add", "Less", "Where"]
-    if not (-divisor[0] <= low and high < divisor[0]) or (low >= 0 and _is_broadcast(request)):
+    if not is_within or (low >= 0 and _is_broadcast(request)):
         needed += ["Div", "Mul", "Sub"]
     if (low < 0 and divisor[0] < 1) or not all(map(request.takes, needed)):
         return None
-    a, b = request.inputs
     left = a
     if "Div" in needed:
         below = w.node("Mul", [w.node("Div", [a, b], dtype), b], dtype)
@@ -129,6 +139,16 @@ def remainder(request: Request) -> ir.Value | None:
     zero = w.constant(np.zeros((), dtype.numpy()), dtype)
     is_negative = w.node("Less", [left, zero], ir.DataType.BOOL)
     return w.node("Where", [is_negative, w.node("Add", [left, b], dtype), left], dtype)
+
+
+def _is_index(request: Request) -> bool:
+    """Return whether the first input holds indices of an axis that is as long as the divisor."""
+    number, divisor = request.known
+    if number is None or number.index_map is None or divisor is None:
+        return False
+    atom, size = symbol_of(number.index_map), divisor.scalar
+    origin = None if atom is None else atom.origin
+    return isinstance(origin, IndexOf) and size in (origin.size, maximum(origin.size, 1))
 
 
 def _is_broadcast(request: Request) -> bool:

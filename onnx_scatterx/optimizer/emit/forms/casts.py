@@ -13,9 +13,11 @@ import math
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.overflow import capped
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
+from onnx_scatterx.optimizer.symbolic.terms import interval_of
 
 _T = ir.DataType
 _OTHERS = {
@@ -101,6 +103,6 @@ def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | Non
         low, high = inside.interval(known.index_map)
     except LimitError:
         return None
-    if math.isinf(low) or math.isinf(high):
-        return None
-    return int(low), int(high)
+    least, most = interval_of(known.index_map, capped)
+    low, high = max(low, least), min(high, most)
+    return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))

@@ -33,13 +33,15 @@ class Request:
     known: Sequence[TensorValue | None]
     result: TensorValue
     writer: NodeWriter = field(repr=False)
+    of_any_sign: bool = False
 
     @property
     def use(self) -> Use:
         """The node as the limits of the target see it."""
         constant = [self.constant(v) is not None for v in self.inputs]
         facts = self.writer.facts
-        return Use(self.op, self.known, [self.result], self.attributes, constant, facts)
+        known = [self.result], self.attributes, constant, facts, self.of_any_sign
+        return Use(self.op, self.known, *known)
 
     def input(self, i: int) -> ir.Value:
         """Return an input that is there."""
