@@ -12,6 +12,9 @@ over trailing axes that the mask does not depend on, or the elements of another 
 same mask, or under one that this mask repeats. The n-th true element of such a mask has the
 trailing position ``n mod (size of the trailing axes)``. Or they are an element-wise function of
 such updates, which computes the same bits at any place (``lowering.elementwise``).
+
+If the mask selects whole rows, they are read quickly. So where time counts, a function of rows is
+kept: for all rows it may take any number of times as long.
 """
 
 from __future__ import annotations
@@ -48,6 +51,8 @@ class MaskRule(ScatterRule):
         if updates is None:
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         w, dtype = context.writer, scatter.dtype
+        if updates.parts and depth < len(scatter.data_shape) and context.target.is_timed:
+            return Refusal(Reason.NO_GAIN, "the mask may select few rows")
         ops = reducers(w, scatter.reduction, dtype)
 
         def write() -> ir.Value:

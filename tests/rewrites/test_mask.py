@@ -467,3 +467,21 @@ def test_a_mask_is_cut_and_filled_up_from_operator_set_13_on(
         u = Expand (v, k)
         y = Scatter (x, i, u) }"""
     refuses(text if opset < 11 else text.replace("Scatter", "ScatterElements"), reason, opset=opset)
+
+
+def test_a_function_of_rows_is_kept_where_time_counts() -> None:
+    """For all rows it takes as many times as long as there are rows for each that is selected."""
+    text = """g (float[A, B] x, bool[A] m) => (float[A, B] y) {
+        n = NonZero (m)  i = Transpose (n)  r = GatherND (x, i)  u = FUNCTION
+        y = ScatterND (x, i, u) }"""
+    for function, target, reads in (
+        ("Exp (r)", "standard", False),
+        ("Exp (r)", "ort-cpu", True),
+        ("Identity (r)", "ort-cpu", False),
+    ):
+        model = parse(text.replace("FUNCTION", function))
+        made = onnx_scatterx.optimize(model, target=target).model
+        assert ("GatherND" in {node.op_type for node in made.graph.node}) == reads
+    whole = parse(text.replace("FUNCTION", "Exp (r)").replace("bool[A] m", "bool[A, B] m"))
+    made = onnx_scatterx.optimize(whole, target="ort-cpu").model
+    assert [node.op_type for node in made.graph.node] == ["Exp", "Where"]
