@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of, symbol_of, term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, symbol_of, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 
 _INT64 = ir.DataType.INT64
@@ -145,15 +145,12 @@ def _line(target: Term, layout: Arrangement, context: Context) -> _Index | None:
 def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index that is the element of a tensor at coordinates of the update."""
     s, order = layout.scatter, layout.dims_in_order
-    atom = symbol_of(target)
-    value = read_value(atom)
-    if atom is None or value is None or not context.numbers.is_available(value):
+    read = index_tensor(target, context)
+    if read is None:
         return None
-    found = context.provenance.abstract(value)
-    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
-        return None
+    atom, value, dtype, shape = read
     stands: list[int] = []  # for each dim of the tensor, its place in the order
-    for part, extent in zip(atom.parts, found.shape, strict=True):
+    for part, extent in zip(atom.parts, shape, strict=True):
         dim = dim_of(part)
         if dim is None or not s.facts.equal(extent, s.shape[dim]):
             return None
@@ -162,7 +159,6 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
         return None
     added = [i for i in range(len(order)) if i not in stands]
     full = frozenset(order[i] for i in stands)
-    dtype = found.dtype
     return _Index(
         full,
         dtype,
@@ -170,6 +166,20 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
         lambda: context.writer.axes("Unsqueeze", value, dtype, added),
         is_checked(s, full),
     )
+
+
+def index_tensor(
+    target: Term, context: Context
+) -> tuple[Symbol, ir.Value, ir.DataType, Shape] | None:
+    """Return the tensor of integers that a target is an element of, with its type and shape."""
+    atom = symbol_of(target)
+    value = read_value(atom)
+    if atom is None or value is None or not context.numbers.is_available(value):
+        return None
+    found = context.provenance.abstract(value)
+    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
+        return None
+    return atom, value, found.dtype, found.shape
 
 
 def is_checked(s: Scatter, dims: Collection[int]) -> bool:

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
 from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select, take
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, symbol_of, term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.rewrites.helpers.places import Places, places_of
+from onnx_scatterx.rewrites.helpers.places import Places, index_tensor, places_of
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 
@@ -59,17 +58,12 @@ def positions(
 def _looked_up(
     target: Term, along: Mapping[int, int], access: Access, context: Context
 ) -> Positions | None:
-    atom = symbol_of(target)
-    value = read_value(atom)
-    if atom is None or value is None or not context.numbers.is_available(value):
+    read = index_tensor(target, context)
+    if read is None:
         return None
-    found = context.provenance.abstract(value)
-    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
-        return None
-    places = _places(atom, along, found.shape, access)
-    if places is None:
-        return None
-    return Positions(found.dtype, places, lambda: value)
+    atom, value, dtype, shape = read
+    places = _places(atom, along, shape, access)
+    return None if places is None else Positions(dtype, places, lambda: value)
 
 
 def _moved(found: Positions, offset: int, context: Context) -> Positions:
