@@ -83,7 +83,8 @@ def _strict(op: type, fits: Callable[..., bool]) -> type:
 
     def run(self: Any, *inputs: np.ndarray, **attributes: Any) -> Any:
         if not fits(*inputs, **attributes):
-            raise ValueError(f"{op.__name__} of shapes {[np.shape(array) for array in inputs]}")
+            given = ["missing" if array is None else np.shape(array) for array in inputs]
+            raise ValueError(f"{op.__name__} of shapes {given}")
         return op._run(self, *inputs, **attributes)  # type: ignore[attr-defined]
 
     return type(op.__name__, (op,), {"_run": run})
