@@ -259,7 +259,8 @@ def test_verify_draws_what_the_second_model_assumes() -> None:
     verification = onnx_scatterx.verify(model, result.model, samples=25)
     assert verification
     assert verification.assumed == ("pos: contiguous", "pos: nonnegative")
-    assert "assumed: pos: contiguous; pos: nonnegative" in str(verification)
+    assert verification.stated == verification.assumed
+    assert "states it: pos: contiguous; pos: nonnegative" in str(verification)
     del result.model.metadata_props[:]
     assert not onnx_scatterx.verify(model, result.model, samples=25)
 

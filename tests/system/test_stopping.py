@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import onnx_scatterx.doors.api
+from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import YOLOX, error_of, saved
 
@@ -130,7 +130,7 @@ def test_the_status_says_which_signal(
 ) -> None:
     before = signal.signal(number, signal.SIG_DFL)
     monkeypatch.setattr(
-        onnx_scatterx.doors.api, "inspect", lambda *_, **__: signal.raise_signal(number)
+        optimization, "inspect_records", lambda *_, **__: signal.raise_signal(number)
     )
     try:
         assert main(["inspect", YOLOX]) == status
