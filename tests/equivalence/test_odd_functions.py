@@ -3,6 +3,7 @@
 import numpy as np
 import onnx.parser
 
+from onnx_scatterx import verify
 from onnx_scatterx.judges.equivalence.proof import prove
 from tests.equivalence.test_odd_nodes import floats, outcome, unproven
 from tests.helpers.support import parse
@@ -56,3 +57,17 @@ def test_more_axes_than_the_kernel_takes() -> None:
     node = f"onnx_scatterx.ScatterX <p1 = [0], p2 : ints = [], p = [{places}]>"
     other = parse(text.replace("NODE", node), more=', "onnx_scatterx" : 1')
     assert not prove(parse(text.replace("NODE", "ScatterND")), other).proven
+
+
+def test_a_second_model_that_does_not_load_is_not_the_same() -> None:
+    one = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
+    other = parse("""g (float[4] x) => (float[4] y) {
+        t = Cast <to = 16> (x) u = Neg(t) y = Neg(x) }""")
+    found = verify(one, other, prove=True, samples=0)
+    assert found.answer == "not compared"
+    assert found.proof is not None
+    assert "does not load" in str(found.proof)
+    again = verify(one, other, prove=True, samples=1)
+    assert again.answer == "different"
+    assert again.proof is not None
+    assert not again.proof.contradicted
