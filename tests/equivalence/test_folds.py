@@ -16,7 +16,8 @@ FORM = """g (float[B, T] x, int64[N, 1] i, float[N, T] y) => (float[B, T] z)
 BY_ROWS = 'z = ScatterND<reduction = "add">(x, i, y)'
 BY_ELEMENTS = """s = Shape(y) j = Expand(i, s)
     z = ScatterElements<axis = 0, reduction = "add">(x, j, y)"""
-SUMMED_UP = """b = Shape<start = 0, end = 1>(x) d = Squeeze(b) n = Mod(i, b)
+SUMMED_UP = """b = Shape<start = 0, end = 1>(x) d = Squeeze(b) ring = Max(b, second)
+    n = Mod(i, ring)
     v = Squeeze(n, second) w = Unsqueeze(v, first) r = Range(nil, d, unit)
     rows = Unsqueeze(r, second) e = Equal(w, rows) m = Unsqueeze(e, third)
     old = Unsqueeze(x, second) new = Unsqueeze(y, first) chosen = Where(m, new, none)
@@ -51,7 +52,7 @@ WRONG = {
     "a zero that loses a sign": (SUMMED_UP, "new, none", "new, plus"),
     "rows off by one": (SUMMED_UP, "(nil, d, unit)", "(unit, g, unit)"),
     "data last": (SUMMED_UP, "(old, chosen)", "(chosen, old)"),
-    "rows that count from the end": (SUMMED_UP, "Mod(i, b)", "Abs(i)"),
+    "rows that count from the end": (SUMMED_UP, "Mod(i, ring)", "Abs(i)"),
     "a product": (SUMMED_UP, "Where(m, new, none)", "Where(m, new, new)"),
 }
 
@@ -75,7 +76,8 @@ NUMBERS = """g (int32[B] x, int64[99] i, int8[99] s) => (int32[B] z)
     <int64[1] first = {0}, int64[1] second = {1}, int64 nil = {0}, int64 unit = {1},
      int32 none = {0}> { y = Cast<to = 6>(s) BODY }"""
 AT_ONCE = 'z = ScatterElements<axis = 0, reduction = "add">(x, i, y)'
-ADDED = """b = Shape(x) d = Squeeze(b) n = Mod(i, b) w = Unsqueeze(n, first)
+ADDED = """b = Shape(x) d = Squeeze(b) ring = Max(b, second)
+    n = Mod(i, ring) w = Unsqueeze(n, first)
     r = Range(nil, d, unit) rows = Unsqueeze(r, second) e = Equal(w, rows) u = Unsqueeze(y, first)
     chosen = Where(e, u, none) sums = ReduceSum<keepdims = 0>(chosen, second) z = Add(x, sums)"""
 
@@ -84,7 +86,7 @@ def test_integers_are_summed_in_any_order() -> None:
     one = NUMBERS.replace("BODY", AT_ONCE)
     assert proof_of(one, NUMBERS.replace("BODY", ADDED)).proven
     for old, new in (
-        ("Mod(i, b)", "Abs(i)"),
+        ("Mod(i, ring)", "Abs(i)"),
         ("Add(x, sums)", "Sub(x, sums)"),
         ("(chosen, second)", "(chosen, first)"),
     ):
@@ -97,7 +99,8 @@ MASKED = """g (float[B] x, int64[7] i, float v) => (float[B] z)
     <int64[1] first = {0}, int64[1] second = {1}, int64 nil = {0}, int64 unit = {1}> { BODY }"""
 GREATEST = """s = Shape(i) u = Expand(v, s)
     z = ScatterElements<axis = 0, reduction = "max">(x, i, u)"""
-CHOSEN = """b = Shape(x) d = Squeeze(b) n = Mod(i, b) w = Unsqueeze(n, first)
+CHOSEN = """b = Shape(x) d = Squeeze(b) ring = Max(b, second)
+    n = Mod(i, ring) w = Unsqueeze(n, first)
     r = Range(nil, d, unit) rows = Unsqueeze(r, second) e = Equal(w, rows) f = Cast<to = 6>(e)
     h = ReduceMax<keepdims = 0>(f, second) m = Cast<to = 9>(h) g = Greater(x, v)
     k = Where(g, x, v) z = Where(m, k, x)"""

@@ -203,3 +203,90 @@ def test_a_training_mode_of_one_element() -> None:
     one = parse("""g (float[N] x) => (float[N] y) <float r = {0.5}, bool[1] t = {0}> {
         d = Dropout(x, r, t) y = Neg(d) }""")
     assert prove(one, one).proven
+
+
+@pytest.mark.parametrize(
+    ("head", "nodes"),
+    [
+        ("(float[1, 3] x) => (float[3] y)", "y = Squeeze(x, a)"),
+        ("(int32[1, 3] x) => (int32[1, 3] y)", "y = ReduceMax(x, a)"),
+        ("(float[1, 3] x) => (float[1, 3] y)", "y = Slice(x, a0, a1, a)"),
+        ("(float[1, 3] x) => (float[2, 3] y)", "y = Pad(x, p, , a)"),
+    ],
+)
+def test_axes_are_no_scalar(head: str, nodes: str) -> None:
+    text = f"""g {head} <int64{{}} a = {{{{0}}}}, int64[1] a0 = {{{{0}}}}, int64[1] a1 = {{{{1}}}},
+        int64[2] p = {{{{1, 0}}}}> {{{{ {nodes} }}}}"""
+    x = np.ones((1, 3), np.int32 if "int32" in head else np.float32)
+    unproven(parse(text.format("[1]")), parse(text.format("")), {"x": x})
+    one = parse("g (float[3] x) => (float[1, 3] y) <int64 a = {0}> { y = Unsqueeze(x, a) }")
+    assert prove(one, one).proven
+
+
+@pytest.mark.parametrize("op", ["Slice(x, nil, nil)", "Pad(x, nil)"])
+def test_of_a_scalar_there_is_no_part(op: str) -> None:
+    text = "g (float x) => (float y) <int64[0] nil = {}> { y = %s }"
+    unproven(parse(text % "Identity(x)"), parse(text % op), {"x": np.array(3, np.float32)})
+
+
+def test_a_zero_divides_nothing() -> None:
+    """ONNX Runtime looks at all divisors, even if there is nothing to divide."""
+    text = (
+        """g (int64[N] x) => (int64[0] y) <int64[1] nil = {0}> { e = Slice(x, nil, nil) y = %s }"""
+    )
+    one = parse(text % "Identity(e)")
+    for op in ("Div", "Mod"):
+        unproven(one, parse(text % f"{op}(e, nil)"), {"x": np.array([4])})
+
+
+def test_a_batch_of_indices_may_be_a_multiple() -> None:
+    text = """g (float[N, 5, 2] x, int64[M, 1] i) => (float[M, 2] y, int64[1] z) {
+        y = GatherND <batch_dims = 1> (x, i) z = Shape <end = 1> (%s) }"""
+    feed = {"x": floats(2, 5, 2), "i": np.zeros((4, 1), np.int64)}
+    unproven(parse(text % "i"), parse(text % "x"), feed)
+
+
+def test_an_order_of_no_axes() -> None:
+    text = "g (float[2, 3] x) => (float[3, 2] y) { y = Transpose%s(x) }"
+    unproven(parse(text % ""), parse(text % "<perm : ints = []>"), {"x": floats(2, 3)})
+
+
+def test_the_attribute_of_a_function_outside_of_it() -> None:
+    """ONNX Runtime reads a 0."""
+    one, other = (parse("g (float[2, 3] x) => (float[A, B] y) { y = Flatten(x) }") for _ in "12")
+    one.graph.node[0].attribute.add(name="axis", ref_attr_name="k", type=onnx.AttributeProto.INT)
+    unproven(one, other, {"x": floats(2, 3)})
+
+
+def test_a_rank_that_the_body_of_a_loop_states() -> None:
+    one = parse("""g (int64 n, bool c, int64[K] s) => (int64[1] y) {
+        t, r = Loop(n, c, s) <body = b (int64 i, bool k, int64[K] v)
+            => (bool l, int64[K] w, float[A, B] o) {
+                l = Identity(k) w = Identity(v) o = ConstantOfShape(v) }>
+        q = Shape(r) y = Shape(q) }""")
+    other = parse("""g (int64 n, bool c, int64[K] s) => (int64[1] y) <int64[1] three = {3}> {
+        y = Identity(three) }""")
+    feed = {"n": np.array(2), "c": np.array(True), "s": np.array([2])}
+    unproven(one, other, feed)
+
+
+def test_padding_of_the_result_beside_automatic_padding() -> None:
+    """ONNX infers a 7."""
+    one = parse("""g (float[1, 1, 3] x, float[1, 1, 2] w) => (int64[3] y) {
+        r = ConvTranspose <auto_pad = "SAME_UPPER", output_padding = [1], strides = [2]> (x, w)
+        y = Shape(r) }""")
+    other = parse("""g (float[1, 1, 3] x, float[1, 1, 2] w) => (int64[3] y)
+        <int64[3] s = {1, 1, 7}> { y = Identity(s) }""")
+    unproven(one, other, {"x": floats(1, 1, 3), "w": floats(1, 1, 2)})
+
+
+def test_a_stated_rank_without_sizes() -> None:
+    """ONNX Runtime's default options fold by it."""
+    text = (
+        "g (float[N] x, int64[K] s) => (int64[1] y) { r = Reshape(x, s) q = Shape(r) y = Shape(q) }"
+    )
+    one, other = parse(text), parse(text)
+    other.graph.value_info.append(onnx.helper.make_tensor_value_info("r", 1, [None, None]))
+    found = prove(one, other)
+    assert found.kind in ("unknown", "proven for sizes"), found
+    assert prove(one, one).proven

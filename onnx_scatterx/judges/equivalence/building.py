@@ -38,7 +38,7 @@ from onnx_scatterx.judges.equivalence.operators import OPERATORS
 from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
-_INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
+INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """The errors of an operator whose attributes or inputs make no sense."""
 
 _CHOOSING = {"Where", "Min", "Max"}
@@ -214,7 +214,7 @@ class Builder:
                 return operator(node, inputs, self.world)
         except WorkSpentError:
             raise
-        except _INVALID as error:
+        except INVALID as error:
             reason = f"{node.op}, which is not valid: {type(error).__name__}"
             del self.world.debts[debts:]
         except UnsupportedError as error:
@@ -267,7 +267,7 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            with suppress(*_INVALID):  # of a node with other inputs than it should have
+            with suppress(*INVALID):  # of a node with other inputs than it should have
                 slid = computed_dims(node, inputs, self.world)
                 dims = dims if slid is None else list(slid)
             low, high = range_of(dtype)

@@ -106,7 +106,9 @@ def inferred(
         dims: list[Term | None] | None = None
         if kind.tensor_type.HasField("shape") and node.op != "Squeeze":  # of no axes, it is wrong
             dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
-            if node.op not in BELIEVED:
+            if any(a.HasField("g") for a in proto.attribute):  # what a subgraph states may be wrong
+                dims = None
+            elif node.op not in BELIEVED or node.get("auto_pad", b"NOTSET") != b"NOTSET":
                 dims = [None] * len(dims)
         result[name] = (dtype_name(kind.tensor_type.elem_type), dims)
     return result

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey
+from onnx_scatterx.judges.equivalence.building import INVALID, Builder, Scope, SizeKey
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
@@ -20,6 +20,7 @@ from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, 
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
+from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 Progress = Callable[[int, int], None]
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
@@ -107,7 +108,10 @@ def _judge(
     take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
     total = len(one.nodes) + len(other.nodes)
+    loose = None
     for done, node in enumerate(one.nodes):
+        if node.scatterx and node.domain in one.bodies:
+            loose = loose or trial.loose(node)
         builder.run(node, trial.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
@@ -125,7 +129,7 @@ def _judge(
     stated = stated or wrong_dim(
         other, trial.second, builder.branches, world, "second", names=names, others=one.declared
     )
-    fallback = trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
+    fallback = loose or trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
     return Judgement(
         outputs,
         trial.regions,
@@ -224,6 +228,17 @@ class Trial:
                 self.owed.append((what, answer))
             elif not coordinates(debt.condition):
                 self.world.solver.assume(debt.condition)
+
+    def loose(self, node: Node) -> str | None:
+        """Return what the kernel of the first model needs, and a function in its place may not."""
+        self.world.owing = True
+        try:
+            scatterx(node, [self.first.get(n) for n in node.inputs], self.world)
+        except (UnsupportedError, *INVALID) as error:
+            return str(error)
+        finally:
+            debts, self.world.debts, self.world.owing = self.world.debts, [], False
+        return next((d.what for d in debts if not settled(d, self.world)), None)
 
     def fallback(self, graph: Graph, scope: Scope) -> str | None:
         """Return why a function of a model may give something else than the kernel of ScatterX."""

@@ -71,6 +71,13 @@ def proven(
     )
 
 
+def unloaded(why: str) -> Proof:
+    """Return the verdict on a second model that does not load, if the first may not run either."""
+    from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
+
+    return Proof({"": Verdict("unknown", why)})
+
+
 def refuted(why: str) -> Proof:
     """Return the verdict on two models that differ before they are run."""
     from onnx_scatterx.judges.equivalence.proof import Proof, Verdict

@@ -29,7 +29,7 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.proving import judged, needed, proven, refuted
+from onnx_scatterx.judges.verification.proving import judged, needed, proven, refuted, unloaded
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
@@ -164,7 +164,9 @@ def verify(
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
-        if prove:
+        if prove and failure is not None:
+            proof = unloaded(failure)
+        elif prove:
             tell = observer.counted("proving")
             proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)
         if source is not None:

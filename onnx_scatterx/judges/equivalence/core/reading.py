@@ -21,7 +21,7 @@ from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
 Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 
 SCATTERX = "onnx_scatterx"
-"""The domain of ScatterX; the second, third, ... is followed by its number."""
+"""The domain of ScatterX; the second to the eighth are followed by their number."""
 
 _STANDARD = ("", "ai.onnx")
 _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
@@ -105,7 +105,7 @@ class Body:
 
 def is_scatterx(domain: str) -> bool:
     """Return whether a domain is one of ScatterX's."""
-    return domain == SCATTERX or domain.startswith(f"{SCATTERX}.")
+    return domain in (SCATTERX, *(f"{SCATTERX}.{number}" for number in range(2, 9)))
 
 
 def read(source: Source, beside: Path | None = None) -> Graph:
@@ -173,6 +173,8 @@ def _body(function: onnx.FunctionProto) -> Body:
         or any(a.ref_attr_name for n in function.node for a in n.attribute)
     ):
         raise UnsupportedError("a ScatterX function that reads attributes")
+    if any(is_scatterx(n.domain) for n in function.node):
+        raise UnsupportedError("a ScatterX function that calls another")
     nodes = tuple(node_of(n, versions) for n in function.node)
     return Body(tuple(function.input), function.output[0], nodes)
 
@@ -201,7 +203,7 @@ def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
     called = {(f.domain, f.name) for f in flat.functions}
     try:
         flat = inliner.inline_local_functions(flat)
-    except RuntimeError as error:
+    except (RuntimeError, onnx.checker.ValidationError) as error:
         raise UnsupportedError("functions that cannot be inlined") from error
     inner = (n for node in flat.graph.node for graph in _subgraphs(node) for n in graph.node)
     for node in (*flat.graph.node, *inner):
@@ -230,6 +232,8 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
             raise UnsupportedError(f"{n.op_type} with a flag that is neither 0 nor 1")
     if any(t.data_location == onnx.TensorProto.EXTERNAL for t in _tensors(proto)):
         raise UnsupportedError("external data of an attribute, or within a subgraph")
+    if any(a.ref_attr_name for n in (proto, *inner) for a in n.attribute):
+        raise UnsupportedError(f"{proto.op_type} with the attribute of a function, outside of it")
     if any(is_scatterx(node.domain) for node in inner):
         raise UnsupportedError("ScatterX within a subgraph")
     return Node(

@@ -115,10 +115,13 @@ def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, indices = needed(inputs, 0), needed(inputs, 1)
     batch = node.get("batch_dims", 0)
     columns = number(indices.shape[-1]) if indices.rank else None
-    if columns is None or columns + batch > a.rank:
+    if columns is None or columns + batch > a.rank or not 0 <= batch < indices.rank:
         raise UnsupportedError("GatherND with an unknown number of columns")
     for k in range(batch):
-        world.need(equal(a.shape[k], indices.shape[k]), "GatherND: the batches agree")
+        alike = equal(a.shape[k], indices.shape[k])
+        if not world.owing and not world.known(alike):  # ONNX Runtime takes a multiple, too
+            raise UnsupportedError("GatherND of batches that may differ")
+        world.need(alike, "GatherND: the batches agree")
     whole = some(a.shape[batch + columns :])
     for k in range(columns):
         d = a.shape[batch + k]

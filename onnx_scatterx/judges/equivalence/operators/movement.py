@@ -32,7 +32,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
 @operator("Transpose")
 def transpose(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    order = node.get("perm") or list(reversed(range(a.rank)))
+    order = node.get("perm", list(reversed(range(a.rank))))
     if sorted(order) != list(range(a.rank)):
         raise UnsupportedError("Transpose of other axes than there are")
 

@@ -77,9 +77,13 @@ def numbers(tensor: Tensor, what: str) -> list[int]:
     return [n for n in found if n is not None]
 
 
-def given_numbers(inputs: Inputs, position: int, what: str) -> list[int] | None:
-    """Return the elements of an input, which must be known; None if it is absent."""
+def given_numbers(
+    inputs: Inputs, position: int, what: str, *, scalar: bool = False
+) -> list[int] | None:
+    """Return the elements of a vector, which must be known; None if it is absent."""
     tensor = given(inputs, position)
+    if tensor is not None and tensor.rank == 0 and not scalar:
+        raise UnsupportedError(f"{what} that are a scalar, which ONNX Runtime refuses")
     return None if tensor is None else numbers(tensor, what)
 
 
@@ -93,7 +97,7 @@ def axes_of(node: Node, inputs: Inputs, position: int) -> list[int] | None:
     """Return axes, which are an attribute or, in newer operator sets, an input."""
     if "axes" in node.attributes:
         return [int(a) for a in node.get("axes")]
-    return given_numbers(inputs, position, "axes")
+    return given_numbers(inputs, position, "axes", scalar=node.op == "Unsqueeze")
 
 
 def positive(axis: int, rank: int) -> int:

@@ -250,11 +250,16 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(data.dtype, data.shape, define)]
 
 
+_DEEPEST = 16  # axes that the kernel takes
+
+
 def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     """Return the result of the kernel; what it needs to run is required."""
     data, table, updates = (needed(inputs, i) for i in range(3))
     p1, p2, p = (list(node.get(name) or ()) for name in ("p1", "p2", "p"))
     columns = data.rank - len(p2)
+    if max(data.rank, table.rank, updates.rank) > _DEEPEST:
+        raise UnsupportedError("ScatterX of more axes than the kernel takes")
     picked = all(0 <= d < updates.rank for d in (*p1, *p2))
     if not picked or sorted(p) != list(range(data.rank)) or table.rank != len(p1) + 1:
         raise UnsupportedError("ScatterX with picks that do not fit")

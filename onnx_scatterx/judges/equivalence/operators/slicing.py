@@ -87,6 +87,8 @@ _LAST = (2**31 - 1, 2**63 - 1)  # with a negative step, these ends stand for "to
 @operator("Slice")
 def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
+    if a.rank == 0:
+        never(world, "Slice of a scalar")
     if node.version < 10:
         starts, ends = ([integer(v) for v in node.get(name)] for name in ("starts", "ends"))
         axes = list(node.get("axes") or range(len(starts)))
@@ -161,6 +163,8 @@ def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 @operator("Pad")
 def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
+    if a.rank == 0:
+        never(world, "Pad of a scalar")
     if node.version < 11:
         raise UnsupportedError("Pad of operator sets before 11")
     mode = node.get("mode", b"constant").decode()
