@@ -181,12 +181,16 @@ _CHECKS: dict[str, Callable[[Call], bool]] = {
 _ENDS = (2**31 - 1, 2**63 - 1)
 
 
-def misread_node(knowledge: Knowledge) -> ir.Node | None:
-    """Return the first node of a model whose shape is inferred wrongly, if there is one."""
+def misread_node(knowledge: Knowledge, *, folded: bool = False) -> ir.Node | None:
+    """Return the first node of a model whose shape is inferred wrongly, if there is one.
+
+    A Reshape counts only if values are to be ``folded``: else its shape is not known sooner.
+    """
     for graph, scope in knowledge.scopes.items():
         for node in graph:
             check = _MISREAD.get(node.op_type) if node.domain == "" else None
-            if check is not None and check(node, scope):
+            counts = folded or node.op_type != "Reshape"
+            if check is not None and counts and check(node, scope):
                 return node
     return None
 

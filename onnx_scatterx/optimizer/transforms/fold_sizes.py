@@ -90,7 +90,7 @@ class FoldSizes(Pass):
 
 
 def _is_read_well(known: Knowledge) -> bool:
-    return misread_node(known) is None
+    return misread_node(known, folded=True) is None
 
 
 class _Folding:
