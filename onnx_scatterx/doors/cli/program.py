@@ -1,7 +1,7 @@
 """The command line: parse, complete, call the public functions, print.
 
-Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why). Heavy
-libraries are imported inside the commands, so that ``--help`` answers at once.
+Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why), 3 not proven.
+Heavy libraries are imported inside the commands, so that ``--help`` answers at once.
 
 For completion, the shell runs the command with a variable set; only then is argcomplete imported:
 `eval "$(register-python-argcomplete onnx-scatterx)"` turns it on in bash and zsh.
@@ -172,7 +172,7 @@ def _parser() -> Parser:
         prog="onnx-scatterx",
         description="Removes scatter nodes from ONNX models, if the result is proven equal.",
         epilog=f"{_MORE}\n\n{_epilog('inspect model.onnx --target CHIP')}"
-        "\n\nexit status: 0 done, 1 a check failed, 2 could not run",
+        "\n\nexit status: 0 done, 1 a check failed, 2 could not run, 3 not proven",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=Version, help="print the version and exit")
