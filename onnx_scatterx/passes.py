@@ -124,7 +124,7 @@ class ShortenShapeComputations(_OnePass):
 
 
 class CancelTransposes(_OnePass):
-    """Removes pairs of transposes that undo each other, of which ``LowerScatters`` wrote one.
+    """Removes pairs of transposes that undo each other, if ``LowerScatters`` wrote one of the two.
 
     >>> from onnx_scatterx import Target
     >>> model = ir.from_onnx_text('''<ir_version: 11, opset_import: ["" : 24]>

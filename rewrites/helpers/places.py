@@ -185,7 +185,7 @@ def index_tensor(
 def is_checked(s: Scatter, dims: Collection[int]) -> bool:
     """Return whether a scatter checks every index of a tensor over these dims of the updates.
 
-    If it has no indices, because another dim is empty, the tensor may hold any numbers.
+    If another dim is empty, the scatter has no indices, and checks nothing.
     """
     return all(d in dims or s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims)
 
