@@ -34,8 +34,8 @@ class _QuasiAffine:
     """``t(period q + r) = slopes[r] q + values[r]`` for ``period q + r >= start``."""
 
     start: int
-    slopes: tuple[int, ...]
-    values: tuple[int, ...]
+    slopes: np.ndarray
+    values: np.ndarray
 
     @property
     def period(self) -> int:
@@ -43,19 +43,31 @@ class _QuasiAffine:
 
     def refined(self, period: int) -> _QuasiAffine:
         times = period // self.period
-        slopes = tuple(s * times for s in self.slopes) * times
-        values = tuple(
-            v + s * k for k in range(times) for s, v in zip(self.slopes, self.values, strict=True)
-        )
-        return _QuasiAffine(self.start, slopes, values)
+        if times == 1:
+            return self
+        slopes, values = _exact(times + 1, self.slopes, self.values)
+        shifts = slopes * np.arange(times, dtype=slopes.dtype)[:, None]
+        return _QuasiAffine(self.start, np.tile(slopes * times, times), (values + shifts).ravel())
 
     def stable_from(self, margin: int = 0) -> int:
         """Return the point from which no class changes its sign (less ``margin``)."""
-        start = self.start
-        for r, (s, v) in enumerate(zip(self.slopes, self.values, strict=True)):
-            if s:
-                start = max(start, self.period * (abs(v) + margin) // abs(s) + self.period + r)
-        return start
+        (grows,) = np.nonzero(self.slopes)
+        if not len(grows):
+            return self.start
+        slopes, values = _exact(self.period + margin, self.slopes[grows], self.values[grows])
+        points = self.period * (abs(values) + margin) // abs(slopes) + self.period + grows
+        return max(self.start, int(points.max()))
+
+
+def _exact(factor: int, *arrays: np.ndarray) -> list[np.ndarray]:
+    """Return integers of a type that holds sums of two of them, each multiplied by ``factor``."""
+    largest = max(_largest(array) for array in arrays)
+    fits = (largest + 1) * (factor + 1) < _NARROW
+    return [array.astype(np.int64 if fits else object) for array in arrays]
+
+
+def _largest(array: np.ndarray) -> int:
+    return max(abs(int(array.max())), abs(int(array.min())))
 
 
 def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()) -> bool | None:
@@ -163,12 +175,19 @@ def _quasi_affine(t: Term, leaf: Symbol) -> _QuasiAffine | None:
     period = math.lcm(1, *(p.period for _, p in parts))
     if period > LIMITS.listed_numbers:
         return None
-    refined = [(c, p.refined(period)) for c, p in parts]
-    return _QuasiAffine(
-        max((p.start for _, p in parts), default=0),
-        tuple(sum(c * p.slopes[r] for c, p in refined) for r in range(period)),
-        tuple(constant + sum(c * p.values[r] for c, p in refined) for r in range(period)),
-    )
+    slopes, values = np.zeros(period, np.int64), np.full(period, constant, object)
+    for c, part in parts:
+        refined = part.refined(period)
+        slopes = _sum(slopes, c, refined.slopes)
+        values = _sum(values, c, refined.values)
+    return _QuasiAffine(max((p.start for _, p in parts), default=0), slopes, values)
+
+
+def _sum(a: np.ndarray, c: int, b: np.ndarray) -> np.ndarray:
+    """Return ``a + c b``."""
+    a, b = _exact(abs(c), a, b)
+    total: np.ndarray = a + c * b
+    return total
 
 
 def _multiply(a: _QuasiAffine, b: _QuasiAffine) -> _QuasiAffine | None:
@@ -176,19 +195,16 @@ def _multiply(a: _QuasiAffine, b: _QuasiAffine) -> _QuasiAffine | None:
     if period > LIMITS.listed_numbers:
         return None
     a, b = a.refined(period), b.refined(period)
-    if any(s and u for s, u in zip(a.slopes, b.slopes, strict=True)):
+    if np.any((a.slopes != 0) & (b.slopes != 0)):
         return None  # quadratic
-    rows = list(zip(a.slopes, a.values, b.slopes, b.values, strict=True))
-    return _QuasiAffine(
-        max(a.start, b.start),
-        tuple(s * w + u * v for s, v, u, w in rows),
-        tuple(v * w for _, v, _, w in rows),
-    )
+    s, v = _exact(_largest(b.slopes) + _largest(b.values), a.slopes, a.values)
+    u, w = b.slopes.astype(s.dtype), b.values.astype(s.dtype)
+    return _QuasiAffine(max(a.start, b.start), s * w + u * v, v * w)
 
 
 def _quasi_affine_atom(atom: object, leaf: Symbol) -> _QuasiAffine | None:
     if atom is leaf:
-        return _QuasiAffine(0, (1,), (0,))
+        return _QuasiAffine(0, np.ones(1, np.int64), np.zeros(1, np.int64))
     if not isinstance(atom, PositivePart | Indicator | FloorDiv):
         return None
     inner = _quasi_affine(atom.parts[0], leaf)
@@ -199,17 +215,10 @@ def _quasi_affine_atom(atom: object, leaf: Symbol) -> _QuasiAffine | None:
         if divisor is None or divisor <= 0 or inner.period * divisor > LIMITS.listed_numbers:
             return None
         inner = inner.refined(inner.period * divisor)
-        return _QuasiAffine(
-            inner.start,
-            tuple(s // divisor for s in inner.slopes),
-            tuple(v // divisor for v in inner.values),
-        )
-    rows = list(zip(inner.slopes, inner.values, strict=True))
-    grows = [s > 0 or (s == 0 and v >= 0) for s, v in rows]
+        return _QuasiAffine(inner.start, inner.slopes // divisor, inner.values // divisor)
+    grows = (inner.slopes > 0) | ((inner.slopes == 0) & (inner.values >= 0))
     if isinstance(atom, Indicator):
-        return _QuasiAffine(inner.stable_from(1), (0,) * len(rows), tuple(int(g) for g in grows))
-    return _QuasiAffine(
-        inner.stable_from(),
-        tuple(s if g else 0 for g, (s, _) in zip(grows, rows, strict=True)),
-        tuple(v if g else 0 for g, (_, v) in zip(grows, rows, strict=True)),
-    )
+        start, ones = inner.stable_from(1), grows.astype(np.int64)
+        return _QuasiAffine(start, np.zeros_like(ones), ones)
+    start = inner.stable_from()
+    return _QuasiAffine(start, np.where(grows, inner.slopes, 0), np.where(grows, inner.values, 0))
