@@ -56,7 +56,7 @@ class ViewRule(RegionRule):
             best = self._of(view, region, planner)
         except RefusedError as error:
             best = error.refusal
-        for alias in planner.existing_views.get(view.value, ()):
+        for alias in planner.existing_views.around(view, region.low, region.high):
             if (isinstance(best, Refusal) or best.cost) and planner.numbers.is_available(
                 alias.value
             ):

@@ -6,10 +6,12 @@ transposed source for other readers, a region is better cut from that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
+import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def existing_views(provenance: Provenance) -> ExistingViews:
-    """Return, for each source, the values of the graph that are views of it.
+    """Return the values of the graph that are views of others, by their source.
 
     A view that is kept for other readers costs nothing. Another costs the nodes that exist for it
     alone.
@@ -45,11 +47,11 @@ def existing_views(provenance: Provenance) -> ExistingViews:
             if mosaic is None or len(mosaic.cells) != 1:
                 continue
             view = mosaic.cells[0].source
-            if isinstance(view, View) and view.value is not value:
+            if isinstance(view, View) and view.value is not value and not view.is_reshaped:
                 cost = 0 if value in kept else _nodes_for(provenance, node)
                 alias = ExistingView(value, mosaic.shape, view, cost)
                 found.setdefault(view.value, []).append(alias)
-    return found
+    return ExistingViews(found)
 
 
 def _nodes_for(provenance: Provenance, node: ir.Node) -> int:
@@ -92,8 +94,6 @@ class ExistingView:
 
     def seen(self, view: View, low: Shape, high: Shape, facts: Facts) -> View | None:
         """Return a view of the source as one of this value, for the positions of a region."""
-        if view.is_reshaped or self.view.is_reshaped:
-            return None
         key = "seen", self.view.axis_maps, self.shape, view.axis_maps, low, high
         axis_maps = facts.memoised(key, lambda: self._axis_maps(view, low, high, facts))
         return None if axis_maps is None else View(self.value, self.shape, axis_maps)
@@ -149,4 +149,44 @@ def _is_within(axis_map: AxisMap, extent: Term, low: Shape, high: Shape, facts: 
     )
 
 
-ExistingViews = Mapping[ir.Value, list[ExistingView]]
+_FAR = 1 << 62  # beyond every position
+
+
+class ExistingViews:
+    """The views of each source, with the positions of it between which each of them lies."""
+
+    def __init__(self, found: Mapping[ir.Value, Sequence[ExistingView]]) -> None:
+        self._found = found
+        self._spans: dict[ir.Value, np.ndarray] = {}
+
+    def around(self, view: View, low: Shape, high: Shape) -> Iterable[ExistingView]:
+        """Return the views of a source that may have all positions of a region of it.
+
+        A view is left out if a number says that it starts too late, or ends too early.
+        """
+        found = self._found.get(view.value, ())
+        if not found or view.is_reshaped:
+            return ()
+        if view.value not in self._spans:
+            self._spans[view.value] = np.array(
+                [_spans(v.view, (ZERO,) * len(v.shape), v.shape, (-_FAR, _FAR)) for v in found]
+            )
+        spans = self._spans[view.value]
+        first, last = _spans(view, low, high, (_FAR, -_FAR)).T
+        has_all = (spans[:, :, 0] <= first) & (last <= spans[:, :, 1])
+        return compress(found, has_all.all(axis=1))
+
+
+def _spans(view: View, low: Shape, high: Shape, unknown: tuple[int, int]) -> np.ndarray:
+    """Return the first and the last position of each axis of a source, of shape ``[axes, 2]``."""
+    spans = []
+    for dim, step, start in view.axis_maps:
+        known = start.constant
+        begin, end = (0, 1) if dim is None else (low[dim].constant, high[dim].constant)
+        if known is None or begin is None or end is None or begin >= end:
+            spans.append(unknown)
+        else:
+            ends = known + begin * step, known + (end - 1) * step
+            first, last = sorted(min(max(position, -_FAR), _FAR) for position in ends)
+            spans.append((first, last))
+    return np.array(spans, np.int64).reshape(-1, 2)
