@@ -16,6 +16,7 @@ still there differs in what is said of it. The script exits with 1 if anything w
 from __future__ import annotations
 
 import argparse
+import copy
 import fnmatch
 import logging
 import shutil
@@ -143,18 +144,39 @@ def alive(model: onnx.ModelProto) -> dict[tuple[Any, ...], set[Any]]:
 
 
 def lost(before: onnx.ModelProto, after: onnx.ModelProto) -> list[str]:
-    """Return what is said before and not after, of what is still there."""
+    """Return what is said before and not after, of what is still there.
+
+    If another node makes a value now, names of its dims may be gone.
+    """
     now, was, there = said(after), alive(before), alive(after)
+    told, tells = types(before), types(after)
+    other = {name for name, (node, _) in told.items() if name in tells and tells[name][0] != node}
 
     def stays(place: tuple[Any, ...]) -> bool:
         owner = place[:-2] if place[-2:-1] == ("metadata",) else place[:-1]
         return bool(was.get(owner, {""}) & there.get(owner, set()))
 
+    def is_narrower(place: tuple[Any, ...]) -> bool:
+        if place[:-2] != ("graph", "value") or place[-1] != "type" or place[-2] not in other:
+            return False
+        mine, theirs = copy.deepcopy(told[place[-2]][1]), tells[place[-2]][1]
+        dims = zip(mine.tensor_type.shape.dim, theirs.tensor_type.shape.dim, strict=False)
+        for dim, now_there in dims:
+            if dim.dim_param and not now_there.WhichOneof("value"):
+                dim.Clear()
+        return bool(mine == theirs)
+
     return [
         "/".join(map(str, place))
         for place, value in said(before).items()
-        if now.get(place) != value and stays(place)
+        if now.get(place) != value and stays(place) and not is_narrower(place)
     ]
+
+
+def types(model: onnx.ModelProto) -> dict[str, tuple[Any, onnx.TypeProto]]:
+    """Return for each value of the main graph the node that makes it, and the declared type."""
+    made = {o: (node.op_type, list(node.input)) for node in model.graph.node for o in node.output}
+    return {v.name: (made.get(v.name), v.type) for v in model.graph.value_info}
 
 
 def unreadable(path: Path, checks: bool) -> str | None:
