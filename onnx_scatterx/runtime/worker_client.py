@@ -1,7 +1,5 @@
 """One model that is run again and again in a worker process, and survives its crashes."""
 
-import os
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.runtime.session import needed
-from onnx_scatterx.system.child import Child, Closing, Failure, Reply
+from onnx_scatterx.system.child import Closing, Failure, PythonChild, Reply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
 
@@ -42,17 +40,14 @@ class ModelFile:
         }
 
 
-class OrtProcess(Child):
+class OrtProcess(PythonChild):
     """A process that runs models in ONNX Runtime; ``worker.py`` lists its requests."""
 
     def __init__(self) -> None:
         """Start the process; raise MissingRuntimeError if it cannot run ONNX Runtime."""
         needed()
-        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        # -P: nothing in the current directory is imported
-        command = [sys.executable, "-P", "-c", PROGRAM]
         try:
-            super().__init__(command, environment={"PYTHONPATH": paths})
+            super().__init__(PROGRAM)
         except (OSError, RuntimeError) as error:
             told = f"ONNX Runtime needs a process, and none can be started: {one_line(error)}"
             raise MissingRuntimeError(told) from error

@@ -110,6 +110,7 @@ class Child(Closing):
         command: what is started.
         folder: where it works; it may write there. By default where this process works.
         environment: variables that are added to those of this process.
+        grace: seconds to undo what was begun, before it is killed.
 
     Raises ``OSError`` if it cannot be started.
 
@@ -121,8 +122,9 @@ class Child(Closing):
         *,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        grace: float = 0.0,
     ) -> None:
-        self._folder = folder
+        self._folder, self._grace = folder, grace
         with contextlib.ExitStack() as stack:
             self._log = stack.enter_context(tempfile.TemporaryFile())
             with postponed():
@@ -137,14 +139,23 @@ class Child(Closing):
     def close(self) -> None:
         """End the process, and all that it started."""
         with postponed():
-            self._kill()
+            self.kill()
             if self._folder is not None:
                 end_all(str(self._folder))
             with contextlib.suppress(BrokenPipeError):
                 self._process.communicate()
             self._log.close()
 
-    def _kill(self) -> None:
+    def stop(self) -> None:
+        """Tell the process to undo what it has begun, and to end."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """End the process and its group, after the grace."""
+        if self._grace:
+            self.stop()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(self._grace)
         self._process.kill()
         if sys.platform != "win32":
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -176,7 +187,7 @@ class Child(Closing):
 
         def give_up() -> None:
             late.set()
-            self._kill()
+            self.kill()
 
         timer = None if timeout is None else threading.Timer(timeout, give_up)
         try:
@@ -209,3 +220,13 @@ class Child(Closing):
         if status < 0:
             how = f"killed by {signal.Signals(-status).name}"
         return one_line(f"the process died ({how}){': ' if words else ''}{words}", 1000)
+
+
+class PythonChild(Child):
+    """A process of this Python that runs a program, and imports what this process can import."""
+
+    def __init__(self, program: str, *, grace: float = 0.0) -> None:
+        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        # -P: nothing in the current directory is imported
+        command = [sys.executable, "-P", "-c", program]
+        super().__init__(command, environment={"PYTHONPATH": paths}, grace=grace)

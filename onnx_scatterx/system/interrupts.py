@@ -10,8 +10,10 @@ So what cannot be undone asks `unless_stopped` first.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
@@ -20,6 +22,8 @@ from typing import NoReturn
 _NAMES = ("SIGTERM", "SIGHUP", "SIGBREAK")
 _ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
+GRACE = 3.0
+"""Seconds that a process has to undo unfinished writes before it is killed."""
 
 _came: list[int] = []  # the signal that has told the process to end
 
@@ -62,6 +66,12 @@ def unless_stopped() -> None:
     """Raise `Stopped` again if a signal has told the process to end."""
     if _came:
         raise Stopped(_came[0])
+
+
+def end_soon() -> None:
+    """Tell this process to end, and return when it has had the time to undo unfinished writes."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """A time limit for each of many models: one that takes longer is a line, and the others run."""
 
-import gc
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +9,10 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.child import Failure
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN
 
@@ -91,8 +91,13 @@ def test_wrong_limits(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_processes_take_turns() -> None:
     """A late or a dead one is replaced; a task that cannot be sent is reported."""
-    slow: Work[Any, Any] = Work(gc.collect, time.sleep, 0.5)
-    assert list(run_tasks(slow, [3600, 0.0], 1)) == [(3600, Lost("late")), (0.0, None)]
-    died: Work[Any, Any] = Work(gc.collect, os._exit)
-    found = list(run_tasks(died, [lambda: None, 4], 1))
-    assert [lost.kind for _, lost in found] == ["unsent", "died"]
+    found = list(run_tasks(time.sleep, [3600, 0.0], 1, limit=0.5))
+    assert found == [
+        (3600, None),
+        (3600, Failure("timeout", "no answer within 0.5 s")),
+        (0.0, None),
+        (0.0, None),
+    ]
+    tasks: list[Any] = [lambda: None, 4]
+    results = [result for _, result in run_tasks(os._exit, tasks, 1) if result is not None]
+    assert [result.kind for result in results] == ["error", "crash"]

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import Outcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.options import DEFAULTS
+from onnx_scatterx.system.child import Failure
 from onnx_scatterx.system.reading import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
@@ -68,29 +69,31 @@ def run_in_processes(
     tasks: list[Task],
     jobs: int | None,
     note: Callable[[Outcome], None],
-    begun: Callable[[Task], None] = lambda _: None,
+    begun: Callable[[Task], None],
 ) -> None:
     """Run tasks in processes of their own; by default one per core."""
     limit = tasks[0].limit if tasks else None
-    work: Work[Task, Outcome] = Work(prepare, run_task, None if limit is None else limit + _SLACK)
+    limit = None if limit is None else limit + _SLACK
     processes = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
-    results = run_tasks(work, tasks, processes, begun)
+    results = run_tasks(run_task, tasks, processes, prepare=prepare, limit=limit)
     with contextlib.closing(results):
         for task, result in results:
-            if isinstance(result, Lost) and task.output is not None:
+            if isinstance(result, Failure) and task.output is not None:
                 clear(task.output.parent)
             match result:
+                case None:
+                    begun(task)
                 case Outcome():
                     note(result)
-                case Lost("late"):
+                case Failure("timeout"):
                     note(_late(task))
-                case Lost("died"):
+                case Failure("crash"):
                     note(failed(task, "its process died, perhaps because memory was short"))
-                case Lost(reason=reason):
+                case Failure(reason=reason):
                     note(failed(task, f"could not be run: {reason}"))
 
 
-def prepare() -> None:
+def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         import onnx_scatterx.doors.api
