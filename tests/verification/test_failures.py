@@ -134,7 +134,7 @@ def test_an_original_that_differs_from_itself_is_not_compared() -> None:
         before, after = cast("list[Runner]", [Answers(*answers), Answers(2.0)])
         comparison = SessionPair(before, after, timeout=1.0)
         assert comparison.one(draw) == (accepted == 1)
-        result = comparison.result(0, 0.0)
+        result = comparison.so_far
         assert (result.accepted, len(result.differences)) == (accepted, differences)
     assert "other outputs every time" in str(result)
     assert result.shortfall.startswith(
@@ -148,7 +148,7 @@ def test_an_original_that_rounds_otherwise_every_time() -> None:
         before, after = cast("list[Runner]", [Answers(1.0, 1.01), Answers(2.0)])
         comparison = SessionPair(before, after, timeout=1.0, tolerance=tolerance)
         comparison.one(Draw(-1, {}, "given"))
-        assert len(comparison.found) == differences
+        assert len(comparison.so_far.differences) == differences
 
 
 class Greedy:
@@ -191,7 +191,7 @@ def test_short_memory_is_asked_again_without_the_first(
     assert comparison.load() is None
     comparison.fused = fused
     assert comparison.one(Draw(0, {}, "plain"))
-    assert len(comparison.found) == differences
+    assert len(comparison.so_far.differences) == differences
 
 
 def test_memory_that_is_short_for_one_model_is_no_difference() -> None:
@@ -203,7 +203,7 @@ def test_memory_that_is_short_for_one_model_is_no_difference() -> None:
         comparison.load()
     with pytest.raises(VerifyError, match="not enough memory for the second model on draw 0"):
         comparison.one(Draw(0, {}, "plain"))
-    assert comparison.found == []
+    assert comparison.so_far.differences == ()
 
 
 @pytest.mark.full

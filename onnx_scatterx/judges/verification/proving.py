@@ -54,9 +54,9 @@ def proven(
     def replay(sizes: dict[str, int], feeds: Mapping[str, np.ndarray]) -> str | None:
         nonlocal count
         count += 1
-        seen = len(comparison.found)
+        seen = len(comparison.so_far.differences)
         comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
-        return str(comparison.found[seen]) if len(comparison.found) > seen else None
+        return next((str(found) for found in comparison.so_far.differences[seen:]), None)
 
     one, other = ModelSource.of(before), ModelSource.of(after)
     return prove(

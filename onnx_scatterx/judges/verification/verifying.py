@@ -158,9 +158,10 @@ def verify(
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)
-            nothing = comparison.result(seed, 0.0)
             proof = refuted(failure) if prove else None
-            return replace(nothing, interface=(failure,), proof=proof, in_onnxruntime=why)
+            return replace(
+                comparison.so_far, seed=seed, interface=(failure,), proof=proof, in_onnxruntime=why
+            )
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
@@ -172,13 +173,17 @@ def verify(
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
-    result = comparison.result(seed, time.monotonic() - start, kept)
     if proof is not None:
-        proof = judged(proof, result.differences)
-    why = told_of(second.metadata_props)
-    stated = tuple(str(clause) for clause in assumed if clause not in promised)
+        proof = judged(proof, comparison.so_far.differences)
     return replace(
-        result, proof=proof, stated=stated, fixed=dict(fixed.symbols), in_onnxruntime=why
+        comparison.so_far,
+        seed=seed,
+        seconds=time.monotonic() - start,
+        assumed=kept,
+        stated=tuple(str(clause) for clause in assumed if clause not in promised),
+        proof=proof,
+        fixed=dict(fixed.symbols),
+        in_onnxruntime=told_of(second.metadata_props),
     )
 
 
