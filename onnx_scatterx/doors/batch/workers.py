@@ -8,7 +8,7 @@ import shlex
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.advice import Advice
     from onnx_scatterx.optimizer.reports.report import Report
 
 _SLACK = 0.5  # seconds that a task has to notice by itself that it is late
@@ -130,7 +129,7 @@ def run_task(task: Task) -> Outcome:
             result = optimize(task.source, **task.options)
             report = result.report
             if task.advice:
-                report = replace(report, advice=_advice(task, report))
+                report = _advised(task, report)
             same = proof = None
             compared = 0
             staged = stage(
@@ -168,17 +167,16 @@ def run_task(task: Task) -> Outcome:
     return Outcome(task.source, task.output, report, same, None, seconds, written, proof, compared)
 
 
-def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
-    """Return the advice about the result for a model; other options are tried."""
+def _advised(task: Task, report: Report) -> Report:
+    """Return the report on a model with advice; other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.doors.explanation import advise, smaller
+    from onnx_scatterx.doors.explanation import advised
 
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
     command = Command(str(task.source), str(task.output), report.target, words)
-    found = advise(task.source, command=command, **given) if report.is_open else ()
-    return (*found, *smaller(task.source, report, command, **given))
+    return advised(report, task.source, command, **given)
 
 
 class _LateError(Exception):
