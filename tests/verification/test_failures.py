@@ -157,7 +157,7 @@ class Greedy:
     def __init__(self, answer: float, enough: bool = True) -> None:
         self.answer, self.enough = answer, enough
         self.other: Greedy | None = None
-        self.is_open = True
+        self.is_open, self.missing = True, ""
 
     def close(self) -> None:
         self.is_open = False
