@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.optimizer.reports.rendering import ShownInTables, table
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables, Table
 from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from onnx_scatterx.optimizer.reports.rendering import Table
     from onnx_scatterx.optimizer.reports.report import Report
 
 
@@ -163,10 +162,10 @@ class Summary(ShownInTables):
     def shown(self) -> Table:
         """Return the models as a table, for a terminal or a pipe."""
         top = self._folder()
-        rows = ((os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
+        rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
         planned = any(o.report is not None and o.report.planned for o in self.outcomes)
         columns = ("model", "seconds", "what would be done" if planned else "what is done")
         bad = [o.error is not None or o.same is False for o in self.outcomes]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]
-        return table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)
+        return Table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table, group, table
+from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table
 from onnx_scatterx.text.visible import as_json, plain
 
 _SUFFIX = "_kernel_time"
@@ -206,7 +206,7 @@ class Benchmark(ShownInTables):
         tables = [self._times()]
         if any(t.node_times for t in self.timings):
             tables.append(self._operators())
-        return group(*tables)
+        return Group(tables)
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
@@ -232,7 +232,7 @@ class Benchmark(ShownInTables):
 
     def _times(self) -> Table:
         columns = ("model", *_NUMBERS, "outputs")
-        return table(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
+        return Table(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
 
     def _operator_rows(self) -> list[list[str]]:
         found = [by_operator(t.node_times) for t in self.timings]
@@ -253,7 +253,7 @@ class Benchmark(ShownInTables):
 
     def _operators(self) -> Table:
         names = self._names()
-        return table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
+        return Table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
 
 
 def _ms(seconds: float) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from onnx_scatterx.text.visible import in_lines, middle, visible
 
@@ -49,15 +49,28 @@ class ShownInTables:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts. In ``names`` columns a long text loses its middle; others wrap.
+    r"""A table of texts. In ``names`` columns a long text loses its middle; others wrap.
 
     The columns in ``numbers`` are aligned to the right. ``styles`` are those of the last cell of
     each row, in the words of rich.
+
+    >>> found = Table("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
+    >>> print(text_of(found))
+    a [b]title[/b]
+    ┏━━━━━━━━┳━━━━┓
+    ┃ name   ┃ ms ┃
+    ┡━━━━━━━━╇━━━━┩
+    │ [red]x │  1 │
+    └────────┴────┘
+    >>> print(found.plain().replace("\t", "|"))
+    a [b]title[/b]
+    name|ms
+    [red]x|1
     """
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
     numbers: Sequence[str] = ()
     names: Sequence[str] = ()
     styles: Sequence[str] = ()
@@ -121,8 +134,8 @@ class Table:
 class Group:
     """Tables and lines below each other; the ``legend`` is for people only."""
 
-    parts: tuple[Table | str, ...]
-    legend: tuple[str, ...] = field(default=())
+    parts: Sequence[Table | str]
+    legend: Sequence[str] = ()
 
     def plain(self) -> str:
         """Return all of it as lines, without the legend."""
@@ -140,41 +153,6 @@ class Group:
                 yield part
         for line in self.legend:
             yield Text(visible(line), style="dim")
-
-
-Rows: TypeAlias = Iterable[Iterable[str]]
-
-
-def table(
-    title: str,
-    columns: Iterable[str],
-    rows: Rows,
-    *,
-    numbers: Sequence[str] = (),
-    names: Sequence[str] = (),
-    styles: Sequence[str] = (),
-) -> Table:
-    r"""Return a table of texts.
-
-    >>> found = table("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
-    >>> print(text_of(found))
-    a [b]title[/b]
-    ┏━━━━━━━━┳━━━━┓
-    ┃ name   ┃ ms ┃
-    ┡━━━━━━━━╇━━━━┩
-    │ [red]x │  1 │
-    └────────┴────┘
-    >>> print(found.plain().replace("\t", "|"))
-    a [b]title[/b]
-    name|ms
-    [red]x|1
-    """
-    return Table(title, tuple(columns), tuple(map(tuple, rows)), numbers, names, styles)
-
-
-def group(*parts: Table | str, legend: Iterable[str] = ()) -> Group:
-    """Return tables and lines below each other."""
-    return Group(parts, tuple(legend))
 
 
 def text_of(renderable: Shown) -> str:
