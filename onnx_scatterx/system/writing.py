@@ -19,10 +19,8 @@ from pathlib import Path
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.interrupts import postponed, unless_stopped
-from onnx_scatterx.system.reading import Files, KnownFiles, files_read
+from onnx_scatterx.system.reading import AnyPath, Files, KnownFiles, files_read
 from onnx_scatterx.system.scratch import scratch
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -244,11 +242,8 @@ def _exchange(staged: _Staged, undo: contextlib.ExitStack) -> None:
         os.link(staged.place, old)
     except OSError:  # the file system has no hard links, or not to a file of somebody else
         os.replace(staged.place, old)
-        undo.callback(_put_back, old, staged.place)
-        os.replace(staged.temporary, staged.place)
-    else:
-        os.replace(staged.temporary, staged.place)
-        undo.callback(_put_back, old, staged.place)
+    undo.callback(_put_back, old, staged.place)
+    os.replace(staged.temporary, staged.place)
 
 
 def _put_back(old: Path, place: Path) -> None:

@@ -14,13 +14,9 @@ _MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
 
 def count(text: str) -> int:
     """Return a number that starts at 1."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return number
+    return int(text)
 
 
 def above_zero(text: str) -> float:
