@@ -246,14 +246,6 @@ def given_models(*models: str) -> list[str | onnx.ModelProto]:
     return [given_model(model) for model in models]
 
 
-def named_models(models: list[str]) -> dict[str, str | onnx.ModelProto]:
-    """Return several models by names that differ."""
-    found: dict[str, str | onnx.ModelProto] = {}
-    for name, model in zip(models, given_models(*models), strict=True):
-        found[name if name not in found else f"{name} ({len(found) + 1})"] = model
-    return found
-
-
 class Destination:
     """Where ``-o`` wants a model: a file, or stdout, which then gets nothing else."""
 
