@@ -14,7 +14,7 @@ import google.protobuf.message
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.errors import ModelError, ScatterXError, about_file, one_line
 from onnx_scatterx.ir.data import (
     DATA_FIELDS,
     from_proto,
@@ -143,9 +143,8 @@ def stage(
     directory = Path(source_path).parent if source_path is not None else Path()
     message, sources = _message(model, directory)
     try:
-        return _stage(message, sources, target, writing, message_limit)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
+        with about_file(path, "cannot be written", ModelError):
+            return _stage(message, sources, target, writing, message_limit)
     except (google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
 

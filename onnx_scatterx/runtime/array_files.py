@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import ScatterXError, about_file, one_line
 from onnx_scatterx.system.reading import note_read, open_regular
 from onnx_scatterx.system.writing import Writing
 
@@ -69,14 +69,12 @@ def _unquoted(key: str, names: Container[str]) -> str:
 def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
     note_read(file, "an input array")
     try:
-        with open_regular(file) as stream:
+        with about_file(file, "cannot be read"), open_regular(file) as stream:
             content = np.load(stream, allow_pickle=False)
             if isinstance(content, np.ndarray):
                 return content
             return {name: content[name] for name in content.files}
-    except OSError as error:
-        raise ScatterXError(f"{file}: cannot be read: {error.strerror or error}") from error
-    except MemoryError:
+    except (MemoryError, ScatterXError):
         raise
     except Exception as error:  # NumPy and zipfile have none for all that can be wrong in a file
         reason = one_line(error)
@@ -120,7 +118,7 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
     entries = [
         (h, *entry) for h, arrays in zip(heads, sets, strict=True) for entry in arrays.items()
     ]
-    try:
+    with about_file(path, "cannot be written"):
         if path.suffix == ".npz":
             _write_archive(entries, writing.stage(writing.claim(path, "the output")))
             return
@@ -129,8 +127,6 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
             writing.make_directory(file.parent)
             with writing.stage(writing.claim(file, "the output")).open("wb") as stream:
                 np.save(stream, _plain(array), allow_pickle=False)
-    except OSError as error:
-        raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -> None:

@@ -16,13 +16,14 @@ import sys
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, Self
 
 from onnx_scatterx.errors import one_line
 from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.observer import Counted
 from onnx_scatterx.system.scratch import MARK, end_all
 from onnx_scatterx.system.serving import RawTensor, receive, send
 
@@ -49,8 +50,6 @@ class Closing(ABC):
     def close(self) -> None:
         """End it."""
 
-
-Progress = Callable[[int, int], None]
 
 _NO_MEMORY = re.compile(
     r"(?i)failed to allocate memory|unable to allocate|cannot allocate memory|bad[ _]alloc"
@@ -167,7 +166,7 @@ class Child(Closing):
         tensors: Iterable[RawTensor] = (),
         *,
         timeout: float | None = None,
-        progress: Progress | None = None,
+        progress: Counted | None = None,
     ) -> Reply | Failure:
         """Send a request, and return the answer to it, for which seconds may be limited."""
         self.send(request, tensors)
@@ -180,7 +179,7 @@ class Child(Closing):
             send(self._process.stdin, dict(request), tensors)
 
     def receive(
-        self, timeout: float | None = None, progress: Progress | None = None
+        self, timeout: float | None = None, progress: Counted | None = None
     ) -> Reply | Failure:
         """Return the answer to the earliest unanswered request."""
         late = threading.Event()

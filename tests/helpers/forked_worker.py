@@ -57,7 +57,7 @@ def _work(requests: int, answers: int, errors: int, main: Callable[[], None]) ->
         for descriptor, stream in (requests, 0), (answers, 1), (errors, 2):
             os.dup2(descriptor, stream)
         os.closerange(3, _DESCRIPTORS)  # those of other workers, which end when theirs are closed
-        # A fork of a fork: a lock of these may be held by a thread that is gone, and they own 0 to 2.
+        # In a fork of a fork a thread that is gone may hold their locks, and they own 0 to 2.
         held = sys.stdin, sys.stdout, sys.stderr
         sys.stdin = os.fdopen(0)
         sys.stdout = os.fdopen(1, "w")
