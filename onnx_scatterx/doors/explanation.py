@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -241,16 +242,14 @@ def _explained(
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
     """Return a labelled sentence in lines of limited width; names are never cut."""
-    lines, line = [], ""
-    for word in visible(text).split(" "):
-        if line and len(line) + 1 + len(word) > width - _INDENT:
-            lines.append(line)
-            line = "  " + word if text.startswith("- ") else word
-        else:
-            line = f"{line} {word}" if line else word
-    lines.append(line)
-    first = f"  {label:<{_INDENT - 2}}{lines[0]}"
-    return [first, *(" " * _INDENT + rest for rest in lines[1:])]
+    return textwrap.wrap(
+        visible(text),
+        width,
+        initial_indent=f"  {label:<{_INDENT - 2}}",
+        subsequent_indent=" " * (_INDENT + 2 * text.startswith("- ")),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def smaller(
