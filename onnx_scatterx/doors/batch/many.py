@@ -6,6 +6,7 @@ even if its workers are on other machines with the same files.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -253,25 +254,19 @@ def _run(
     """Run tasks, and report the progress."""
     start = time.perf_counter()
     done: dict[Path, Outcome] = {}
-    at_work: list[Path] = []
-
-    def note(outcome: Outcome) -> None:
-        done[outcome.source] = outcome
-        if outcome.source in at_work:
-            at_work.remove(outcome.source)
-        if on_running is not None:
-            on_running(tuple(at_work))
-        observer.stage(stage, len(done), len(tasks))
-
-    def begun(task: Task) -> None:
-        at_work.append(task.source)
-        if on_running is not None:
-            on_running(tuple(at_work))
-
-    if executor is not None:
-        run_in_executor(executor, tasks, note)
-    else:
-        run_in_processes(tasks, jobs, note, begun)
+    at_work: dict[Path, None] = {}
+    events = run_in_processes(tasks, jobs) if executor is None else run_in_executor(executor, tasks)
+    with contextlib.closing(events):
+        for event in events:
+            if isinstance(event, Outcome):
+                done[event.source] = event
+                at_work.pop(event.source, None)
+            else:
+                at_work[event.source] = None
+            if on_running is not None:
+                on_running(tuple(at_work))
+            if isinstance(event, Outcome):
+                observer.stage(stage, len(done), len(tasks))
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,30 +46,29 @@ class Task:
     external_data: bool = False
 
 
-def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
-    """Run tasks in an executor; ``note`` is called with each outcome."""
+Events = Generator[Task | Outcome, None, None]
+"""Tasks, when they begin, and outcomes; an executor does not tell when a task begins."""
+
+
+def run_in_executor(executor: Executor, tasks: list[Task]) -> Events:
+    """Run tasks in an executor."""
     futures: dict[Future[Outcome], Task] = {}
     for task in tasks:
         try:
             futures[executor.submit(run_task, task)] = task
         except BrokenExecutor:
-            note(failed(task, "its worker died"))
+            yield failed(task, "its worker died")
     for future in as_completed(futures):
         error = future.exception()
         if error is None:
-            note(future.result())
+            yield future.result()
         elif isinstance(error, BrokenExecutor):
-            note(failed(futures[future], "its worker died"))
+            yield failed(futures[future], "its worker died")
         else:  # such as a Dask worker's death, or an option that cannot be sent to a process
-            note(failed(futures[future], f"could not be run: {one_line(error)}"))
+            yield failed(futures[future], f"could not be run: {one_line(error)}")
 
 
-def run_in_processes(
-    tasks: list[Task],
-    jobs: int | None,
-    note: Callable[[Outcome], None],
-    begun: Callable[[Task], None],
-) -> None:
+def run_in_processes(tasks: list[Task], jobs: int | None) -> Events:
     """Run tasks in processes of their own; by default one per core."""
     limit = tasks[0].limit if tasks else None
     limit = None if limit is None else limit + _SLACK
@@ -81,15 +80,15 @@ def run_in_processes(
                 clear(task.output.parent)
             match result:
                 case None:
-                    begun(task)
+                    yield task
                 case Outcome():
-                    note(result)
+                    yield result
                 case Failure("timeout"):
-                    note(_late(task))
+                    yield _late(task)
                 case Failure("crash"):
-                    note(failed(task, "its process died, perhaps because memory was short"))
+                    yield failed(task, "its process died, perhaps because memory was short")
                 case Failure(reason=reason):
-                    note(failed(task, f"could not be run: {reason}"))
+                    yield failed(task, f"could not be run: {reason}")
 
 
 def prepare(_: object) -> None:
