@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import combinations, pairwise
 
 _GAP, _ROW_GAP = 14, 26
@@ -60,18 +61,15 @@ def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> Layout:
 
 def _rows(count: int, arrows: Arrows) -> dict[int, int]:
     """Return the row of each box: below its predecessors, and near to its successors."""
+    above: dict[int, list[int]] = {box: [] for box in range(count)}
+    for start, end in arrows:
+        above[end].append(start)
     rows = dict.fromkeys(range(count), 0)
-    for _ in range(count):
-        changed = False
-        for start, end in arrows:
-            if rows[end] <= rows[start]:
-                rows[end], changed = rows[start] + 1, True
-        if not changed:
-            break
-    has_source = {end for _, end in arrows}
+    for box in TopologicalSorter(above).static_order():
+        rows[box] = max((rows[start] + 1 for start in above[box]), default=0)
     for box in range(count):
         below = [rows[end] for start, end in arrows if start == box]
-        if box not in has_source and below:
+        if below and not above[box]:
             rows[box] = min(below) - 1
     return rows
 
