@@ -140,17 +140,14 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         return Opened(content, None, given)
     if isinstance(content, onnx.ModelProto):
         check_strings(content, "the model")
-        loaded = _to_ir(content, "the model", None)
-        directory = given.directory or beside
-        if directory is not None:
-            follow_links(loaded, directory)
-        note_data_files(loaded)
-        return Opened(loaded, content, given)
-    proto = read(content)
-    loaded = _to_ir(proto, str(content), content.parent)
-    follow_links(loaded, content.parent)
+        loaded, proto, directory = _to_ir(content, "the model", None), content, given.directory
+    else:
+        proto, directory = read(content), content.parent
+        loaded = _to_ir(proto, str(content), directory)
+    if (place := directory or beside) is not None:
+        follow_links(loaded, place)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, ours=True)
+    return Opened(loaded, proto, given, ours=proto is not content)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:

@@ -62,7 +62,7 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
             root = Path(os.path.commonpath([file.parent for file in real.values()]))
         except ValueError:  # they are on several drives
             return ModelFile(save(model, place).path)
-        model = _under(model, root, real)
+        model = moved(model, lambda t: (real[t.path].relative_to(root).as_posix(), root))
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
     place.write_bytes(message.SerializeToString())
@@ -81,15 +81,6 @@ def runnable(source: AnyModel, place: Path) -> ModelFile:
         if path.suffix not in _TEXT and all(is_within(file, path.parent) for file in files):
             return ModelFile(path)
     return as_file(source, load(source), place)
-
-
-def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
-    """Return a copy of a model whose external data are named from a directory above them."""
-
-    def place(tensor: ir.ExternalTensor) -> tuple[str, Path]:
-        return real[tensor.path].relative_to(root).as_posix(), root
-
-    return moved(model, place)
 
 
 @dataclass(frozen=True)
