@@ -80,7 +80,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     return True
 
 
-class Obstacle(NamedTuple):
+class OpsetObstacle(NamedTuple):
     """A node that may mean something else in an older operator set, and why."""
 
     node: ir.Node
@@ -97,12 +97,12 @@ class Obstacle(NamedTuple):
         return f"{self.name} ({self.node.op_type}): {self.why}"
 
 
-def obstacles(model: ir.Model, version: int) -> list[Obstacle]:
+def obstacles(model: ir.Model, version: int) -> list[OpsetObstacle]:
     """Return the nodes that prevent lowering a model to an operator set."""
     return _compared(model, version)[0]
 
 
-def _compared(model: ir.Model, version: int) -> tuple[list[Obstacle], dict[ir.Node, Spelling]]:
+def _compared(model: ir.Model, version: int) -> tuple[list[OpsetObstacle], dict[ir.Node, Spelling]]:
     """Return the nodes that prevent lowering a model, and those that get another spelling."""
     known = KnownValues(model)
     found, respelled = [], {}
@@ -116,18 +116,18 @@ def _compared(model: ir.Model, version: int) -> tuple[list[Obstacle], dict[ir.No
                 respelled[node] = spelling
             elif why is not None:
                 why = f"{why}, {spelling}" if spelling else why
-                found.append(Obstacle(node, name, why, there))
+                found.append(OpsetObstacle(node, name, why, there))
     return found, respelled
 
 
-class Lowered(NamedTuple):
+class LoweredOpset(NamedTuple):
     """The nodes that prevent lowering a model; if there are none, those written by definitions."""
 
-    obstacles: list[Obstacle]
+    obstacles: list[OpsetObstacle]
     defined: tuple[str, ...] = ()
 
 
-def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowered:
+def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> LoweredOpset:
     """Lower a model to an operator set in place, unless nodes prevent it.
 
     If ``define``, functions that the set lacks are written as ONNX defines them. The IR version
@@ -137,7 +137,7 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
     >>> lower_opset(model, 19), model.opset_imports[""], model.ir_version
-    (Lowered(obstacles=[], defined=()), 19, 9)
+    (LoweredOpset(obstacles=[], defined=()), 19, 9)
     """
     check_known(version)
     found, respelled = _compared(model, version)
@@ -146,7 +146,7 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
         written = _defined(model, version)
         found, respelled = _compared(model, version)
     if found:
-        return Lowered(found)
+        return LoweredOpset(found)
     names = Names(model)
     for node, spelling in respelled.items():
         spelling.write(node, version, names)
@@ -161,7 +161,7 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
     if not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions came with IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
-    return Lowered([], written)
+    return LoweredOpset([], written)
 
 
 def _defined(model: ir.Model, version: int) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ _NAMES = {"float": "FLOAT", "double": "DOUBLE"}  # if ONNX Runtime and ONNX diff
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredInput:
     """An input of a model as ONNX Runtime declares it."""
 
     name: str
@@ -178,8 +178,8 @@ class Declared:
 
 def validated_inputs(
     arrays: Mapping[str, np.ndarray],
-    required: Sequence[Declared],
-    overridable: Sequence[Declared] = (),
+    required: Sequence[DeclaredInput],
+    overridable: Sequence[DeclaredInput] = (),
 ) -> dict[str, np.ndarray]:
     """Return arrays as inputs of a model, in native byte order.
 
@@ -198,7 +198,7 @@ def validated_inputs(
     return {name: _validated(array, declared[name]) for name, array in arrays.items()}
 
 
-def _validated(array: np.ndarray, declared: Declared) -> np.ndarray:
+def _validated(array: np.ndarray, declared: DeclaredInput) -> np.ndarray:
     array = np.asarray(array, order="C")
     kind = declared.type.removeprefix("tensor(").removesuffix(")")
     if f"tensor({kind})" != declared.type:

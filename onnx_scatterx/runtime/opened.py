@@ -18,10 +18,10 @@ from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource, check_file, load, note_model, save
 from onnx_scatterx.ir.outside import is_within, moved
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
-from onnx_scatterx.runtime.array_files import Declared, validated_inputs
+from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
-from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
 
@@ -89,8 +89,8 @@ class OpenModel:
 
     process: OrtProcess
     number: int
-    inputs: tuple[Declared, ...]
-    overridable: tuple[Declared, ...]
+    inputs: tuple[DeclaredInput, ...]
+    overridable: tuple[DeclaredInput, ...]
     outputs: tuple[str, ...]
 
     @classmethod
@@ -113,14 +113,14 @@ class OpenModel:
         found = str(library_path()) if library else None
         options = {"library": found, "threads": threads, "optimize": True, "trace": trace}
         answer = process.ask({"do": "open", **file.to_request(), **options})
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ModelError(f"ONNX Runtime cannot load the model: {answer.reason}")
         content = answer.content
         return cls(
             process,
             number,
-            tuple(Declared(*value) for value in content["inputs"]),
-            tuple(Declared(*value) for value in content["overridable"]),
+            tuple(DeclaredInput(*value) for value in content["inputs"]),
+            tuple(DeclaredInput(*value) for value in content["overridable"]),
             tuple(content["outputs"]),
         )
 
@@ -146,7 +146,7 @@ class OpenModel:
         self, request: dict[str, Any], tensors: Sequence[RawTensor]
     ) -> dict[str, np.ndarray]:
         answer = self.process.ask({**request, "session": self.number}, tensors)
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ScatterXError(f"ONNX Runtime cannot run the model: {answer.reason}")
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 

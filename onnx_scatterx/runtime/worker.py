@@ -23,7 +23,7 @@ from onnx_scatterx.runtime.ort_session import open_file, run_raw
 from onnx_scatterx.system.serving import Message, RawTensor, Tell, serve
 
 if TYPE_CHECKING:
-    from onnx_scatterx.runtime.ort_session import Bound
+    from onnx_scatterx.runtime.ort_session import BoundModel
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ class Worker:
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._sessions: list[ort.InferenceSession] = []
-        self._bound: dict[int, Bound] = {}
+        self._bound: dict[int, BoundModel] = {}
 
     def _tell_progress(self, done: int, wanted: int) -> None:
         self._tell({"progress": [done, wanted]})
@@ -57,10 +57,10 @@ class Worker:
                     self._sessions[request["session"]], tensors, request.get("outputs")
                 )
             case "bind":
-                from onnx_scatterx.runtime.ort_session import Bound
+                from onnx_scatterx.runtime.ort_session import BoundModel
 
                 number = request["session"]
-                self._bound[number] = bound = Bound(self._sessions[number], tensors)
+                self._bound[number] = bound = BoundModel(self._sessions[number], tensors)
                 return {}, bound.outputs()
             case "time":
                 from onnx_scatterx.runtime.timing import interleaved

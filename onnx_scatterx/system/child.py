@@ -61,7 +61,7 @@ _SCRATCH = ("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME")  # where programs put wha
 
 
 @dataclass(frozen=True)
-class Failure:
+class NoReply:
     """Why there is no answer: an error, the death of the process, or a timeout."""
 
     kind: Literal["error", "crash", "timeout"]
@@ -71,7 +71,7 @@ class Failure:
     def is_of_memory(self) -> bool:
         """Whether memory was short: systems end a process by SIGKILL then, which this one is not.
 
-        >>> Failure("error", "Expand: Failed to allocate memory for a buffer").is_of_memory
+        >>> NoReply("error", "Expand: Failed to allocate memory for a buffer").is_of_memory
         True
         """
         return self.kind != "timeout" and _NO_MEMORY.search(self.reason) is not None
@@ -167,7 +167,7 @@ class Child(Closing):
         *,
         timeout: float | None = None,
         progress: Counted | None = None,
-    ) -> Reply | Failure:
+    ) -> Reply | NoReply:
         """Send a request, and return the answer to it, for which seconds may be limited."""
         self.send(request, tensors)
         return self.receive(timeout, progress)
@@ -180,7 +180,7 @@ class Child(Closing):
 
     def receive(
         self, timeout: float | None = None, progress: Counted | None = None
-    ) -> Reply | Failure:
+    ) -> Reply | NoReply:
         """Return the answer to the earliest unanswered request."""
         late = threading.Event()
 
@@ -201,13 +201,13 @@ class Child(Closing):
                 content, tensors = receive(self._process.stdout)
         except EOFError:
             if late.is_set():
-                return Failure("timeout", f"no answer within {timeout:g} s")
-            return Failure("crash", self._last_words(self._process.wait()))
+                return NoReply("timeout", f"no answer within {timeout:g} s")
+            return NoReply("crash", self._last_words(self._process.wait()))
         finally:
             if timer is not None:
                 timer.cancel()
         if "error" in content:
-            return Failure("error", one_line(content["error"]))
+            return NoReply("error", one_line(content["error"]))
         return Reply(content, tensors)
 
     def _last_words(self, status: int) -> str:

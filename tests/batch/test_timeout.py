@@ -12,7 +12,7 @@ import onnx_scatterx
 from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.child import NoReply
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN
 
@@ -94,7 +94,7 @@ def test_processes_take_turns() -> None:
     found = list(run_tasks(time.sleep, [3600, 0.0], 1, limit=0.5))
     assert found == [
         (3600, None),
-        (3600, Failure("timeout", "no answer within 0.5 s")),
+        (3600, NoReply("timeout", "no answer within 0.5 s")),
         (0.0, None),
         (0.0, None),
     ]

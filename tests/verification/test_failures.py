@@ -20,7 +20,7 @@ from onnx_scatterx.judges.verification.array_diff import Tolerance
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.judges.verification.verifying import verify
-from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
+from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from tests.verification.test_verify import only, parse, unary
 
 pytestmark = pytest.mark.slow
@@ -72,19 +72,19 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
         assert runner.load(60) is None
         os.kill(runner.process_id, signal.SIGKILL)
         died = runner.run(feeds, 60)
-        assert isinstance(died, Failure)
+        assert isinstance(died, NoReply)
         assert (died.kind, "SIGKILL" in died.reason) == ("crash", True)
         outputs = runner.run(feeds, 60)
         assert isinstance(outputs, dict)
         np.testing.assert_array_equal(outputs["y"], -feeds["x"])
-        assert runner.run({"x": np.ones(2, np.int64)}, 60) == Failure(
+        assert runner.run({"x": np.ones(2, np.int64)}, 60) == NoReply(
             "error",
             "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: "
             "(tensor(int64)) , expected: (tensor(float))",
         )
         os.kill(runner.process_id, signal.SIGSTOP)
         late = runner.run(feeds, 0.2)
-        assert isinstance(late, Failure)
+        assert isinstance(late, NoReply)
         assert late.kind == "timeout"
 
 
@@ -162,20 +162,20 @@ class Greedy:
     def close(self) -> None:
         self.is_open = False
 
-    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+    def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         self.is_open = True
         if self.other is None or (self.enough and not self.other.is_open):
             return None
-        return Failure("crash", "the process died (killed by SIGKILL)")
+        return NoReply("crash", "the process died (killed by SIGKILL)")
 
     reload = load
 
     def run(
         self, feeds: object, timeout: float, *, fused: bool = False
-    ) -> dict[str, np.ndarray] | Failure:
+    ) -> dict[str, np.ndarray] | NoReply:
         failure = self.load(timeout)
         if failure is not None:
-            return Failure("error", "Failed to allocate memory for requested buffer of size 8")
+            return NoReply("error", "Failed to allocate memory for requested buffer of size 8")
         return {"y": np.array(self.answer)}
 
 

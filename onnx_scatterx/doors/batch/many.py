@@ -15,7 +15,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
-from onnx_scatterx.doors.batch.summary import Outcome, Summary
+from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.opset import check_known
@@ -253,19 +253,19 @@ def _run(
 ) -> Summary:
     """Run tasks, and report the progress."""
     start = time.perf_counter()
-    done: dict[Path, Outcome] = {}
+    done: dict[Path, ModelOutcome] = {}
     at_work: dict[Path, None] = {}
     events = run_in_processes(tasks, jobs) if executor is None else run_in_executor(executor, tasks)
     with contextlib.closing(events):
         for event in events:
-            if isinstance(event, Outcome):
+            if isinstance(event, ModelOutcome):
                 done[event.source] = event
                 at_work.pop(event.source, None)
             else:
                 at_work[event.source] = None
             if on_running is not None:
                 on_running(tuple(at_work))
-            if isinstance(event, Outcome):
+            if isinstance(event, ModelOutcome):
                 observer.stage(stage, len(done), len(tasks))
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
 

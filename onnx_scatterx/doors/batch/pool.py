@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from onnx_scatterx.errors import one_line
-from onnx_scatterx.system.child import Failure, PythonChild
+from onnx_scatterx.system.child import NoReply, PythonChild
 from onnx_scatterx.system.interrupts import GRACE, postponed, unless_stopped
 from onnx_scatterx.system.serving import Message, RawTensor, serve
 
@@ -51,9 +51,9 @@ def _call(
     try:
         call = _pickled((function, argument))
     except Exception as error:  # pickling a caller's object may raise any exception
-        return Failure("error", one_line(error))
+        return NoReply("error", one_line(error))
     answer = child.ask({}, [call], timeout=limit)
-    return answer if isinstance(answer, Failure) else pickle.loads(answer.tensors[0].data)
+    return answer if isinstance(answer, NoReply) else pickle.loads(answer.tensors[0].data)
 
 
 def run_tasks(
@@ -63,14 +63,14 @@ def run_tasks(
     *,
     prepare: Callable[[Any], object] = bool,
     limit: float | None = None,
-) -> Generator[tuple[T, R | Failure | None], None, None]:
+) -> Generator[tuple[T, R | NoReply | None], None, None]:
     """Yield each task with None when it begins, and with its result when it ends.
 
     The functions must be importable by their names. Each process calls ``prepare`` first. A task
     may take ``limit`` seconds. If the iterator is closed, processes that are at work are stopped.
     """
     waiting = deque(tasks)
-    events: SimpleQueue[tuple[T, R | Failure | None, bool] | BaseException] = SimpleQueue()
+    events: SimpleQueue[tuple[T, R | NoReply | None, bool] | BaseException] = SimpleQueue()
     children: list[PythonChild] = []
 
     def work() -> None:
@@ -96,7 +96,7 @@ def run_tasks(
                 events.put((task, None, False))
                 result = _call(child, run, task, limit)
                 events.put((task, result, True))
-                is_alive = not isinstance(result, Failure) or result.kind == "error"
+                is_alive = not isinstance(result, NoReply) or result.kind == "error"
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(processes)]
     left = len(tasks)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.optimizer.reports.rendering import ShownInTables, Table
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
 from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA
 from onnx_scatterx.text.visible import as_json
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ModelOutcome:
     """One model: its report, or the error instead of it.
 
     ``output`` is the file that is written; None if it was only inspected.
@@ -78,21 +78,21 @@ class Outcome:
 class Summary(ShownInTables):
     """The outcomes of many models, in the order in which they were given."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ModelOutcome, ...]
     seconds: float
 
     @property
-    def failed(self) -> tuple[Outcome, ...]:
+    def failed(self) -> tuple[ModelOutcome, ...]:
         """The models that could not be optimized."""
         return tuple(o for o in self.outcomes if o.error is not None)
 
     @property
-    def differing(self) -> tuple[Outcome, ...]:
+    def differing(self) -> tuple[ModelOutcome, ...]:
         """The models that ``verify`` found to differ."""
         return tuple(o for o in self.outcomes if o.same is False)
 
     @property
-    def unproven(self) -> tuple[Outcome, ...]:
+    def unproven(self) -> tuple[ModelOutcome, ...]:
         """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
 
@@ -159,7 +159,7 @@ class Summary(ShownInTables):
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
         return os.path.commonpath(folders) if folders else ""
 
-    def shown(self) -> Table:
+    def shown(self) -> TextTable:
         """Return the models as a table, for a terminal or a pipe."""
         top = self._folder()
         rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
@@ -168,4 +168,4 @@ class Summary(ShownInTables):
         bad = [o.error is not None or o.same is False for o in self.outcomes]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]
-        return Table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)
+        return TextTable(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)

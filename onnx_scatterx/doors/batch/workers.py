@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.batch.pool import run_tasks
-from onnx_scatterx.doors.batch.summary import Outcome
+from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.options import DEFAULTS
-from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.reading import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
@@ -46,13 +46,13 @@ class Task:
     external_data: bool = False
 
 
-Events = Generator[Task | Outcome, None, None]
+Events = Generator[Task | ModelOutcome, None, None]
 """Tasks, when they begin, and outcomes; an executor does not tell when a task begins."""
 
 
 def run_in_executor(executor: Executor, tasks: list[Task]) -> Events:
     """Run tasks in an executor."""
-    futures: dict[Future[Outcome], Task] = {}
+    futures: dict[Future[ModelOutcome], Task] = {}
     for task in tasks:
         try:
             futures[executor.submit(run_task, task)] = task
@@ -76,18 +76,18 @@ def run_in_processes(tasks: list[Task], jobs: int | None) -> Events:
     results = run_tasks(run_task, tasks, processes, prepare=prepare, limit=limit)
     with contextlib.closing(results):
         for task, result in results:
-            if isinstance(result, Failure) and task.output is not None:
+            if isinstance(result, NoReply) and task.output is not None:
                 clear(task.output.parent)
             match result:
                 case None:
                     yield task
-                case Outcome():
+                case ModelOutcome():
                     yield result
-                case Failure("timeout"):
+                case NoReply("timeout"):
                     yield _late(task)
-                case Failure("crash"):
+                case NoReply("crash"):
                     yield failed(task, "its process died, perhaps because memory was short")
-                case Failure(reason=reason):
+                case NoReply(reason=reason):
                     yield failed(task, f"could not be run: {reason}")
 
 
@@ -98,7 +98,7 @@ def prepare(_: object) -> None:
         import onnx_scatterx.judges.verification.verifying  # noqa: F401 - imported early
 
 
-def run_task(task: Task) -> Outcome:
+def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; every error is in the outcome."""
     from onnx_scatterx.doors.api import inspect, optimize
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
@@ -120,7 +120,7 @@ def run_task(task: Task) -> Outcome:
             report = inspect(task.source, **task.options)
             left()
             seconds = time.perf_counter() - start
-            return Outcome(task.source, None, report, None, None, seconds)
+            return ModelOutcome(task.source, None, report, None, None, seconds)
         with recorded(), Writing(task.read) as writing:
             note_read(task.source, "the input")
             writing.make_directory(task.output.parent)
@@ -163,7 +163,9 @@ def run_task(task: Task) -> Outcome:
     except Exception as error:  # one model that shows a bug must not stop the others
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    return Outcome(task.source, task.output, report, same, None, seconds, written, proof, compared)
+    return ModelOutcome(
+        task.source, task.output, report, same, None, seconds, written, proof, compared
+    )
 
 
 def _advised(task: Task, report: Report) -> Report:
@@ -182,14 +184,14 @@ class _LateError(Exception):
     """A task has exceeded its time."""
 
 
-def _late(task: Task) -> Outcome:
+def _late(task: Task) -> ModelOutcome:
     limit = task.limit or 0.0
     written = "" if task.output is None else ", and is not written"
     return failed(task, f"took longer than {limit:g} s{written}", limit)
 
 
-def failed(task: Task, error: str, seconds: float = 0.0) -> Outcome:
+def failed(task: Task, error: str, seconds: float = 0.0) -> ModelOutcome:
     """Return the outcome of a model that is not written."""
     if not error.startswith(str(task.source)):
         error = f"{task.source}: {error}"
-    return Outcome(task.source, task.output, None, None, error, seconds)
+    return ModelOutcome(task.source, task.output, None, None, error, seconds)

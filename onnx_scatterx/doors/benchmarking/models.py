@@ -21,7 +21,7 @@ from onnx_scatterx.runtime.opened import OpenModel, as_file
 from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
-from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 
@@ -193,7 +193,7 @@ class _Setting:
             rest = 0.0 if self.threads == 1 else _REST
             request = {"do": "time", "rounds": rounds, "seconds": seconds, "rest": rest}
             answer = process.ask(request, progress=observer.counted("timing"))
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ScatterXError(f"while the models were timed: {answer.reason}")
         return differences, np.array(answer.content["times"])
 
@@ -203,7 +203,7 @@ class _Setting:
             with _named_errors(name):
                 model.bind(inputs)
             answer = process.ask({"do": "trace", "session": 0, "runs": _PROFILED})
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ScatterXError(f"{name}: while its nodes were timed: {answer.reason}")
         return read_trace(Path(answer.content["file"]), _PROFILED)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table
+from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, TextTable
 from onnx_scatterx.text.visible import as_json, plain
 
 _SUFFIX = "_kernel_time"
@@ -230,9 +230,9 @@ class Benchmark(ShownInTables):
             rows.append([*row, "" if first else timing.difference or "the same"])
         return rows
 
-    def _times(self) -> Table:
+    def _times(self) -> TextTable:
         columns = ("model", *_NUMBERS, "outputs")
-        return Table(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
+        return TextTable(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
 
     def _operator_rows(self) -> list[list[str]]:
         found = [by_operator(t.node_times) for t in self.timings]
@@ -251,9 +251,9 @@ class Benchmark(ShownInTables):
             rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])
         return rows
 
-    def _operators(self) -> Table:
+    def _operators(self) -> TextTable:
         names = self._names()
-        return Table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
+        return TextTable(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
 
 
 def _ms(seconds: float) -> str:

@@ -23,7 +23,7 @@ from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.judges.verification.array_diff import Tolerance, compare
 from onnx_scatterx.judges.verification.sample_source import valid_draws
-from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
+from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from onnx_scatterx.system.scratch import scratch
 
 _FLOAT16 = 1e-3  # the least tolerance of such a number: it has 11 bits
@@ -235,7 +235,7 @@ def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[F
         found: list[Feed] = []
         for feed in feeds:
             outputs = runner.run(feed, timeout)
-            if isinstance(outputs, Failure):
+            if isinstance(outputs, NoReply):
                 raise VerifyError(f"ONNX Runtime does not run the model: {outputs.reason}")
             found.append(outputs)
     return found

@@ -18,7 +18,7 @@ from onnx_scatterx.doors.devices import child
 from onnx_scatterx.doors.devices.adapter import Answer, Outputs
 from onnx_scatterx.doors.devices.registry import Consumer
 from onnx_scatterx.errors import MissingConsumerError, one_line
-from onnx_scatterx.system.child import Child, Closing, Failure, Reply
+from onnx_scatterx.system.child import Child, Closing, NoReply, Reply
 from onnx_scatterx.system.scratch import scratch
 
 LIMIT = 300.0
@@ -69,7 +69,7 @@ class ConsumerProcess(Closing):
             job = {"model": str(model.absolute()), "directory": str(directory), "types": types}
             reply = self._process.ask(job, tensors, timeout=self._limit)
             found = self._answered(reply)
-        if isinstance(reply, Failure):
+        if isinstance(reply, NoReply):
             return Answer("refused", message=reply.reason, version=self.version)
         outputs: Outputs | None = None
         if found["types"] is not None:
@@ -104,9 +104,9 @@ class ConsumerProcess(Closing):
             raise MissingConsumerError(f"{name} cannot be imported: {one_line(first['broken'])}")
         self.version = first["version"]
 
-    def _answered(self, answer: Reply | Failure) -> Mapping[str, Any]:
+    def _answered(self, answer: Reply | NoReply) -> Mapping[str, Any]:
         """Return the content of an answer; if the process ended, why, as ``error``."""
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             self._end()
             return {"error": answer.reason}
         return answer.content

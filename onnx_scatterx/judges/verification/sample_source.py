@@ -20,13 +20,13 @@ from onnx_scatterx.judges.verification.sampler import (
     limit_name,
     rank_name,
 )
-from onnx_scatterx.judges.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
+from onnx_scatterx.judges.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, check, clauses
 from onnx_scatterx.optimizer.assumptions.expressions import names
 from onnx_scatterx.optimizer.targets.cost_model.costs import check_sizes
 from onnx_scatterx.runtime.opened import as_file
-from onnx_scatterx.runtime.worker_client import Failure, Runner
+from onnx_scatterx.runtime.worker_client import NoReply, Runner
 from onnx_scatterx.system.scratch import scratch
 
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
@@ -168,21 +168,21 @@ class SampleSource:
 
 def _symbols(
     samplers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
-) -> list[Symbol]:
-    found: dict[str, Symbol] = {}
+) -> list[SizeSymbol]:
+    found: dict[str, SizeSymbol] = {}
     for sampler in samplers:
         name = sampler.input.name
         if sampler.input.dims is None:
-            found[rank_name(name)] = Symbol(rank_name(name), most=4)
+            found[rank_name(name)] = SizeSymbol(rank_name(name), most=4)
         dims = sampler.input.dims or (None,) * len(sampler.symbols)
         for dim, symbol in zip(dims, sampler.symbols, strict=True):
             if isinstance(dim, int):
                 continue
             for part in names(symbol):
                 known = assumptions.get(part.partition("@")[0], NOTHING)
-                found.setdefault(part, Symbol(part, known))
+                found.setdefault(part, SizeSymbol(part, known))
         if sampler.is_integer:
-            found[limit_name(name)] = Symbol(limit_name(name), limit=True)
+            found[limit_name(name)] = SizeSymbol(limit_name(name), limit=True)
     return list(found.values())
 
 
@@ -242,8 +242,8 @@ def valid_draws(
                 raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
             for draw, combination, _ in source.draws(samples):
                 answer = runner.run(draw.feeds, _TIMEOUT)
-                source.search.tell(combination, not isinstance(answer, Failure))
-                if isinstance(answer, Failure):
+                source.search.tell(combination, not isinstance(answer, NoReply))
+                if isinstance(answer, NoReply):
                     reason = answer.reason
                     continue
                 found.append(replace(draw, outputs=answer))

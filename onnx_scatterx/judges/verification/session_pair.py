@@ -23,7 +23,7 @@ from onnx_scatterx.judges.verification.array_diff import (
 )
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
-from onnx_scatterx.runtime.worker_client import Failure, Runner
+from onnx_scatterx.runtime.worker_client import NoReply, Runner
 
 _DIFFERING_DRAWS = 3  # that are collected before giving up
 _REASONS = 3
@@ -69,7 +69,7 @@ class SessionPair:
             return None
         return f"the second model does not load under the default options: {failure.reason}"
 
-    def _load(self, runner: Runner, *, fused: bool = False) -> Failure | None:
+    def _load(self, runner: Runner, *, fused: bool = False) -> NoReply | None:
         """Load a model; if memory is short, again after the other one has ended."""
         failure = runner.load(self.timeout, fused=fused)
         if failure is None or not failure.is_of_memory:
@@ -82,17 +82,17 @@ class SessionPair:
 
     def _run(
         self, runner: Runner, draw: Draw, timeout: float, *, fused: bool = False
-    ) -> dict[str, np.ndarray] | Failure:
+    ) -> dict[str, np.ndarray] | NoReply:
         """Run a model after the first has run; if memory is short, again without the other."""
         answer = runner.run(draw.feeds, timeout, fused=fused)
-        if not isinstance(answer, Failure) or not answer.is_of_memory:
+        if not isinstance(answer, NoReply) or not answer.is_of_memory:
             return answer
         self._other(runner).close()
         runner.close()  # it may keep memory of earlier runs
         answer = runner.run(draw.feeds, timeout, fused=fused)
         # Under the default options the first model need not run.
         needed = not self.so_far.differences and (runner is self.after or not fused)
-        if needed and isinstance(answer, Failure) and answer.is_of_memory:
+        if needed and isinstance(answer, NoReply) and answer.is_of_memory:
             which = "second" if runner is self.after else "first"
             raise VerifyError(f"not enough memory for the {which} model on {draw}: {answer.reason}")
         return answer
@@ -126,7 +126,7 @@ class SessionPair:
         self._add(draws=1)
         start = time.monotonic()
         expected = self.before.run(draw.feeds, self.timeout)
-        if isinstance(expected, Failure):
+        if isinstance(expected, NoReply):
             self._add(crashed=expected.kind == "crash")
             self._reject(draw, expected.reason)
             return False
@@ -145,7 +145,7 @@ class SessionPair:
             sizes[symbol] = tuple(sorted({*sizes.get(symbol, ()), size}))
         self.so_far = replace(self.so_far, sizes=sizes)
         signs = 0
-        if not isinstance(actual, Failure):
+        if not isinstance(actual, NoReply):
             both = [n for n in expected if n in actual and self._forgives(n)]
             signs = sum(count_zero_signs(expected[name], actual[name]) for name in both)
         self._add(accepted=1, differences=tuple(found), zero_signs=signs)
@@ -156,7 +156,7 @@ class SessionPair:
     ) -> Iterator[Difference]:
         """Compare under the default options, if the original gives the same outputs there."""
         again = self._run(self.before, draw, self.timeout, fused=True)
-        if isinstance(again, Failure) or any(self._differences(draw, expected, again, own=True)):
+        if isinstance(again, NoReply) or any(self._differences(draw, expected, again, own=True)):
             return
         actual = self._run(self.after, draw, patience, fused=True)
         rounds = False
@@ -181,11 +181,11 @@ class SessionPair:
         self,
         draw: Draw,
         expected: Mapping[str, np.ndarray],
-        actual: Mapping[str, np.ndarray] | Failure,
+        actual: Mapping[str, np.ndarray] | NoReply,
         own: bool = False,
     ) -> Iterator[Difference]:
         """Compare outputs; if `own`, both are of the first model, and signs of zeros count."""
-        if isinstance(actual, Failure):
+        if isinstance(actual, NoReply):
             yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
             return
         for name in [*expected, *(name for name in actual if name not in expected)]:

@@ -34,7 +34,7 @@ from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Assume, at_sizes, clauses, from_metadata
-from onnx_scatterx.runtime.array_files import Declared, validated_inputs
+from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.system.observer import Observer, Progress
@@ -209,9 +209,11 @@ def _validated(feed: Feed, number: int, face: Interface) -> Feed:
         raise VerifyError(f"feed {number}: {error}") from error
 
 
-def _declared(source: Input) -> Declared:
+def _declared(source: Input) -> DeclaredInput:
     kind = "sequence, optional or map" if source.dtype is None else source.dtype.name.lower()
-    return Declared(source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ())
+    return DeclaredInput(
+        source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ()
+    )
 
 
 def _existing(library: str | os.PathLike[str]) -> str:

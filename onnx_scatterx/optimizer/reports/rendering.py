@@ -32,7 +32,7 @@ class Shown(Protocol):
 class ShownInTables:
     """A base of results that are shown as tables and lines: on a terminal, in a pipe, as text."""
 
-    def shown(self) -> Table | Group:
+    def shown(self) -> TextTable | Group:
         """Return all that a user reads."""
         raise NotImplementedError
 
@@ -40,7 +40,7 @@ class ShownInTables:
         """Return it as lines, with tabs between the cells of its tables."""
         return self.shown().plain()
 
-    def __rich__(self) -> Table | Group:
+    def __rich__(self) -> TextTable | Group:
         return self.shown()
 
     def __str__(self) -> str:
@@ -48,13 +48,13 @@ class ShownInTables:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     r"""A table of texts. In ``names`` columns a long text loses its middle; others wrap.
 
     The columns in ``numbers`` are aligned to the right. ``styles`` are those of the last cell of
     each row, in the words of rich.
 
-    >>> found = Table("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
+    >>> found = TextTable("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
     >>> print(text_of(found))
     a [b]title[/b]
     ┏━━━━━━━━┳━━━━┓
@@ -134,12 +134,12 @@ class Table:
 class Group:
     """Tables and lines below each other; the ``legend`` is for people only."""
 
-    parts: Sequence[Table | str]
+    parts: Sequence[TextTable | str]
     legend: Sequence[str] = ()
 
     def plain(self) -> str:
         """Return all of it as lines, without the legend."""
-        return "\n".join(p.plain() if isinstance(p, Table) else visible(p) for p in self.parts)
+        return "\n".join(p.plain() if isinstance(p, TextTable) else visible(p) for p in self.parts)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -158,9 +158,9 @@ class Group:
 def text_of(renderable: Shown) -> str:
     """Return tables and lines as plain text; tables are at most as wide as the terminal."""
     if isinstance(renderable, Group):
-        parts = (text_of(p) if isinstance(p, Table) else visible(p) for p in renderable.parts)
+        parts = (text_of(p) if isinstance(p, TextTable) else visible(p) for p in renderable.parts)
         return "\n".join((*parts, *map(visible, renderable.legend)))
-    if isinstance(renderable, Table) and renderable.title:
+    if isinstance(renderable, TextTable) and renderable.title:
         return f"{visible(renderable.title)}\n{text_of(replace(renderable, title=''))}"
     from rich.console import Console
 

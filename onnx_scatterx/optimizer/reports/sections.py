@@ -12,7 +12,7 @@ from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.copies import Moved, copies_of, moved
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
-from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
+from onnx_scatterx.optimizer.reports.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, index_map
 from onnx_scatterx.optimizer.reports.sketch import Excerpts
 from onnx_scatterx.optimizer.reports.term_text import (
@@ -211,7 +211,7 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
     found = []
     for record in records:
         shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
-        detail = Detail(*shown, excerpts.together(record.node), _moved(record))
+        detail = EntryDetail(*shown, excerpts.together(record.node), _moved(record))
         found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)
 
