@@ -30,7 +30,7 @@ from onnx_scatterx.ir.data import (
 )
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.parse import MOST_BYTES, form_of, parsed
-from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
+from onnx_scatterx.ir.save import MESSAGE_LIMIT, save
 from onnx_scatterx.system.reading import note_read, open_regular, read_regular
 
 M_co = TypeVar("M_co", bound="onnx.ModelProto | ir.Model", covariant=True)
@@ -101,7 +101,7 @@ class ModelSource:
         return self.model if isinstance(self.model, Path) else None
 
 
-__all__ = ["MESSAGE_LIMIT", "Opened", "Saved", "load", "open_model", "parsed", "read", "save"]
+__all__ = ["MESSAGE_LIMIT", "Opened", "load", "open_model", "parsed", "read", "save"]
 
 
 @dataclass(frozen=True)

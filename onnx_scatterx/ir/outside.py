@@ -20,7 +20,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import onnx
 import onnx_ir as ir
@@ -124,14 +124,6 @@ _CHUNK = 1 << 26  # bytes that are copied at once
 
 
 @dataclass(frozen=True)
-class DataFile:
-    """The outcome of one file of external data."""
-
-    path: Path
-    how: Literal["kept", "copied", "written"]
-
-
-@dataclass(frozen=True)
 class Brought:
     """The data files of a model that is written.
 
@@ -139,7 +131,7 @@ class Brought:
     model is complete, by their new locations.
     """
 
-    files: list[DataFile]
+    files: list[Path]
     renamed: dict[Path, str]
     staged: dict[str, Path]
 
@@ -171,14 +163,14 @@ def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brough
             )
         elif is_within(place, target.parent):
             writing.keep(place, "a data file of the output")
-            brought.files.append(DataFile(place, "kept"))
+            brought.files.append(place)
             continue
         else:
             place = there = free_place(target, source, writing)
             name = brought.renamed[location] = place.name
         brought.staged[name] = writing.stage(writing.claim(there, role), replaces=False)
         _copy(source, brought.staged[name])
-        brought.files.append(DataFile(place, "copied"))
+        brought.files.append(place)
     writing.check()
     return brought
 

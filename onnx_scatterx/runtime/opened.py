@@ -54,14 +54,14 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
     ):
         return ModelFile(path)
     if inside > MESSAGE_LIMIT:
-        return ModelFile(save(model, place).path)
+        return ModelFile(save(model, place)[0])
     root = None
     if outside:
         real = {t.path: Path(os.path.realpath(t.path)) for t in outside}
         try:
             root = Path(os.path.commonpath([file.parent for file in real.values()]))
         except ValueError:  # they are on several drives
-            return ModelFile(save(model, place).path)
+            return ModelFile(save(model, place)[0])
         model = moved(model, lambda t: (real[t.path].relative_to(root).as_posix(), root))
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)

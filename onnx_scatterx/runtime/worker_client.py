@@ -75,11 +75,6 @@ class Runner(Closing):
         self._process.close()
         self._loaded = False
 
-    @property
-    def process_id(self) -> int:
-        """The process that runs the model now."""
-        return self._process.id
-
     def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Wait until the model is loaded, the second time if `fused`; return the error, if any."""
         if fused:

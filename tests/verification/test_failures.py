@@ -70,7 +70,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     feeds = {"x": np.ones((1, 2), np.float32)}
     with Runner(ModelFile(path)) as runner:
         assert runner.load(60) is None
-        os.kill(runner.process_id, signal.SIGKILL)
+        os.kill(runner._process.id, signal.SIGKILL)
         died = runner.run(feeds, 60)
         assert isinstance(died, NoReply)
         assert (died.kind, "SIGKILL" in died.reason) == ("crash", True)
@@ -82,7 +82,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
             "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: "
             "(tensor(int64)) , expected: (tensor(float))",
         )
-        os.kill(runner.process_id, signal.SIGSTOP)
+        os.kill(runner._process.id, signal.SIGSTOP)
         late = runner.run(feeds, 0.2)
         assert isinstance(late, NoReply)
         assert late.kind == "timeout"

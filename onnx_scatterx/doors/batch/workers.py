@@ -138,7 +138,7 @@ def run_task(task: Task) -> ModelOutcome:
                 source_path=task.source,
                 message_limit=0 if task.external_data else MESSAGE_LIMIT,
             )
-            written: tuple[Path, ...] = staged.saved.files
+            written = staged.files
             left()
             if task.verify is not None:
                 checks = dict(task.verify)

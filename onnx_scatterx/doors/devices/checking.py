@@ -223,7 +223,7 @@ def model_file(model: AnyModel, directory: Path) -> Path:
     if path is not None and path.suffix in _BINARY:
         load(path)  # any mistake in the model becomes an error of one line
         return path
-    return Path(save(load(model), directory / "model.onnx").path)
+    return save(load(model), directory / "model.onnx")[0]
 
 
 def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[Feed]:
