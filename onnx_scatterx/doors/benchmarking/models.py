@@ -95,7 +95,10 @@ def bench(
     first, *_ = named.values()
     with scratch() as directory:
         setting = _Setting(directory, threads, library)
-        files = [setting.file(number, model) for number, model in enumerate(named.values())]
+        files = [
+            as_file(model, load(model), directory / f"{number}.onnx")
+            for number, model in enumerate(named.values())
+        ]
         given, drawn_sizes = inputs, {}
         if given is None:
             registered = str(library_path()) if library else None
@@ -107,10 +110,7 @@ def bench(
         )
         traced: list[tuple[NodeTime, ...]] = [()] * len(files)
         if node_times:
-            traced = [
-                setting.node_times(name, file, given)
-                for name, file in zip(named, files, strict=True)
-            ]
+            traced = [setting.node_times(*pair, given) for pair in zip(named, files, strict=True)]
     timings = zip(named, times.T, differences, traced, strict=True)
     return Benchmark(tuple(Timing(*t) for t in timings), drawn_sizes, threads, ort.__version__)
 
@@ -166,10 +166,6 @@ class _Setting:
     directory: Path
     threads: int
     library: bool
-
-    def file(self, number: int, model: AnyModel) -> ModelFile:
-        loaded = load(model)
-        return as_file(model, loaded, self.directory / f"{number}.onnx")
 
     def time(
         self,
