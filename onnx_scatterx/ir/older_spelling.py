@@ -23,6 +23,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.ir.constants import NUMBERS
 from onnx_scatterx.ir.known_values import Input, KnownValues
 from onnx_scatterx.ir.schemas import ALIKE_SINCE, form, narrower
 
@@ -250,7 +251,7 @@ def _dropout(node: Spelling, known: KnownValues) -> Spelling | str:
 def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     """The value is a tensor."""
     (given,) = node.attributes.values()
-    kind = _NUMBERS.get(given.name)
+    kind = NUMBERS.get(given.name)
     if kind is None or given.is_ref():
         return node
     return node.changed(
@@ -263,10 +264,6 @@ def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
 _COMPUTED = "its axes are computed when the model runs"
 _LATER = frozenset({"allowzero", "batch_dims", "layout", "reduction", "select_last_index", "start"})
 """Attributes that came later; 0, or "none", is the old behaviour."""
-_NUMBERS = {
-    "value_float": np.float32, "value_floats": np.float32,
-    "value_int": np.int64, "value_ints": np.int64,
-}  # fmt: skip
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
 _CHANGED: Mapping[str, tuple[tuple[int, _Respell], ...]] = {

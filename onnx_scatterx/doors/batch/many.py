@@ -174,9 +174,7 @@ def optimize_many(
 
     """
     _check_limits(jobs, timeout)
-    checks: Mapping[str, Any] | None = None
-    if verify is not False:
-        checks = {} if verify is True else dict(verify)
+    checks = None if verify is False else {} if verify is True else dict(verify)
     with recorded():
         checked = {**_checked(options), "opset": opset}
         if opset is not None:

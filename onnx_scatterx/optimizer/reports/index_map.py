@@ -115,22 +115,18 @@ def _is_partly(found: ShownBoxes, axis: int) -> bool:
 
 def _elsewhere(found: ShownBoxes, order: Sequence[int], shown: set[int | None]) -> list[str]:
     """Describe the write along the axes that are not shown."""
-    rest = sorted(
-        (a for a in range(len(found.data_shape)) if a not in shown), key=lambda a: order[a]
-    )
     notes = []
-    for axis in rest:
+    for axis in sorted({*range(len(found.data_shape))} - shown, key=lambda a: order[a]):
         size = found.data_shape[axis]
         spans = dict.fromkeys(outer[axis] for _, outer in found.pairs)
         if size == 1 or not spans:
             continue
         if _is_partly(found, axis):
-            spans_text = ", ".join(_span_text(s) for s in list(spans)[:3]) + (
-                ", ..." if len(spans) > 3 else ""
-            )
-            notes.append(f"axis {order[axis]} of {size}, at {spans_text}, is not shown")
+            more = ", ..." if len(spans) > 3 else ""
+            where = f"at {', '.join(map(_span_text, list(spans)[:3]))}{more}"
         else:
-            notes.append(f"axis {order[axis]} of {size}, taken whole, is not shown")
+            where = "taken whole"
+        notes.append(f"axis {order[axis]} of {size}, {where}, is not shown")
     return notes
 
 

@@ -55,7 +55,8 @@ def parts(
             [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
         )
         equation = list(_equation(canonical, wording))  # it names the sizes in the facts
-        yield _touches(entry), list(_footprint(canonical, entry))
+        is_scatter = isinstance(entry, ScatterReport)
+        yield "writes" if is_scatter else "reads", list(_footprint(canonical, entry))
         if isinstance(entry, ScatterReport):
             yield "unique", list(_unique(entry))
         yield "known", list(_known(access, wording))
@@ -72,10 +73,6 @@ def parts(
 
 def _is_unique(entry: Entry) -> bool:
     return isinstance(entry, ScatterReport) and entry.unique == "proven"
-
-
-def _touches(entry: Entry) -> str:
-    return "writes" if isinstance(entry, ScatterReport) else "reads"
 
 
 def _in_words_of(access: Access, text: str) -> str:
@@ -170,11 +167,8 @@ def _unique(entry: ScatterReport) -> Iterator[str]:
     if entry.unique == "proven":
         yield "proven: no two updates go to one element"
     elif entry.duplicates is None:
-        yield {"collides": "no: ", "unknown": "unknown: "}[entry.unique] + (
-            "two updates go to one element, and both are taken"
-            if entry.unique == "collides"
-            else "two updates may go to one element, and both are taken"
-        )
+        how = "no: two updates" if entry.unique == "collides" else "unknown: two updates may"
+        yield f"{how} go to one element, and both are taken"
     if entry.duplicates is not None:
         word = {"proven": "made so: ", "collides": "no: ", "unknown": "unknown: "}[entry.unique]
         yield word + str(entry.duplicates)
