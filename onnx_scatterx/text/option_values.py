@@ -90,12 +90,15 @@ def thread_count(text: str) -> int:
 
 
 def listed_names(text: str) -> list[str]:
-    """Split names, of rules or passes.
+    """Split names, each of which is taken once.
 
-    >>> listed_names("view, concat")
+    >>> listed_names("view, concat, view")
     ['view', 'concat']
     """
-    return [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'A,B'")
+    return list(dict.fromkeys(names))
 
 
 def named_file(text: str) -> tuple[str | None, str]:
