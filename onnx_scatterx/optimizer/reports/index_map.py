@@ -98,10 +98,9 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
 def _axes(found: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
     """Return which axes of the data are shown downwards and across: the last that matter."""
     rank = len(found.data_shape)
-    partly = [a for a in range(rank) if _is_partly(found, a)]
-    whole = [a for a in range(rank) if a not in partly and found.data_shape[a] > 1]
-    partly.sort(key=lambda a: order[a])
-    whole.sort(key=lambda a: order[a])
+    axes = sorted(range(rank), key=lambda a: order[a])
+    partly = [a for a in axes if _is_partly(found, a)]
+    whole = [a for a in axes if a not in partly and found.data_shape[a] > 1]
     chosen = sorted([*whole, *partly][-2:], key=lambda a: order[a])
     if len(chosen) < 2:
         return None, chosen[0] if chosen else (rank - 1 if rank else None)
