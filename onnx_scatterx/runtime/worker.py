@@ -39,9 +39,6 @@ class Worker:
         self._sessions: list[ort.InferenceSession] = []
         self._bound: dict[int, BoundModel] = {}
 
-    def _tell_progress(self, done: int, wanted: int) -> None:
-        self._tell({"progress": [done, wanted]})
-
     def answer(self, request: dict[str, Any], tensors: list[RawTensor]) -> Message:
         """Handle a request, and return the answer."""
         match request.pop("do"):
@@ -66,7 +63,8 @@ class Worker:
                 from onnx_scatterx.runtime.timing import interleaved
 
                 calls = [bound.call for _, bound in sorted(self._bound.items())]
-                times = interleaved(calls, progress=self._tell_progress, **request)
+                tell = self._tell
+                times = interleaved(calls, progress=lambda *n: tell({"progress": n}), **request)
                 return {"times": times.tolist()}, []
             case "trace":
                 return {"file": self._bound[request["session"]].trace(request["runs"])}, []

@@ -19,7 +19,7 @@ from onnx_scatterx.doors.extraction.private import (
 )
 from onnx_scatterx.ir.cleanup import cloned, read_by, remove_dead
 from onnx_scatterx.ir.data import from_proto
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of, is_scatterx_domain
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, is_scatterx_domain, with_subgraphs
 from onnx_scatterx.ir.save import as_bytes
 
 
@@ -89,14 +89,8 @@ def readers(value: ir.Value, graph: ir.Graph, owners: Mapping[ir.Graph, ir.Node]
 
 def owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
     """Return for each subgraph the node of the graph in which it stands, at any depth."""
-    found: dict[ir.Graph, ir.Node] = {}
-    for node in graph:
-        waiting = graphs_of(node)
-        while waiting:
-            body = waiting.pop()
-            found[body] = node
-            waiting += [deeper for inner in body for deeper in graphs_of(inner)]
-    return found
+    pairs = ((node, body) for node in graph for body in graphs_of(node))
+    return {inner: node for node, body in pairs for inner in with_subgraphs(body)}
 
 
 def top_level(node: ir.Node, graph: ir.Graph, owners: Mapping[ir.Graph, ir.Node]) -> ir.Node | None:
