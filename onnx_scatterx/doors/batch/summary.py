@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
-from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA
+from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA, tallies
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -107,17 +107,13 @@ class Summary(ShownInTables):
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
-        gone = "can be removed" if planned else "removed"
-        if scatters := sum(len(r.scatters) for r in reports):
-            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {gone}")
-        if gathers := sum(len(r.gathers) for r in reports):
-            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {gone}")
+        removed, native = tallies(reports, planned)
+        parts += removed
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
-        if native := sum(r.native for r in reports):
-            parts.append(f"{native} {'would become' if planned else 'became'} ScatterX, {NEEDS}")
+        parts += [f"{became}, {NEEDS}" for became in native]
         return f"{', '.join(parts)} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:
