@@ -84,10 +84,12 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
         raise ScatterXError(f"{file}: cannot be read: {reason}") from error
 
 
-def output_place(output: str) -> Path:
+def output_place(output: str, writing: Writing) -> Path:
     """Return the path to write arrays to; ScatterXError if they cannot be written.
 
-    >>> output_place("results.npz").name
+    If it is a file, it is claimed.
+
+    >>> output_place("results.npz", Writing()).name
     'results.npz'
     """
     if not output:
@@ -99,13 +101,9 @@ def output_place(output: str) -> Path:
         raise ScatterXError(f"{output}: is a file; name a directory, or a file that ends in .npz")
     if not path.parent.is_dir():
         raise ScatterXError(f"{output}: the directory {path.parent} does not exist")
-    return path
-
-
-def claim_output(path: Path, writing: Writing) -> None:
-    """Claim the file to which arrays are to be written, if it is one."""
     if path.suffix == ".npz":
         writing.claim(path, "the output")
+    return path
 
 
 def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
