@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from onnx_scatterx.text.visible import in_lines, middle, visible
 
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 _WIDTH = 120  # of a table that is text, without a terminal
-
-
-class Shown(Protocol):
-    """What a terminal lays out, and has a plain form for a pipe."""
-
-    def plain(self) -> str:
-        """Return it as lines, with tabs between cells."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw it within the width of a console."""
 
 
 class ShownInTables:
@@ -155,7 +145,7 @@ class Group:
             yield Text(visible(line), style="dim")
 
 
-def text_of(renderable: Shown) -> str:
+def text_of(renderable: TextTable | Group) -> str:
     """Return tables and lines as plain text; tables are at most as wide as the terminal."""
     if isinstance(renderable, Group):
         parts = (text_of(p) if isinstance(p, TextTable) else visible(p) for p in renderable.parts)
@@ -169,7 +159,7 @@ def text_of(renderable: Shown) -> str:
     return in_lines(line.rstrip() for line in text.split("\n"))
 
 
-def laid_out(renderable: Shown, console: Console) -> str:
+def laid_out(renderable: object, console: Console) -> str:
     """Return the text that a console would print, with its colors."""
     with console.capture() as capture:
         console.print(renderable, crop=False)

@@ -174,10 +174,6 @@ class ModelPart:
         name = f"{self.prefix}s{place}"
         return Card(name, entry, drawings, len(drawings) < len(shown), advice)
 
-    def of_kind(self, kind: str) -> list[Card]:
-        """Return the cards of one kind."""
-        return [card for card in self.cards if card.kind == kind]
-
     def by_reason(self, cards: Iterable[Card]) -> dict[str, list[Card]]:
         """Return cards by the reason why their nodes are kept."""
         return _grouped(
@@ -188,11 +184,6 @@ class ModelPart:
     def colliding(self) -> dict[str, list[Card]]:
         """The cards with updates that collide, by which updates win."""
         return _grouped((c for c in self.cards if c.duplicates), lambda c: c.duplicates)
-
-    @property
-    def selecting(self) -> list[Card]:
-        """The cards of nodes that became a Where of floats."""
-        return [card for card in self.cards if card.entry.selects_floats]
 
     @property
     def operator_rows(self) -> list[tuple[str, int, int]]:
