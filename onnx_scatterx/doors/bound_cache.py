@@ -17,13 +17,8 @@ from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.native.nodes import is_native
 
-_VIEWS = {
-    "Flatten",
-    "Identity",
-    "Reshape",
-    "Squeeze",
-    "Unsqueeze",
-}  # may share their input's memory
+_VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
+"""Operators whose output may share the memory of their input."""
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,8 @@ from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
 
 _TEXT = {
-    ".onnxtxt",
-    ".onnxtext",
-    ".textproto",
-    ".prototxt",
-    ".pbtxt",
-    ".txtpb",
-    ".json",
-    ".onnxjson",
+    *(".onnxtxt", ".onnxtext", ".textproto", ".prototxt"),
+    *(".pbtxt", ".txtpb", ".json", ".onnxjson"),
 }
 
 
