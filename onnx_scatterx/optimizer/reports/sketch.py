@@ -216,14 +216,10 @@ class Excerpts:
                         found.add(n)
                         waiting.append(n)
             nodes = sorted(found, key=self._order.__getitem__)
-            ends = self._ends(nodes)
-            region = _Region(
-                self._before(nodes, dict.fromkeys(old for old, _ in ends)),
-                Sketch(self._wiring).excerpt(
-                    self._after([now for _, now in ends]), list(dict.fromkeys(ends))
-                ),
-                sum(map(is_scatter, nodes)),
-            )
+            ends = list(dict.fromkeys(self._ends(nodes)))
+            before = self._before(nodes, dict.fromkeys(old for old, _ in ends))
+            after = Sketch(self._wiring).excerpt(self._after([now for _, now in ends]), ends)
+            region = _Region(before, after, sum(map(is_scatter, nodes)))
             self._regions.update(dict.fromkeys(nodes, region))
         return self._regions[node]
 
