@@ -118,16 +118,15 @@ def check_bodies(proto: onnx.ModelProto, what: str) -> None:
             name = node.name or node.op_type
             for attribute in node.attribute:
                 if attribute.ref_attr_name and (not in_function or attribute.type in HEAVY_GRAPHS):
-                    raise ModelError(
-                        f"{what}: the graph is invalid: {name} refers to the attribute "
-                        f"{attribute.ref_attr_name!r} of a function"
+                    why = (
+                        f"{name} refers to the attribute {attribute.ref_attr_name!r} of a function"
                     )
+                    raise ModelError(f"{what}: the graph is invalid: {why}")
             for body in bodies(node):
                 if node.domain == "" and not _fits(node, body):
-                    raise ModelError(
-                        f"{what}: the graph is invalid: a subgraph of {name} has "
-                        f"{len(body.input)} inputs and {len(body.output)} outputs"
-                    )
+                    has = f"{len(body.input)} inputs and {len(body.output)} outputs"
+                    why = f"a subgraph of {name} has {has}"
+                    raise ModelError(f"{what}: the graph is invalid: {why}")
                 stack.append((body, in_function))
 
 
