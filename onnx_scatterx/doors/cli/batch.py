@@ -27,7 +27,6 @@ def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
             yield {}
         else:
             batch = Batch(tell, what)
-            batch.running(())
             yield {"on_progress": batch.done, "on_running": batch.running}
 
 

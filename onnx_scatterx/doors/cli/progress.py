@@ -118,6 +118,9 @@ class Batch:
     models: Sequence[Path] = ()
     counts: tuple[int, int] = (0, 0)
 
+    def __post_init__(self) -> None:
+        self.running(())
+
     def done(self, _: str, done: int, total: int) -> None:
         """Take note of how many are done."""
         self.counts = (done, total)
