@@ -52,7 +52,9 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
         for node in graph:
             for place, value in enumerate(node.inputs):
                 # If a name has no definition, onnx_ir has created a value for it.
-                if value is not None and value.name in sparse and _is_undefined(value):
+                if value is None or value.name not in sparse:
+                    continue
+                if value.producer() is None and value.graph is None:
                     node.replace_input_with(place, initializers[str(value.name)])
     model.graph.meta[_SPARSE] = sparse
     return model
@@ -71,10 +73,6 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     for function in proto.functions:
         function.domain = function.domain  # ONNX's checker wants the default domain written out
     return proto
-
-
-def _is_undefined(value: ir.Value) -> bool:
-    return value.producer() is None and value.graph is None
 
 
 def check_tensors(

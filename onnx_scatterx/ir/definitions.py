@@ -60,11 +60,9 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     """
     schema: Any = onnx.defs.get_schema(node.op_type, version, "")
     given = [_type(value, known) for value in node.inputs]
-    plain, dependent = (
-        schema.function_opset_versions,
-        schema.context_dependent_function_opset_versions,
-    )
-    since = max((v for v in (*plain, *dependent) if v <= version), default=0)
+    plain = schema.function_opset_versions
+    all_versions = (*plain, *schema.context_dependent_function_opset_versions)
+    since = max((v for v in all_versions if v <= version), default=0)
     refers = any(attribute.is_ref() for attribute in node.attributes.values())
     if not since or refers or any(kind is None for kind in given):
         return None

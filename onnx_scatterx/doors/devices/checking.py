@@ -91,8 +91,6 @@ def _off(name: str, truth: np.ndarray, found: np.ndarray, tolerance: float) -> D
 
 def _scale(truth: np.ndarray) -> float:
     """Return the largest finite magnitude, or 1 without a finite element."""
-    if truth.size == 0:
-        return 1.0
     magnitudes = np.abs(truth.astype(np.float64))
     finite = magnitudes[np.isfinite(magnitudes)]
     return float(finite.max(initial=0.0)) or 1.0
