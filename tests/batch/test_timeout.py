@@ -1,6 +1,8 @@
 """A time limit for each of many models: one that takes longer is a line, and the others run."""
 
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -101,3 +103,13 @@ def test_processes_take_turns() -> None:
     tasks: list[Any] = [lambda: None, 4]
     results = [result for _, result in run_tasks(os._exit, tasks, 1) if result is not None]
     assert [result.kind for result in results] == ["error", "crash"]
+
+
+def test_a_script_without_a_guard(zoo: Path, tmp_path: Path) -> None:
+    """Its processes import it, and do not start others in turn."""
+    script = tmp_path / "script.py"
+    call = f"onnx_scatterx.optimize_many({str(zoo)!r}, {str(tmp_path / 'out')!r}, jobs=1)"
+    script.write_text(f"import onnx_scatterx\nprint({call}.summary())\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    assert done.stdout.startswith("3 of 3 models written"), done.stderr
+    assert done.stdout.count("written") == 1

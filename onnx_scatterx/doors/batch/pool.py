@@ -16,7 +16,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from onnx_scatterx.errors import one_line
+from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.child import NoReply, PythonChild
 from onnx_scatterx.system.interrupts import GRACE, postponed, unless_stopped
 from onnx_scatterx.system.serving import Message, RawTensor, serve
@@ -38,6 +38,18 @@ def _called(_: dict[str, Any], tensors: list[RawTensor]) -> Message:
     result = function(argument)
     unless_stopped()
     return {}, [_pickled(result)]
+
+
+_importing: list[str] = []  # the script, while it is imported
+
+
+def _import_script(script: dict[str, Any]) -> None:
+    """Import the parent's script, whose classes the tasks may have."""
+    _importing.append("script")
+    try:
+        multiprocessing.spawn.prepare(script)
+    finally:
+        _importing.clear()
 
 
 def _pickled(content: object) -> RawTensor:
@@ -69,6 +81,8 @@ def run_tasks(
     The functions must be importable by their names. Each process calls ``prepare`` first. A task
     may take ``limit`` seconds. If the iterator is closed, processes that are at work are stopped.
     """
+    if _importing:  # else each process would start others
+        raise ScatterXError('many models are a task of a script under if __name__ == "__main__"')
     waiting = deque(tasks)
     events: SimpleQueue[tuple[T, R | NoReply | None, bool] | BaseException] = SimpleQueue()
     children: list[PythonChild] = []
@@ -87,7 +101,7 @@ def run_tasks(
         """Run tasks in a process until it dies."""
         script = multiprocessing.spawn.get_preparation_data("worker")
         del script["authkey"]
-        _call(child, multiprocessing.spawn.prepare, script)  # whose classes the tasks may have
+        _call(child, _import_script, script)
         _call(child, prepare, None)
         with suppress(IndexError):
             is_alive = True
@@ -98,11 +112,14 @@ def run_tasks(
                 events.put((task, result, True))
                 is_alive = not isinstance(result, NoReply) or result.kind == "error"
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(processes)]
+    threads: list[threading.Thread] = []
     left = len(tasks)
     try:
-        for thread in threads:
-            thread.start()
+        while len(threads) < processes:
+            with postponed():
+                thread = threading.Thread(target=work, daemon=True)
+                thread.start()
+                threads.append(thread)
         while left:
             event = events.get()
             if isinstance(event, BaseException):
