@@ -20,8 +20,11 @@ import onnx
 
 from onnx_scatterx.doors.devices.process import ConsumerProcess
 from onnx_scatterx.doors.devices.registry import Consumer, consumer_names, consumer_of
-from onnx_scatterx.doors.devices.table import device_table
 from onnx_scatterx.errors import MissingConsumerError
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from benchmarks.device_table import device_table
 
 BEGIN, END = "<!-- the table begins -->", "<!-- the table ends -->"
 

@@ -52,7 +52,7 @@ WHOLE = (1 << 31) - (1 << 20)  # bytes of a file with all its weights
 
 def take(path: str, sha256: str, folder: str) -> dict[str, Any]:
     """Take a file of the caller's, if its content has the hash; draw its inputs."""
-    from onnx_scatterx.doors.devices.table import feeds_of
+    from device_table import feeds_of
 
     content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     if content != sha256.lower():

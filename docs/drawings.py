@@ -55,13 +55,10 @@ def before_after(model: str) -> str:
         rule for name, rule in re.findall(r"^(?=\.(sx-\w+))(.*})$", STYLE, re.M) if name in used
     ]
     colours = set(re.findall(r"var\((--[\w-]+)\)", "".join(rules))) | {"--ink"}
+    palette = re.findall(r"^  (--[\w-]+): light-dark\((.*), (.*)\);", STYLE, re.M)
     light, dark = (
-        "".join(
-            f"{name}: {value}; "
-            for name, value in re.findall(r"(--[\w-]+): (.*);", part)
-            if name in colours
-        )
-        for part in re.findall(r"^\s*\.scatterx(?:\.page)? {\n((?:\s+--.*;\n)+)", STYLE, re.M)[:2]
+        "".join(f"{name}: {pair[scheme]}; " for name, *pair in palette if name in colours)
+        for scheme in (0, 1)
     )
     font = "13px ui-monospace, Menlo, Consolas, monospace"
     return "\n".join(

@@ -6,8 +6,9 @@ Those that carry something are beside it: `DifferenceError` in `verification`, `
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from onnx_scatterx.text.visible import middle, visible
 
@@ -37,6 +38,17 @@ class MissingRuntimeError(ScatterXError):
 
 class MissingConsumerError(ScatterXError):
     """A consumer of ONNX is not installed, or cannot be imported or started."""
+
+
+@contextlib.contextmanager
+def about_file(
+    path: object, what: str, kind: type[ScatterXError] = ScatterXError
+) -> Iterator[None]:
+    """Raise an OSError of this block as an error of one line: "a.onnx: cannot be read: ..."."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path}: {what}: {error.strerror or error}") from error
 
 
 def one_line(error: object, limit: int = 300) -> str:

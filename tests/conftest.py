@@ -13,7 +13,6 @@ Every run draws the same examples, so a test that fails does so everywhere.
 
 import ctypes
 import gc
-import multiprocessing
 import os
 import signal
 import sys
@@ -22,14 +21,12 @@ from collections.abc import Generator
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from onnx_scatterx.doors.batch import pool
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
 from tests.helpers.examples import examples, is_full, scaled
 
 # Folders and files of tests of processes.
 _REAL_STARTS = {"batch", "runtime", "test_no_process.py", "test_stopping.py"}
-_REAL_POOLS = {"batch", "test_no_process.py", "test_stopping.py"}
 
 settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
@@ -120,6 +117,3 @@ def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         return
     if not names & _REAL_STARTS:
         monkeypatch.setattr(child, "started", forked_worker.started)
-    if not names & _REAL_POOLS:
-        monkeypatch.setattr(pool, "CONTEXT", multiprocessing.get_context("fork"))
-        monkeypatch.setattr(pool, "serve", forked_worker.serve)

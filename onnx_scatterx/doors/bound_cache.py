@@ -13,17 +13,12 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import read_by
-from onnx_scatterx.ir.io import AnyModel
+from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.native.nodes import is_native
 
-_VIEWS = {
-    "Flatten",
-    "Identity",
-    "Reshape",
-    "Squeeze",
-    "Unsqueeze",
-}  # may share their input's memory
+_VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
+"""Operators whose output may share the memory of their input."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +49,13 @@ def cache_pairs(model: AnyModel) -> dict[str, str]:
     >>> cache_pairs(model)
     {'cache': 'next'}
     """
-    graph = _graph(model)
+    graph = load(model).graph
     pairs: dict[str, str] = {}
     for value in graph.outputs:
         source = value
-        while (node := source.producer()) is not None and _updates(node):
+        while (node := source.producer()) is not None:
+            if not (is_scatter(node) or is_native(node)):
+                break
             (first, *_) = node.inputs
             if first is None:
                 break
@@ -84,7 +81,7 @@ def check_bound_cache(
     >>> [finding.reader for finding in check_bound_cache(model)]
     ['old']
     """
-    graph = _graph(model)
+    graph = load(model).graph
     inputs = {v.name: v for v in graph.inputs}
     outputs = {v.name: v for v in graph.outputs}
     findings = []
@@ -99,16 +96,6 @@ def check_bound_cache(
             late.append(update)  # ScatterX first copies elements that it would overwrite
         findings += [Finding(cache, output, _name(n)) for n in late]
     return tuple(findings)
-
-
-def _graph(model: AnyModel) -> ir.Graph:
-    from onnx_scatterx.ir import io as model_io
-
-    return model_io.load(model).graph
-
-
-def _updates(node: ir.Node) -> bool:
-    return is_scatter(node) or is_native(node)
 
 
 def _readers(graph: ir.Graph, cache: ir.Value) -> Iterable[ir.Node | ir.Value]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import math
+import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,7 +14,12 @@ import onnx_ir as ir
 from onnx_scatterx.doors.advice.advise import advise_on
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import fitting_sizes
-from onnx_scatterx.doors.api.optimization import inspect_records, loaded_ir, optimize
+from onnx_scatterx.doors.api.optimization import (
+    inspect_named,
+    inspect_records,
+    loaded_ir,
+    optimize,
+)
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
@@ -31,7 +36,6 @@ from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.text.visible import in_lines, visible
 
-_NAMES = 5
 _INDENT = 12
 
 
@@ -63,15 +67,34 @@ def advise(
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
         inspected = inspect_records(loaded, settings, details=False)
-        return advise_inspected(loaded, settings, inspected, command)
+        return _advice(loaded, settings, inspected, command)
+
+
+def advised(
+    report: Report,
+    model: AnyModel,
+    command: Command,
+    records: Sequence[NodeRecord] | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Return a report that says what to do next; each command in it was tried.
+
+    With the ``records`` of the report, the model is not inspected again.
+    """
+    found: tuple[Advice, ...] = ()
+    if report.is_open and records is not None:
+        found = _advice(loaded_ir(model), Settings.of(**options), (report, records), command)
+    elif report.is_open:
+        found = advise(model, command=command, **options)
+    return replace(report, advice=(*found, *smaller(model, report, command, **options)))
 
 
 @foreign_symbols()
-def advise_inspected(
+def _advice(
     model: ir.Model,
     settings: Settings,
     inspected: tuple[Report, Sequence[NodeRecord]],
-    command: Command | None = None,
+    command: Command | None,
 ) -> tuple[Advice, ...]:
     """Return what ``advise`` returns; ``inspected`` is what ``inspect_records`` returned."""
     report, records = inspected
@@ -193,13 +216,10 @@ def explanations(
     settings = Settings.of(**options)
     loaded = loaded_ir(model, observer)
     with command_budget(loaded, settings):
-        _, records = inspect_records(loaded, settings, observer, details=False)
-        found = node is None or any(node == a.entry.node for a in records)
-        if not found and not settings.given["gathers"]:
-            settings = settings.but(gathers=True)
-            _, records = inspect_records(loaded, settings, details=False)
-        if node is not None:
-            records = _named(records, node)
+        if node is None:
+            _, records = inspect_records(loaded, settings, observer, details=False)
+        else:
+            settings, records = inspect_named(loaded, node, settings, observer)
         if not records:
             return []
         observer.stage("trying what would help")
@@ -208,21 +228,6 @@ def explanations(
         return [
             _explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records
         ]
-
-
-def _named(records: Sequence[NodeRecord], name: str) -> tuple[NodeRecord, ...]:
-    """Return the scatters and gathers of a name; several graphs may use one."""
-    found = tuple(a for a in records if name == a.entry.node)
-    if found:
-        return found
-    names = list(dict.fromkeys(a.entry.node for a in records))
-    if not names:
-        raise ScatterXError(f"no scatter or gather is called {name!r}: the model has none")
-    near = difflib.get_close_matches(name, names, _NAMES, 0.5) or names[:_NAMES]
-    more = ", ..." if len(near) < len(names) else ""
-    raise ScatterXError(
-        f"no scatter or gather is called {name!r}; there is {', '.join(near)}{more}"
-    )
 
 
 def _explained(
@@ -237,16 +242,14 @@ def _explained(
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
     """Return a labelled sentence in lines of limited width; names are never cut."""
-    lines, line = [], ""
-    for word in visible(text).split(" "):
-        if line and len(line) + 1 + len(word) > width - _INDENT:
-            lines.append(line)
-            line = "  " + word if text.startswith("- ") else word
-        else:
-            line = f"{line} {word}" if line else word
-    lines.append(line)
-    first = f"  {label:<{_INDENT - 2}}{lines[0]}"
-    return [first, *(" " * _INDENT + rest for rest in lines[1:])]
+    return textwrap.wrap(
+        visible(text),
+        width,
+        initial_indent=f"  {label:<{_INDENT - 2}}",
+        subsequent_indent=" " * (_INDENT + 2 * text.startswith("- ")),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def smaller(

@@ -6,7 +6,7 @@ runtimes accept: an unnamed graph, an output without a declared shape or type, u
 initializer that is not an input in IR version 3, functions of another opset.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -118,16 +118,15 @@ def check_bodies(proto: onnx.ModelProto, what: str) -> None:
             name = node.name or node.op_type
             for attribute in node.attribute:
                 if attribute.ref_attr_name and (not in_function or attribute.type in HEAVY_GRAPHS):
-                    raise ModelError(
-                        f"{what}: the graph is invalid: {name} refers to the attribute "
-                        f"{attribute.ref_attr_name!r} of a function"
+                    why = (
+                        f"{name} refers to the attribute {attribute.ref_attr_name!r} of a function"
                     )
+                    raise ModelError(f"{what}: the graph is invalid: {why}")
             for body in bodies(node):
                 if node.domain == "" and not _fits(node, body):
-                    raise ModelError(
-                        f"{what}: the graph is invalid: a subgraph of {name} has "
-                        f"{len(body.input)} inputs and {len(body.output)} outputs"
-                    )
+                    has = f"{len(body.input)} inputs and {len(body.output)} outputs"
+                    why = f"a subgraph of {name} has {has}"
+                    raise ModelError(f"{what}: the graph is invalid: {why}")
                 stack.append((body, in_function))
 
 
@@ -154,7 +153,15 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
         ir_version=max(proto.ir_version, 4),  # since 4 an initializer need not be an input
         opset_import=[*proto.opset_import, onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)],
     )
-    _copy_graph(proto.graph, copy.graph)
+    graph = copy.graph
+    graph.name = proto.graph.name
+    graph.input.extend(proto.graph.input)
+    graph.output.extend(proto.graph.output)
+    graph.sparse_initializer.extend(proto.graph.sparse_initializer)
+    for tensor in proto.graph.initializer:
+        graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=[0])
+    _copy_nodes(proto.graph.node, graph.node)
+    _complete(graph)
     for value in (*copy.graph.input, *copy.graph.output):
         if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
             value.type.tensor_type.shape.SetInParent()
@@ -170,49 +177,43 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
             input=function.input,
             output=function.output,
             attribute=function.attribute,
+            attribute_proto=function.attribute_proto,
             opset_import=function.opset_import,
         )
-        _copy_attributes(function.attribute_proto, made.attribute_proto)
+        for attribute in made.attribute_proto:
+            _empty(attribute)
         _copy_nodes(function.node, made.node)
     return copy
 
 
-def _copy_graph(graph: onnx.GraphProto, copy: onnx.GraphProto) -> None:
-    copy.name = graph.name or "graph"
-    copy.input.extend(graph.input)
-    absent = copy.input.add(name=_ABSENT)
+def _complete(graph: onnx.GraphProto) -> None:
+    """Name a copied graph, and give it what absent inputs are called."""
+    graph.name = graph.name or "graph"
+    absent = graph.input.add(name=_ABSENT)
     absent.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
     absent.type.tensor_type.shape.SetInParent()
-    copy.output.extend(graph.output)
-    copy.sparse_initializer.extend(graph.sparse_initializer)
-    for tensor in graph.initializer:
-        _copy_tensor(tensor, copy.initializer.add())
-    _copy_nodes(graph.node, copy.node)
 
 
 def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
     """Copy nodes, a few at a time: their tensors are copied, too, and emptied in the copy."""
     for start in range(0, len(nodes), _AT_ONCE):
-        some = nodes[start : start + _AT_ONCE]
-        copies.extend(some)
-        for node, copy in zip(some, copies[start:], strict=True):
-            _prepare_node(node, copy)
+        copies.extend(nodes[start : start + _AT_ONCE])
+        for copy in copies[start:]:
+            _prepare_node(copy)
 
 
-def _prepare_node(node: onnx.NodeProto, copy: onnx.NodeProto) -> None:
+def _prepare_node(copy: onnx.NodeProto) -> None:
     """Empty the tensors of a copied node, and change what runtimes accept in it."""
-    domain, op = node.domain, node.op_type
-    if domain == "":
-        if "" in node.input:
+    if copy.domain == "":
+        if "" in copy.input:
             _name_absent_inputs(copy)
-        if op in FUSED:
+        if copy.op_type in FUSED:
             copy.domain = _RUNTIME
-    elif domain == "ai.onnx":  # runtimes know both names of the standard domain
+    elif copy.domain == "ai.onnx":  # runtimes know both names of the standard domain
         copy.domain = ""
-    for i, attribute in enumerate(node.attribute):
+    for attribute in copy.attribute:
         if attribute.type in HEAVY:
-            copy.attribute[i].Clear()
-            _copy_attribute(attribute, copy.attribute[i])
+            _empty(attribute)
 
 
 def _name_absent_inputs(node: onnx.NodeProto) -> None:
@@ -228,32 +229,21 @@ def _name_absent_inputs(node: onnx.NodeProto) -> None:
             node.input[i] = _ABSENT
 
 
-def _copy_attributes(attributes: Iterable[onnx.AttributeProto], copies: Any) -> None:
-    for attribute in attributes:
-        _copy_attribute(attribute, copies.add())
-
-
-def _copy_attribute(attribute: onnx.AttributeProto, copy: onnx.AttributeProto) -> None:
-    copy.name, copy.type = attribute.name, attribute.type
-    if attribute.ref_attr_name:
-        copy.ref_attr_name = attribute.ref_attr_name
-    if attribute.HasField("t"):
-        _copy_tensor(attribute.t, copy.t)
-    elif attribute.HasField("g"):
-        _copy_graph(attribute.g, copy.g)
-    elif attribute.tensors:
-        for tensor in attribute.tensors:
-            _copy_tensor(tensor, copy.tensors.add())
-    elif attribute.graphs:
-        for graph in attribute.graphs:
-            _copy_graph(graph, copy.graphs.add())
-    else:
-        copy.CopyFrom(attribute)
-
-
-def _copy_tensor(tensor: onnx.TensorProto, copy: onnx.TensorProto) -> None:
-    copy.name, copy.data_type = tensor.name, tensor.data_type
-    copy.dims.append(0)
+def _empty(attribute: onnx.AttributeProto) -> None:
+    """Empty the tensors of a copied attribute, and prepare its graphs."""
+    graphs = [attribute.g] if attribute.HasField("g") else []
+    tensors = [attribute.t] if attribute.HasField("t") else []
+    tensors += attribute.tensors
+    for graph in (*graphs, *attribute.graphs):
+        _complete(graph)
+        tensors += graph.initializer
+        for node in graph.node:
+            _prepare_node(node)
+    for tensor in tensors:
+        name, kind = tensor.name, tensor.data_type
+        tensor.Clear()
+        tensor.name, tensor.data_type = name, kind
+        tensor.dims.append(0)
 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:

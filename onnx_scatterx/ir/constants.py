@@ -18,10 +18,11 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import quiet
 from onnx_scatterx.ir.graphs import with_subgraphs
 
-_NUMBERS = {
+NUMBERS = {
     "value_int": np.int64, "value_ints": np.int64,
     "value_float": np.float32, "value_floats": np.float32,
 }  # fmt: skip
+"""The attributes of a Constant that are numbers, and their types."""
 
 
 def overridable(model: ir.Model) -> frozenset[ir.Value]:
@@ -55,8 +56,8 @@ def constant(value: ir.Value | None, overridable: Collection[ir.Value]) -> ir.Te
             return None
         if name == "value":
             return cast(ir.TensorProtocol, attribute.value)
-        if name in _NUMBERS:
-            return ir.Tensor(np.asarray(attribute.value, _NUMBERS[name]))
+        if name in NUMBERS:
+            return ir.Tensor(np.asarray(attribute.value, NUMBERS[name]))
     return None
 
 

@@ -52,7 +52,9 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
         for node in graph:
             for place, value in enumerate(node.inputs):
                 # If a name has no definition, onnx_ir has created a value for it.
-                if value is not None and value.name in sparse and _is_undefined(value):
+                if value is None or value.name not in sparse:
+                    continue
+                if value.producer() is None and value.graph is None:
                     node.replace_input_with(place, initializers[str(value.name)])
     model.graph.meta[_SPARSE] = sparse
     return model
@@ -73,10 +75,6 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
     return proto
 
 
-def _is_undefined(value: ir.Value) -> bool:
-    return value.producer() is None and value.graph is None
-
-
 def check_tensors(
     proto: onnx.ModelProto,
     what: str,
@@ -90,27 +88,25 @@ def check_tensors(
     """
     sizes: dict[str, int] = {}
     for tensor in tensors(proto):
-        name = tensor.name or "of a Constant"
+        where = f"{what}: tensor {tensor.name or 'of a Constant'}"
         if any(dim < 0 for dim in tensor.dims):
-            raise ModelError(f"{what}: tensor {name} has the shape {list(tensor.dims)}")
+            raise ModelError(f"{where} has the shape {list(tensor.dims)}")
         stored = {field for field in _TYPED_FIELDS if len(getattr(tensor, field))}
         if tensor.HasField("raw_data"):  # its bytes are not copied
             stored.add("raw_data")
         if len(stored) > 1:
             fields = " and ".join(sorted(stored))
-            raise ModelError(f"{what}: tensor {name} has its numbers in {fields}")
+            raise ModelError(f"{where} has its numbers in {fields}")
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             if directory is not None:
-                _check_external(tensor, f"{what}: tensor {name}", directory, elsewhere or {}, sizes)
+                _check_external(tensor, where, directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
             expected, found = tensor_bytes(tensor), len(tensor.raw_data)
             if expected not in (None, found):
-                raise ModelError(
-                    f"{what}: tensor {name} of shape {list(tensor.dims)} needs {expected} bytes "
-                    f"and has {found}"
-                )
+                needs = f"needs {expected} bytes and has {found}"
+                raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")
         else:
-            _check_typed(tensor, f"{what}: tensor {name}")
+            _check_typed(tensor, where)
 
 
 def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
@@ -126,9 +122,8 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
         expected = -(-expected // (8 // bits))  # those that share a byte are one number
     found = len(getattr(tensor, field))
     if found != expected:
-        raise ModelError(
-            f"{what} of shape {list(tensor.dims)} needs {expected} numbers and has {found}"
-        )
+        needs = f"needs {expected} numbers and has {found}"
+        raise ModelError(f"{what} of shape {list(tensor.dims)} {needs}")
 
 
 def _check_external(
@@ -140,14 +135,13 @@ def _check_external(
 ) -> None:
     fields = {entry.key: entry.value for entry in tensor.external_data}
     location = fields.get("location", "")
+    outside = f"{what}: external data file"
     if not is_inside(location):
-        raise ModelError(
-            f"{what}: external data file {location!r} is not inside the model's directory"
-        )
+        raise ModelError(f"{outside} {location!r} is not inside the model's directory")
     if location not in sizes:
         file = elsewhere.get(location, directory / location)
         if not file.is_file():
-            raise ModelError(f"{what}: external data file {file} does not exist")
+            raise ModelError(f"{outside} {file} does not exist")
         sizes[location] = file.stat().st_size
     try:
         offset = int(fields.get("offset", "0"))
@@ -155,10 +149,9 @@ def _check_external(
     except ValueError as error:
         raise ModelError(f"{what}: an offset or length of external data is not a number") from error
     if offset < 0 or length < 0 or offset + length > sizes[location]:
-        raise ModelError(
-            f"{what}: external data file {directory / location} has {sizes[location]} bytes, "
-            f"but the model names bytes {offset} to {offset + length}"
-        )
+        named = f"but the model names bytes {offset} to {offset + length}"
+        has = f"has {sizes[location]} bytes, {named}"
+        raise ModelError(f"{outside} {directory / location} {has}")
 
 
 def tensor_bytes(tensor: onnx.TensorProto) -> int | None:

@@ -18,14 +18,16 @@ import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.ir.older_spelling import Known
+from onnx_scatterx.ir.known_values import KnownValues
 from onnx_scatterx.ir.schemas import difference
 
 _DOMAIN = "onnx_scatterx.definitions"  # for the time between two passes
 _LARGEST = 1 << 12  # elements of a constant that is folded
 
 
-def write_definitions(model: ir.Model, nodes: Iterable[tuple[ir.Node, int]], known: Known) -> bool:
+def write_definitions(
+    model: ir.Model, nodes: Iterable[tuple[ir.Node, int]], known: KnownValues
+) -> bool:
     """Write nodes as ONNX defines them, in place; return whether all of them are written.
 
     Beside each node is the version of the operator set of its graph. If a node has no definition,
@@ -50,7 +52,7 @@ def write_definitions(model: ir.Model, nodes: Iterable[tuple[ir.Node, int]], kno
     return True
 
 
-def _body(node: ir.Node, version: int, known: Known) -> onnx.FunctionProto | None:
+def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto | None:
     """Return the definition of a node in an operator set, or None.
 
     The attributes of the node are written into it. A part that depends only on attributes, types
@@ -58,11 +60,9 @@ def _body(node: ir.Node, version: int, known: Known) -> onnx.FunctionProto | Non
     """
     schema: Any = onnx.defs.get_schema(node.op_type, version, "")
     given = [_type(value, known) for value in node.inputs]
-    plain, dependent = (
-        schema.function_opset_versions,
-        schema.context_dependent_function_opset_versions,
-    )
-    since = max((v for v in (*plain, *dependent) if v <= version), default=0)
+    plain = schema.function_opset_versions
+    all_versions = (*plain, *schema.context_dependent_function_opset_versions)
+    since = max((v for v in all_versions if v <= version), default=0)
     refers = any(attribute.is_ref() for attribute in node.attributes.values())
     if not since or refers or any(kind is None for kind in given):
         return None
@@ -93,7 +93,7 @@ def _body(node: ir.Node, version: int, known: Known) -> onnx.FunctionProto | Non
     return found
 
 
-def _type(value: ir.Value | None, known: Known) -> onnx.TypeProto | None:
+def _type(value: ir.Value | None, known: KnownValues) -> onnx.TypeProto | None:
     """Return the type of an input: an empty one if it is left out, None if it is not known."""
     if value is None:
         return onnx.TypeProto()

@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias, TypeVar
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.errors import ModelError, about_file, one_line
 from onnx_scatterx.ir.check import check, check_bodies, check_versions, free_names
 from onnx_scatterx.ir.data import (
     check_strings,
@@ -28,9 +28,9 @@ from onnx_scatterx.ir.data import (
     locations,
     to_proto,
 )
-from onnx_scatterx.ir.outside import set_base_dir
+from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.ir.parse import MOST_BYTES, form_of, parsed
-from onnx_scatterx.ir.save import MESSAGE_LIMIT, Saved, save
+from onnx_scatterx.ir.save import MESSAGE_LIMIT, save
 from onnx_scatterx.system.reading import note_read, open_regular, read_regular
 
 M_co = TypeVar("M_co", bound="onnx.ModelProto | ir.Model", covariant=True)
@@ -101,7 +101,7 @@ class ModelSource:
         return self.model if isinstance(self.model, Path) else None
 
 
-__all__ = ["MESSAGE_LIMIT", "Opened", "Saved", "load", "open_model", "parsed", "read", "save"]
+__all__ = ["MESSAGE_LIMIT", "Opened", "load", "open_model", "parsed", "read", "save"]
 
 
 @dataclass(frozen=True)
@@ -140,17 +140,14 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
         return Opened(content, None, given)
     if isinstance(content, onnx.ModelProto):
         check_strings(content, "the model")
-        loaded = _to_ir(content, "the model", None)
-        directory = given.directory or beside
-        if directory is not None:
-            set_base_dir(loaded, directory)
-        note_data_files(loaded)
-        return Opened(loaded, content, given)
-    proto = read(content)
-    loaded = _to_ir(proto, str(content), content.parent)
-    set_base_dir(loaded, content.parent)
+        loaded, proto, directory = _to_ir(content, "the model", None), content, given.directory
+    else:
+        proto, directory = read(content), content.parent
+        loaded = _to_ir(proto, str(content), directory)
+    if (place := directory or beside) is not None:
+        follow_links(loaded, place)
     note_data_files(loaded)
-    return Opened(loaded, proto, given, ours=True)
+    return Opened(loaded, proto, given, ours=proto is not content)
 
 
 def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
@@ -198,10 +195,8 @@ def read(path: Path) -> onnx.ModelProto:
     """
     note_read(path, "the input")
     check_file(path)
-    try:
+    with about_file(path, "cannot be read", ModelError):
         content = read_regular(path, MOST_BYTES)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
     found = parsed(content, str(path), form_of(path))
     check_strings(found, str(path))
     return found

@@ -37,12 +37,8 @@ _KEYS: dict[str, Callable[[Any], Hashable]] = {
     "ValueInfoProto": lambda value: value.name,
 }
 _MERGED = {
-    "AttributeProto",
-    "FunctionProto",
-    "GraphProto",
-    "ModelProto",
-    "NodeProto",
-    "ValueInfoProto",
+    *("AttributeProto", "FunctionProto", "GraphProto"),
+    *("ModelProto", "NodeProto", "ValueInfoProto"),
 }
 """Messages of which single fields are replaced; others are replaced as a whole."""
 
@@ -231,9 +227,7 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
         del messages[:]
         messages.extend(made)
         return
-    for i in reversed(
-        range(len(messages))
-    ):  # those that are kept are not copied: weights are large
+    for i in reversed(range(len(messages))):  # none that is kept is copied: weights are large
         if key(messages[i]) not in kept:
             del messages[i]
     messages.extend(new)

@@ -14,31 +14,18 @@ Constant <value_ints>              12    Constant <value>                    11
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.ir.constants import NUMBERS
+from onnx_scatterx.ir.known_values import Input, KnownValues
 from onnx_scatterx.ir.schemas import ALIKE_SINCE, form, narrower
-
-Input: TypeAlias = "ir.Value | np.ndarray | None"
-
-
-class Known(Protocol):
-    """What is known of the inputs of nodes."""
-
-    def types(self, value: ir.Value) -> Collection[str]:
-        """Return the types that a value may have, such as ``tensor(float)``."""
-
-    def shape(self, value: Input) -> Sequence[int | None] | None:
-        """Return the dims of a tensor, None for those that are not known, or None."""
-
-    def array(self, value: Input) -> np.ndarray | None:
-        """Return the constant that an input is in every run, or None."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +46,11 @@ class Spelling:
         kept = {name: attribute for name, attribute in found.items() if attribute is not None}
         return replace(self, inputs=tuple(inputs), attributes=kept)
 
+    def value(self, name: str, default: Any) -> Any:
+        """Return the value of an attribute; None if it is that of an attribute of a function."""
+        found = self.attributes.get(name)
+        return default if found is None else None if found.is_ref() else found.value
+
     def write(self, node: ir.Node, version: int, names: Names) -> None:
         """Change a node in place, and write its constants before it."""
         node.op_type = self.op_type
@@ -71,10 +63,10 @@ class Spelling:
         node.attributes.update(self.attributes)
 
 
-_Respell: TypeAlias = Callable[[Spelling, Known], Spelling | str]
+_Respell: TypeAlias = Callable[[Spelling, KnownValues], Spelling | str]
 
 
-def older_spelling(node: ir.Node, new: int, old: int, known: Known) -> Spelling | str | None:
+def older_spelling(node: ir.Node, new: int, old: int, known: KnownValues) -> Spelling | str | None:
     """Return a node of one operator set in the spelling of an older one, or why it has none.
 
     None says that the sets differ in more than the spelling, or that this operator is not known
@@ -123,33 +115,29 @@ def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> i
     return value
 
 
-def _reduce(node: Spelling, known: Known) -> Spelling | str:
+def _reduce(node: Spelling, known: KnownValues) -> Spelling | str:
     """Axes are an attribute, and all of them if it is missing."""
-    noop = node.attributes.get("noop_with_empty_axes")
     axes = np.zeros(0, np.int64)
     if len(node.inputs) > 1 and node.inputs[1] is not None:
         given = known.array(node.inputs[1])
         if given is None:
             return _COMPUTED
         axes = given
-    if axes.size == 0 and noop is not None and (noop.is_ref() or noop.as_int() != 0):
+    if axes.size == 0 and node.value("noop_with_empty_axes", 0) != 0:
         return "it reduces no axis"
     attribute = ir.AttrInt64s("axes", axes.ravel().tolist()) if axes.size else None
     return node.changed(node.inputs[:1], noop_with_empty_axes=None, axes=attribute)
 
 
-def _split(node: Spelling, known: Known) -> Spelling | str:
+def _split(node: Spelling, known: KnownValues) -> Spelling | str:
     """Sizes are an input, or all parts are equal."""
-    number, axis = node.attributes.get("num_outputs"), node.attributes.get("axis")
-    if number is None:
+    if "num_outputs" not in node.attributes:
         return node
-    data, (parts, along) = node.inputs[0], (node.outputs, 0)
-    if axis is not None and not axis.is_ref():
-        along = axis.as_int()
+    data, parts, along = node.inputs[0], node.outputs, node.value("axis", 0)
+    if along is None or node.value("num_outputs", 0) != parts:
+        return "the number of its parts is not known"
     shape = known.shape(data)
     size = shape[along] if shape is not None and -len(shape) <= along < len(shape) else None
-    if number.is_ref() or (axis is not None and axis.is_ref()) or number.as_int() != parts:
-        return "the number of its parts is not known"
     if size is None:
         return f"the size of what it splits is not known on axis {along}"
     part = -(-size // parts)
@@ -160,10 +148,9 @@ def _split(node: Spelling, known: Known) -> Spelling | str:
     return node.changed((data, sizes), num_outputs=None)
 
 
-def _pad(node: Spelling, known: Known) -> Spelling | str:
+def _pad(node: Spelling, known: KnownValues) -> Spelling | str:
     """All axes have pads."""
-    mode = node.attributes.get("mode")
-    if mode is not None and (mode.is_ref() or mode.as_string() == "wrap"):
+    if node.value("mode", "constant") in (None, "wrap"):
         return "its mode began with 19"
     if len(node.inputs) < 4 or node.inputs[3] is None:
         return node.changed(node.inputs[:3])
@@ -184,19 +171,17 @@ def _pad(node: Spelling, known: Known) -> Spelling | str:
 _MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
-def _grid_sample(node: Spelling, known: Known) -> Spelling | str:
+def _grid_sample(node: Spelling, known: KnownValues) -> Spelling | str:
     """Pictures alone, of two axes, and modes with other names."""
-    mode, data = node.attributes.get("mode"), node.inputs[0]
-    shape = known.shape(data)
+    shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
     if shape is None or len(shape) != 4:
         return "it is known for pictures of two axes alone"
-    if mode is not None and (mode.is_ref() or mode.as_string() not in _MODES):
+    if mode not in _MODES:
         return "its mode is not known"
-    older = _MODES["linear" if mode is None else mode.as_string()]
-    return node.changed(node.inputs, mode=ir.AttrString("mode", older))
+    return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
 
 
-def _cast_like(node: Spelling, known: Known) -> Spelling | str:
+def _cast_like(node: Spelling, known: KnownValues) -> Spelling | str:
     """The type is an attribute."""
     like = node.inputs[1]
     types = set(known.types(like)) if isinstance(like, ir.Value) else set()
@@ -207,28 +192,27 @@ def _cast_like(node: Spelling, known: Known) -> Spelling | str:
     return replace(node, op_type="Cast", inputs=node.inputs[:1], attributes={"to": to})
 
 
-def _without_defaults(node: Spelling, known: Known) -> Spelling | str:
+def _without_defaults(node: Spelling, known: KnownValues) -> Spelling | str:
     """Attributes that came later have their defaults, which are the old behaviour."""
     found = {a.name for a in node.attributes.values() if not a.is_ref() and a.value in (0, "none")}
     return node.changed(node.inputs, **dict.fromkeys(found & _LATER))
 
 
-def _reshape(node: Spelling, known: Known) -> Spelling | str:
+def _reshape(node: Spelling, known: KnownValues) -> Spelling | str:
     """A 0 in the shape copies a size."""
     shape = known.array(node.inputs[1])
     without = shape is not None and 0 not in shape
     return node.changed(node.inputs, allowzero=None) if without else _without_defaults(node, known)
 
 
-def _batch_normalization(node: Spelling, known: Known) -> Spelling | str:
+def _batch_normalization(node: Spelling, known: KnownValues) -> Spelling | str:
     """It does not train."""
-    mode = node.attributes.get("training_mode")
-    if node.outputs > 1 or (mode is not None and (mode.is_ref() or mode.as_int())):
+    if node.outputs > 1 or node.value("training_mode", 0) != 0:
         return "it trains"
     return node.changed(node.inputs, training_mode=None)
 
 
-def _listed(node: Spelling, known: Known) -> Spelling | str:
+def _listed(node: Spelling, known: KnownValues) -> Spelling | str:
     """The axes, or the sizes of the parts, are an attribute."""
     if len(node.inputs) < 2 or node.inputs[1] is None:
         return node.changed(node.inputs[:1])
@@ -239,25 +223,24 @@ def _listed(node: Spelling, known: Known) -> Spelling | str:
     return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, given.ravel().tolist())})
 
 
-def _softmax(node: Spelling, known: Known) -> Spelling | str:
+def _softmax(node: Spelling, known: KnownValues) -> Spelling | str:
     """All axes from one on are taken together: the last one is alone."""
-    axis, data = node.attributes.get("axis"), node.inputs[0]
-    shape = known.shape(data)
-    if not shape or (axis is not None and axis.is_ref()):
+    shape, axis = known.shape(node.inputs[0]), node.value("axis", -1)
+    if not shape or axis is None:
         return "its rank is not known"
-    if axis is not None and axis.as_int() not in (-1, len(shape) - 1):
+    if axis not in (-1, len(shape) - 1):
         return "its axis is not the last one"
     return node.changed(node.inputs, axis=ir.AttrInt64("axis", len(shape) - 1))
 
 
-def _resize(node: Spelling, known: Known) -> Spelling | str:
+def _resize(node: Spelling, known: KnownValues) -> Spelling | str:
     """Inputs that are not given are empty."""
     none = np.zeros(0, np.float32)
     middle = [none if v is None else v for v in (*node.inputs, None, None)[1:3]]
     return node.changed((node.inputs[0], *middle, *node.inputs[3:]))
 
 
-def _dropout(node: Spelling, known: Known) -> Spelling | str:
+def _dropout(node: Spelling, known: KnownValues) -> Spelling | str:
     """It changes nothing if it does not train."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if node.outputs > 1 or (mode is not None and known.array(mode) != np.False_):
@@ -265,10 +248,10 @@ def _dropout(node: Spelling, known: Known) -> Spelling | str:
     return replace(node, op_type="Identity", inputs=node.inputs[:1], attributes={})
 
 
-def _one_value(node: Spelling, known: Known) -> Spelling | str:
+def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     """The value is a tensor."""
     (given,) = node.attributes.values()
-    kind = _NUMBERS.get(given.name)
+    kind = NUMBERS.get(given.name)
     if kind is None or given.is_ref():
         return node
     return node.changed(
@@ -281,10 +264,6 @@ def _one_value(node: Spelling, known: Known) -> Spelling | str:
 _COMPUTED = "its axes are computed when the model runs"
 _LATER = frozenset({"allowzero", "batch_dims", "layout", "reduction", "select_last_index", "start"})
 """Attributes that came later; 0, or "none", is the old behaviour."""
-_NUMBERS = {
-    "value_float": np.float32, "value_floats": np.float32,
-    "value_int": np.int64, "value_ints": np.int64,
-}  # fmt: skip
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
 _CHANGED: Mapping[str, tuple[tuple[int, _Respell], ...]] = {

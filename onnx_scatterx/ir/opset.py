@@ -7,25 +7,20 @@ both (`onnx_scatterx.ir.older_spelling`), or is written otherwise there: in anot
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
 import onnx
 import onnx_ir as ir
-from onnx_ir.passes.common import ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.check import check
 from onnx_scatterx.ir.cleanup import Names, cloned
 from onnx_scatterx.ir.collection import quiet
-from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
 from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain
-from onnx_scatterx.ir.older_spelling import Input, Spelling, older_spelling
+from onnx_scatterx.ir.known_values import KnownValues
+from onnx_scatterx.ir.older_spelling import Spelling, older_spelling
 from onnx_scatterx.ir.schemas import difference
 
 _CONVERTER = "onnxscript.version_converter"
@@ -85,7 +80,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     return True
 
 
-class Obstacle(NamedTuple):
+class OpsetObstacle(NamedTuple):
     """A node that may mean something else in an older operator set, and why."""
 
     node: ir.Node
@@ -102,14 +97,14 @@ class Obstacle(NamedTuple):
         return f"{self.name} ({self.node.op_type}): {self.why}"
 
 
-def obstacles(model: ir.Model, version: int) -> list[Obstacle]:
+def obstacles(model: ir.Model, version: int) -> list[OpsetObstacle]:
     """Return the nodes that prevent lowering a model to an operator set."""
     return _compared(model, version)[0]
 
 
-def _compared(model: ir.Model, version: int) -> tuple[list[Obstacle], dict[ir.Node, Spelling]]:
+def _compared(model: ir.Model, version: int) -> tuple[list[OpsetObstacle], dict[ir.Node, Spelling]]:
     """Return the nodes that prevent lowering a model, and those that get another spelling."""
-    known = _Known(model)
+    known = KnownValues(model)
     found, respelled = [], {}
     for name, graph, there in _versioned(model):
         for node in graph:
@@ -121,18 +116,18 @@ def _compared(model: ir.Model, version: int) -> tuple[list[Obstacle], dict[ir.No
                 respelled[node] = spelling
             elif why is not None:
                 why = f"{why}, {spelling}" if spelling else why
-                found.append(Obstacle(node, name, why, there))
+                found.append(OpsetObstacle(node, name, why, there))
     return found, respelled
 
 
-class Lowered(NamedTuple):
+class LoweredOpset(NamedTuple):
     """The nodes that prevent lowering a model; if there are none, those written by definitions."""
 
-    obstacles: list[Obstacle]
+    obstacles: list[OpsetObstacle]
     defined: tuple[str, ...] = ()
 
 
-def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowered:
+def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> LoweredOpset:
     """Lower a model to an operator set in place, unless nodes prevent it.
 
     If ``define``, functions that the set lacks are written as ONNX defines them. The IR version
@@ -142,7 +137,7 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
     >>> lower_opset(model, 19), model.opset_imports[""], model.ir_version
-    (Lowered(obstacles=[], defined=()), 19, 9)
+    (LoweredOpset(obstacles=[], defined=()), 19, 9)
     """
     check_known(version)
     found, respelled = _compared(model, version)
@@ -151,7 +146,7 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
         written = _defined(model, version)
         found, respelled = _compared(model, version)
     if found:
-        return Lowered(found)
+        return LoweredOpset(found)
     names = Names(model)
     for node, spelling in respelled.items():
         spelling.write(node, version, names)
@@ -166,7 +161,7 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
     if not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions came with IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
-    return Lowered([], written)
+    return LoweredOpset([], written)
 
 
 def _defined(model: ir.Model, version: int) -> tuple[str, ...]:
@@ -182,7 +177,7 @@ def _defined(model: ir.Model, version: int) -> tuple[str, ...]:
             return () if found else tuple(written)
         written += [f"{o.name} ({o.node.op_type})" for o in lacking]
         nodes = [(o.node, o.version) for o in lacking]
-        if not write_definitions(model, nodes, _Known(model)):
+        if not write_definitions(model, nodes, KnownValues(model)):
             return ()
     return ()
 
@@ -223,80 +218,6 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
             name = f"{function.domain}.{function.name}"
             found += [(name, g, own) for g in (function.graph, *function.graph.subgraphs())]
     return found
-
-
-class _Known:
-    """What is known of values: types as declared; shapes as ONNX infers them from the inputs.
-
-    Declared shapes of other values are not believed: a runtime does not check them. ONNX answers at
-    the first question, and by names. So it is not asked about a name that several graphs define,
-    nor about the values of functions, which have names of their own.
-    """
-
-    def __init__(self, model: ir.Model) -> None:
-        self._model = model
-        self._overridable = overridable(model)
-        values = _values(model)
-        self._defined = Counter(v.name for v in values)
-        self._asked = set(values)
-
-    def types(self, value: ir.Value) -> Collection[str]:
-        """Return the types that a value may have, in the notation of schemas."""
-        found = value if _is_typed(value) else self._of(value)
-        return {_text(ir.serde.serialize_type(found.type))} if found and found.type else set()
-
-    def shape(self, value: Input) -> Sequence[int | None] | None:
-        """Return the dims of a tensor, None for those that are not known, or None."""
-        found = self._of(value) if isinstance(value, ir.Value) else value
-        if found is None or found.shape is None:
-            return None
-        return [dim if isinstance(dim, int) else None for dim in found.shape]
-
-    def array(self, value: Input) -> np.ndarray | None:
-        """Return the constant that an input is in every run, or None."""
-        if isinstance(value, np.ndarray):
-            return value
-        found = constant(value, self._overridable)
-        return None if found is None else found.numpy()
-
-    def _of(self, value: ir.Value) -> ir.Value | None:
-        if value not in self._asked or self._defined[value.name] > 1:
-            return None
-        return self._inferred.get(value.name)
-
-    @cached_property
-    def _inferred(self) -> dict[str | None, ir.Value]:
-        """What ONNX infers of the values, by their names."""
-        copy = cloned(self._model)
-        for value in _values(copy):
-            if value.producer() is not None:
-                value.shape = None
-        with quiet("onnx_ir.passes.common.shape_inference"):
-            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(copy)
-        return {value.name: value for value in _values(copy)}
-
-
-def _values(model: ir.Model) -> list[ir.Value]:
-    """Return the values of a model and of its subgraphs, not those of functions."""
-    graphs = [model.graph, *model.graph.subgraphs()]
-    values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
-    return values + [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
-
-
-def _is_typed(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED
-
-
-def _text(kind: onnx.TypeProto) -> str:
-    """Return a type in the notation of schemas; for unknown types, one that they do not take."""
-    which = kind.WhichOneof("value")
-    if which == "sequence_type":
-        return f"seq({_text(kind.sequence_type.elem_type)})"
-    if which == "optional_type":
-        return f"optional({_text(kind.optional_type.elem_type)})"
-    if which != "tensor_type":
-        return f"{which}"
-    return f"tensor({onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()})"
 
 
 def _converted(model: ir.Model, version: int) -> ir.Node | None:

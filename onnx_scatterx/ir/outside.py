@@ -20,7 +20,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import onnx
 import onnx_ir as ir
@@ -81,25 +81,17 @@ def placed(model: ir.Model, directory: Path, elsewhere: Mapping[str, Path]) -> i
     return model
 
 
-def set_base_dir(model: ir.Model, directory: Path) -> None:
-    """Set the directory of a model's external data, in functions too."""
+def follow_links(model: ir.Model, directory: Path | None = None) -> None:
+    """Let the external data of a model be read through links, perhaps from another directory."""
 
-    def at_base(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
-        tensor.base_dir = directory
-        return _followed(tensor)
+    def followed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
+        if directory is not None:
+            tensor.base_dir = directory
+        if isinstance(tensor, OutsideTensor) or not is_inside(tensor.location):
+            return tensor  # onnx_ir reports the error
+        return OutsideTensor(tensor, os.fspath(tensor.location), Path(tensor.base_dir))
 
-    _replace(model, at_base)
-
-
-def follow_links(model: ir.Model) -> None:
-    """Let the external data of a model be read through links."""
-    _replace(model, _followed)
-
-
-def _followed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
-    if isinstance(tensor, OutsideTensor) or not is_inside(tensor.location):
-        return tensor  # onnx_ir reports the error
-    return OutsideTensor(tensor, os.fspath(tensor.location), Path(tensor.base_dir))
+    _replace(model, followed)
 
 
 def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]]) -> ir.Model:
@@ -132,14 +124,6 @@ _CHUNK = 1 << 26  # bytes that are copied at once
 
 
 @dataclass(frozen=True)
-class DataFile:
-    """The outcome of one file of external data."""
-
-    path: Path
-    how: Literal["kept", "copied", "written"]
-
-
-@dataclass(frozen=True)
 class Brought:
     """The data files of a model that is written.
 
@@ -147,7 +131,7 @@ class Brought:
     model is complete, by their new locations.
     """
 
-    files: list[DataFile]
+    files: list[Path]
     renamed: dict[Path, str]
     staged: dict[str, Path]
 
@@ -168,13 +152,10 @@ def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brough
     for location, source in sources.items():
         place = target.parent / location
         role = f"the data file {str(location)!r} of the model"
+        name, there = os.fspath(location), place
         if not place.exists():
-            place = _new_place(location, target)
-            writing.make_directory(place.parent)
-            staged = writing.stage(writing.claim(place, role), replaces=False)
-            _copy(source, staged)
-            brought.staged[os.fspath(location)] = staged
-            brought.files.append(DataFile(target.parent / location, "copied"))
+            there = _new_place(location, target)
+            writing.make_directory(there.parent)
         elif not same_content(source, place):
             raise ModelError(
                 f"{place} exists and is not the model's data {source}; "
@@ -182,14 +163,14 @@ def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brough
             )
         elif is_within(place, target.parent):
             writing.keep(place, "a data file of the output")
-            brought.files.append(DataFile(place, "kept"))
+            brought.files.append(place)
+            continue
         else:
-            place = free_place(target, source, writing)
-            staged = writing.stage(writing.claim(place, role), replaces=False)
-            _copy(source, staged)
-            brought.staged[place.name] = staged
-            brought.files.append(DataFile(place, "copied"))
-            brought.renamed[location] = place.name
+            place = there = free_place(target, source, writing)
+            name = brought.renamed[location] = place.name
+        brought.staged[name] = writing.stage(writing.claim(there, role), replaces=False)
+        _copy(source, brought.staged[name])
+        brought.files.append(place)
     writing.check()
     return brought
 

@@ -19,7 +19,7 @@ import onnx
 import onnx_ir as ir
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from onnx_scatterx.errors import ModelError, one_line
+from onnx_scatterx.errors import ModelError, about_file, one_line
 from onnx_scatterx.ir.data import DATA_FIELDS, check_tensors
 from onnx_scatterx.system.reading import read_regular
 
@@ -135,10 +135,8 @@ def read_back(
     ``data`` are the files of its external data, by their locations, as they are now. Raises
     ModelError if the file is not the message that was meant, or if data do not reach so far.
     """
-    try:
+    with about_file(place, "cannot be read back", ModelError):
         content = read_regular(file, MOST_BYTES)
-    except OSError as error:
-        raise ModelError(f"{place}: cannot be read back: {error.strerror or error}") from error
     found = judged(content, place, meant)
     check_tensors(found, str(place), place.parent, data)
     return found

@@ -14,7 +14,7 @@ import google.protobuf.message
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, ScatterXError, one_line
+from onnx_scatterx.errors import ModelError, ScatterXError, about_file, one_line
 from onnx_scatterx.ir.data import (
     DATA_FIELDS,
     from_proto,
@@ -27,7 +27,6 @@ from onnx_scatterx.ir.data import (
 )
 from onnx_scatterx.ir.graphs import is_scatterx_domain
 from onnx_scatterx.ir.outside import (
-    DataFile,
     Sources,
     bring_data_files,
     free_place,
@@ -44,26 +43,14 @@ _SMALL = 1024  # tensors up to this many bytes are always kept in the message
 
 
 @dataclass(frozen=True)
-class Saved:
-    """What `save` wrote: the model's file, and the outcome of each external data file."""
-
-    path: Path
-    data: tuple[DataFile, ...] = ()
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All files that the model consists of."""
-        return (self.path, *(file.path for file in self.data))
-
-
-@dataclass(frozen=True)
 class Staged:
     """A model in files that do not have their names yet; `message` was read from its file.
 
-    `data` are its new data files, by their locations.
+    `files` are those that it will consist of, its own first, and `data` its new data files, by
+    their locations.
     """
 
-    saved: Saved
+    files: tuple[Path, ...]
     message: onnx.ModelProto
     file: Path | None = None
     data: Mapping[str, Path] = field(default_factory=dict)
@@ -74,7 +61,7 @@ class Staged:
             return self.message
         if not locations(self.message):
             return self.file
-        return placed(from_proto(self.message), self.saved.path.parent, self.data)
+        return placed(from_proto(self.message), self.files[0].parent, self.data)
 
 
 def save(
@@ -84,8 +71,10 @@ def save(
     source_path: str | os.PathLike[str] | None = None,
     read: Files | None = None,
     message_limit: int = MESSAGE_LIMIT,
-) -> Saved:
+) -> tuple[Path, ...]:
     """Write a model to a file, in the format that the file's extension names (binary otherwise).
+
+    The result has all files that the model consists of, its own first.
 
     `source_path` is the file that the model came from, and `read` are all files that were read to
     make it. These files are never overwritten. External data of a `ModelProto` are found beside the
@@ -99,7 +88,7 @@ def save(
         with Writing(source | dict(read or {})) as writing:
             return stage(
                 model, path, writing, source_path=source_path, message_limit=message_limit
-            ).saved
+            ).files
     except ModelError:
         raise
     except ScatterXError as error:
@@ -143,9 +132,8 @@ def stage(
     directory = Path(source_path).parent if source_path is not None else Path()
     message, sources = _message(model, directory)
     try:
-        return _stage(message, sources, target, writing, message_limit)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be written: {error.strerror or error}") from error
+        with about_file(path, "cannot be written", ModelError):
+            return _stage(message, sources, target, writing, message_limit)
     except (google.protobuf.message.EncodeError, ValueError) as error:
         raise ModelError(f"{path}: cannot be written: {one_line(error)}") from error
 
@@ -169,7 +157,7 @@ def _stage(
         content = _serialize(message, target)
         found = judged(content, target, message)
         target.write_bytes(content)
-        return Staged(Saved(target), found)
+        return Staged((target,), found)
     brought = bring_data_files(sources, target, writing)
     data, places = brought.files, brought.staged
     heavy = _too_heavy(message, message_limit)
@@ -182,11 +170,11 @@ def _stage(
     if heavy:
         file = _move_out(_too_heavy(message, message_limit), target, writing)
         places[file.name] = file
-        data.append(DataFile(target.with_name(file.name), "written"))
+        data.append(target.with_name(file.name))
     staged = writing.stage(target)
     staged.write_bytes(_serialize(message, target))
     found = read_back(staged, target, message, places)
-    return Staged(Saved(target, tuple(data)), found, staged, places)
+    return Staged((target, *data), found, staged, places)
 
 
 def _without_notes(message: onnx.ModelProto) -> onnx.ModelProto:

@@ -28,21 +28,17 @@ def file_size(model: onnx.ModelProto) -> int:
     weights = sum(map(_weight, model.graph.initializer))
     if weights <= _LARGE:
         return int(model.ByteSize())
-    graph, rest = onnx.GraphProto(), onnx.ModelProto()
-    for message, copy, left_out in ((model.graph, graph, "initializer"), (model, rest, "graph")):
-        for field, _ in message.ListFields():
-            if field.name == left_out:
-                continue
-            value: Any = getattr(message, field.name)
-            if hasattr(value, "extend"):
-                getattr(copy, field.name).extend(value)
-            elif field.message_type is None:
-                setattr(copy, field.name, value)
     heads = sum(_HEAD + len(tensor.name) for tensor in model.graph.initializer)
-    return weights + heads + int(graph.ByteSize()) + int(rest.ByteSize())
+    others: list[Any] = []
+    for message, left_out in ((model.graph, "initializer"), (model, "graph")):
+        for field, value in message.ListFields():
+            if field.message_type is not None and field.name != left_out:
+                others += value if hasattr(value, "extend") else [value]
+    return weights + heads + sum(_FIELD + int(other.ByteSize()) for other in others)
 
 
 _HEAD = 24  # bytes of an initializer beside its name and its numbers, about
+_FIELD = 3  # bytes before another message, about
 
 
 def _weight(tensor: onnx.TensorProto) -> int:

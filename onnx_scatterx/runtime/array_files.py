@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import ScatterXError, about_file, one_line
 from onnx_scatterx.system.reading import note_read, open_regular
 from onnx_scatterx.system.writing import Writing
 
@@ -69,14 +69,12 @@ def _unquoted(key: str, names: Container[str]) -> str:
 def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
     note_read(file, "an input array")
     try:
-        with open_regular(file) as stream:
+        with about_file(file, "cannot be read"), open_regular(file) as stream:
             content = np.load(stream, allow_pickle=False)
             if isinstance(content, np.ndarray):
                 return content
             return {name: content[name] for name in content.files}
-    except OSError as error:
-        raise ScatterXError(f"{file}: cannot be read: {error.strerror or error}") from error
-    except MemoryError:
+    except (MemoryError, ScatterXError):
         raise
     except Exception as error:  # NumPy and zipfile have none for all that can be wrong in a file
         reason = one_line(error)
@@ -86,10 +84,12 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
         raise ScatterXError(f"{file}: cannot be read: {reason}") from error
 
 
-def output_place(output: str) -> Path:
+def output_place(output: str, writing: Writing) -> Path:
     """Return the path to write arrays to; ScatterXError if they cannot be written.
 
-    >>> output_place("results.npz").name
+    If it is a file, it is claimed.
+
+    >>> output_place("results.npz", Writing()).name
     'results.npz'
     """
     if not output:
@@ -101,13 +101,9 @@ def output_place(output: str) -> Path:
         raise ScatterXError(f"{output}: is a file; name a directory, or a file that ends in .npz")
     if not path.parent.is_dir():
         raise ScatterXError(f"{output}: the directory {path.parent} does not exist")
-    return path
-
-
-def claim_output(path: Path, writing: Writing) -> None:
-    """Claim the file to which arrays are to be written, if it is one."""
     if path.suffix == ".npz":
         writing.claim(path, "the output")
+    return path
 
 
 def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
@@ -120,7 +116,7 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
     entries = [
         (h, *entry) for h, arrays in zip(heads, sets, strict=True) for entry in arrays.items()
     ]
-    try:
+    with about_file(path, "cannot be written"):
         if path.suffix == ".npz":
             _write_archive(entries, writing.stage(writing.claim(path, "the output")))
             return
@@ -129,8 +125,6 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
             writing.make_directory(file.parent)
             with writing.stage(writing.claim(file, "the output")).open("wb") as stream:
                 np.save(stream, _plain(array), allow_pickle=False)
-    except OSError as error:
-        raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -> None:
@@ -172,7 +166,7 @@ _NAMES = {"float": "FLOAT", "double": "DOUBLE"}  # if ONNX Runtime and ONNX diff
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredInput:
     """An input of a model as ONNX Runtime declares it."""
 
     name: str
@@ -182,8 +176,8 @@ class Declared:
 
 def validated_inputs(
     arrays: Mapping[str, np.ndarray],
-    required: Sequence[Declared],
-    overridable: Sequence[Declared] = (),
+    required: Sequence[DeclaredInput],
+    overridable: Sequence[DeclaredInput] = (),
 ) -> dict[str, np.ndarray]:
     """Return arrays as inputs of a model, in native byte order.
 
@@ -202,7 +196,7 @@ def validated_inputs(
     return {name: _validated(array, declared[name]) for name, array in arrays.items()}
 
 
-def _validated(array: np.ndarray, declared: Declared) -> np.ndarray:
+def _validated(array: np.ndarray, declared: DeclaredInput) -> np.ndarray:
     array = np.asarray(array, order="C")
     kind = declared.type.removeprefix("tensor(").removesuffix(")")
     if f"tensor({kind})" != declared.type:

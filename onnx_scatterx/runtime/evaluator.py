@@ -18,7 +18,7 @@ import onnx
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.runtime.session import EVALUATOR
-from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner, from_raw, to_raw
+from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner, from_raw, to_raw
 
 
 def runner_of(model: ModelFile, library: str | None = None) -> Runner:
@@ -45,13 +45,13 @@ class Evaluated(Runner):
     def close(self) -> None:
         """Do nothing: no process is there to end."""
 
-    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+    def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Load the model; return the error, if any."""
         from onnx.reference import ReferenceEvaluator
         from onnx.reference.ops import load_op
 
         if fused:
-            return Failure("error", f"{self.judge} has no optimizations")
+            return NoReply("error", f"{self.judge} has no optimizations")
         try:
             with _within(timeout):
                 path, data = self._model.path, self._model.data_directory
@@ -60,14 +60,14 @@ class Evaluated(Runner):
                 strict = [_strict(load_op("", name, None), fits) for name, fits in _FIT.items()]
                 self._evaluator = ReferenceEvaluator(model, new_ops=strict)
         except Exception as error:
-            return Failure("error", one_line(error))
+            return NoReply("error", one_line(error))
         return None
 
     reload = load
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
-    ) -> dict[str, np.ndarray] | Failure:
+    ) -> dict[str, np.ndarray] | NoReply:
         """Return the outputs by name, or why the run failed."""
         try:
             with _within(timeout), np.errstate(all="ignore"):
@@ -75,7 +75,7 @@ class Evaluated(Runner):
             named = zip(self._evaluator.output_names, found, strict=True)
             return dict(array for name, value in named for array in _arrays(name, value))
         except Exception as error:
-            return Failure("error", one_line(error))
+            return NoReply("error", one_line(error))
 
 
 def _strict(op: type, fits: Callable[..., bool]) -> type:

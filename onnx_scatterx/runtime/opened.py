@@ -18,22 +18,16 @@ from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource, check_file, load, note_model, save
 from onnx_scatterx.ir.outside import is_within, moved
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
-from onnx_scatterx.runtime.array_files import Declared, validated_inputs
+from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
-from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
 
 _TEXT = {
-    ".onnxtxt",
-    ".onnxtext",
-    ".textproto",
-    ".prototxt",
-    ".pbtxt",
-    ".txtpb",
-    ".json",
-    ".onnxjson",
+    *(".onnxtxt", ".onnxtext", ".textproto", ".prototxt"),
+    *(".pbtxt", ".txtpb", ".json", ".onnxjson"),
 }
 
 
@@ -54,15 +48,15 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
     ):
         return ModelFile(path)
     if inside > MESSAGE_LIMIT:
-        return ModelFile(save(model, place).path)
+        return ModelFile(save(model, place)[0])
     root = None
     if outside:
         real = {t.path: Path(os.path.realpath(t.path)) for t in outside}
         try:
             root = Path(os.path.commonpath([file.parent for file in real.values()]))
         except ValueError:  # they are on several drives
-            return ModelFile(save(model, place).path)
-        model = _under(model, root, real)
+            return ModelFile(save(model, place)[0])
+        model = moved(model, lambda t: (real[t.path].relative_to(root).as_posix(), root))
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
     place.write_bytes(message.SerializeToString())
@@ -83,23 +77,14 @@ def runnable(source: AnyModel, place: Path) -> ModelFile:
     return as_file(source, load(source), place)
 
 
-def _under(model: ir.Model, root: Path, real: Mapping[str, Path]) -> ir.Model:
-    """Return a copy of a model whose external data are named from a directory above them."""
-
-    def place(tensor: ir.ExternalTensor) -> tuple[str, Path]:
-        return real[tensor.path].relative_to(root).as_posix(), root
-
-    return moved(model, place)
-
-
 @dataclass(frozen=True)
 class OpenModel:
     """A model in a process: its number there, and its interface."""
 
     process: OrtProcess
     number: int
-    inputs: tuple[Declared, ...]
-    overridable: tuple[Declared, ...]
+    inputs: tuple[DeclaredInput, ...]
+    overridable: tuple[DeclaredInput, ...]
     outputs: tuple[str, ...]
 
     @classmethod
@@ -122,14 +107,14 @@ class OpenModel:
         found = str(library_path()) if library else None
         options = {"library": found, "threads": threads, "optimize": True, "trace": trace}
         answer = process.ask({"do": "open", **file.to_request(), **options})
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ModelError(f"ONNX Runtime cannot load the model: {answer.reason}")
         content = answer.content
         return cls(
             process,
             number,
-            tuple(Declared(*value) for value in content["inputs"]),
-            tuple(Declared(*value) for value in content["overridable"]),
+            tuple(DeclaredInput(*value) for value in content["inputs"]),
+            tuple(DeclaredInput(*value) for value in content["overridable"]),
             tuple(content["outputs"]),
         )
 
@@ -155,7 +140,7 @@ class OpenModel:
         self, request: dict[str, Any], tensors: Sequence[RawTensor]
     ) -> dict[str, np.ndarray]:
         answer = self.process.ask({**request, "session": self.number}, tensors)
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ScatterXError(f"ONNX Runtime cannot run the model: {answer.reason}")
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 

@@ -125,7 +125,7 @@ def _flat(name: str, output: object) -> list[RawTensor]:
     return [RawTensor(name, _NUMBERS[array.dtype], array.shape, array.tobytes())]
 
 
-class Bound:
+class BoundModel:
     """A model, and a call that runs it on its inputs."""
 
     def __init__(self, session: ort.InferenceSession, tensors: Sequence[RawTensor]) -> None:

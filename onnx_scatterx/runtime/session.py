@@ -19,7 +19,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import MissingRuntimeError, ScatterXError, one_line
 from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource
-from onnx_scatterx.ir.outside import set_base_dir
+from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.system.interrupts import postponed
 from onnx_scatterx.system.reading import is_utf8, note_read
 from onnx_scatterx.system.scratch import scratch
@@ -176,7 +176,7 @@ def _opened(
     content = given.model
     if isinstance(content, onnx.ModelProto) and given.directory and locations(content):
         content = from_proto(content)
-        set_base_dir(content, given.directory)
+        follow_links(content, given.directory)
     if isinstance(content, ir.Model):
         tensors = list(ir_tensors(content))
         size = sum(t.nbytes for t in tensors)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from onnx_scatterx.system.observer import Counted
+
 Call = Callable[[], object]
-Progress = Callable[[int, int], None]
 
 LEAST_ROUNDS, MOST_ROUNDS = 6, 200
 _WARM = 3  # calls before the first that counts
@@ -22,7 +23,7 @@ def interleaved(
     rounds: int | None = None,
     seconds: float = 10.0,
     rest: float = 0.0,
-    progress: Progress | None = None,
+    progress: Counted | None = None,
 ) -> np.ndarray:
     """Return the seconds of each call in each round, shape (rounds, calls).
 

@@ -23,7 +23,7 @@ from onnx_scatterx.runtime.ort_session import open_file, run_raw
 from onnx_scatterx.system.serving import Message, RawTensor, Tell, serve
 
 if TYPE_CHECKING:
-    from onnx_scatterx.runtime.ort_session import Bound
+    from onnx_scatterx.runtime.ort_session import BoundModel
 
 
 def main() -> None:
@@ -37,10 +37,7 @@ class Worker:
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._sessions: list[ort.InferenceSession] = []
-        self._bound: dict[int, Bound] = {}
-
-    def _tell_progress(self, done: int, wanted: int) -> None:
-        self._tell({"progress": [done, wanted]})
+        self._bound: dict[int, BoundModel] = {}
 
     def answer(self, request: dict[str, Any], tensors: list[RawTensor]) -> Message:
         """Handle a request, and return the answer."""
@@ -57,16 +54,17 @@ class Worker:
                     self._sessions[request["session"]], tensors, request.get("outputs")
                 )
             case "bind":
-                from onnx_scatterx.runtime.ort_session import Bound
+                from onnx_scatterx.runtime.ort_session import BoundModel
 
                 number = request["session"]
-                self._bound[number] = bound = Bound(self._sessions[number], tensors)
+                self._bound[number] = bound = BoundModel(self._sessions[number], tensors)
                 return {}, bound.outputs()
             case "time":
                 from onnx_scatterx.runtime.timing import interleaved
 
                 calls = [bound.call for _, bound in sorted(self._bound.items())]
-                times = interleaved(calls, progress=self._tell_progress, **request)
+                tell = self._tell
+                times = interleaved(calls, progress=lambda *n: tell({"progress": n}), **request)
                 return {"times": times.tolist()}, []
             case "trace":
                 return {"file": self._bound[request["session"]].trace(request["runs"])}, []

@@ -1,7 +1,5 @@
 """One model that is run again and again in a worker process, and survives its crashes."""
 
-import os
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +14,11 @@ from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.runtime.session import needed
-from onnx_scatterx.system.child import Child, Closing, Failure, Reply
+from onnx_scatterx.system.child import Closing, NoReply, PythonChild, Reply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
 
-__all__ = ["Failure", "ModelFile", "OrtProcess", "Runner", "from_raw", "to_raw"]
+__all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]
 
 PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
 """What a worker process runs."""
@@ -42,17 +40,14 @@ class ModelFile:
         }
 
 
-class OrtProcess(Child):
+class OrtProcess(PythonChild):
     """A process that runs models in ONNX Runtime; ``worker.py`` lists its requests."""
 
     def __init__(self) -> None:
         """Start the process; raise MissingRuntimeError if it cannot run ONNX Runtime."""
         needed()
-        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-        # -P: nothing in the current directory is imported
-        command = [sys.executable, "-P", "-c", PROGRAM]
         try:
-            super().__init__(command, environment={"PYTHONPATH": paths})
+            super().__init__(PROGRAM)
         except (OSError, RuntimeError) as error:
             told = f"ONNX Runtime needs a process, and none can be started: {one_line(error)}"
             raise MissingRuntimeError(told) from error
@@ -80,12 +75,7 @@ class Runner(Closing):
         self._process.close()
         self._loaded = False
 
-    @property
-    def process_id(self) -> int:
-        """The process that runs the model now."""
-        return self._process.id
-
-    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+    def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Wait until the model is loaded, the second time if `fused`; return the error, if any."""
         if fused:
             answer = self._ask({**self._request, "optimize": True}, [], timeout)
@@ -93,9 +83,9 @@ class Runner(Closing):
         else:
             answer = self._process.receive(timeout)
             self._loaded = isinstance(answer, Reply)
-        return answer if isinstance(answer, Failure) else None
+        return answer if isinstance(answer, NoReply) else None
 
-    def reload(self, timeout: float, *, fused: bool = False) -> Failure | None:
+    def reload(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Load the model in a new process; return the error, if any."""
         self._process.close()
         self._process = self._start()
@@ -104,7 +94,7 @@ class Runner(Closing):
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
-    ) -> dict[str, np.ndarray] | Failure:
+    ) -> dict[str, np.ndarray] | NoReply:
         """Return the outputs by name, or why the run failed."""
         if fused and not (self._loaded and self._is_fused):
             failure = self.load(timeout, fused=True)
@@ -112,7 +102,7 @@ class Runner(Closing):
                 return failure
         tensors = [to_raw(name, array) for name, array in feeds.items()]
         answer = self._ask({"do": "run", "session": int(fused)}, tensors, timeout)
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             return answer
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
@@ -125,7 +115,7 @@ class Runner(Closing):
             place = directory / "fused.onnx"
             request = {**self._request, "do": "save", "place": str(place)}
             answer = self._ask(request, [], timeout)
-            if isinstance(answer, Failure):
+            if isinstance(answer, NoReply):
                 return None
             paths = (self._model.path, place)
             counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
@@ -133,14 +123,14 @@ class Runner(Closing):
 
     def _ask(
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
-    ) -> Reply | Failure:
+    ) -> Reply | NoReply:
         """Exchange messages with the process, which is started again if it died."""
         if not self._loaded:
             failure = self.reload(timeout)
             if failure is not None:
                 return failure
         answer = self._process.ask(request, tensors, timeout=timeout)
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             self._loaded = answer.kind == "error"
         return answer
 

@@ -16,13 +16,14 @@ import sys
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, Self
 
 from onnx_scatterx.errors import one_line
 from onnx_scatterx.system.interrupts import postponed
+from onnx_scatterx.system.observer import Counted
 from onnx_scatterx.system.scratch import MARK, end_all
 from onnx_scatterx.system.serving import RawTensor, receive, send
 
@@ -50,8 +51,6 @@ class Closing(ABC):
         """End it."""
 
 
-Progress = Callable[[int, int], None]
-
 _NO_MEMORY = re.compile(
     r"(?i)failed to allocate memory|unable to allocate|cannot allocate memory|bad[ _]alloc"
     r"|out of memory|MemoryError|killed by SIGKILL"
@@ -62,7 +61,7 @@ _SCRATCH = ("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME")  # where programs put wha
 
 
 @dataclass(frozen=True)
-class Failure:
+class NoReply:
     """Why there is no answer: an error, the death of the process, or a timeout."""
 
     kind: Literal["error", "crash", "timeout"]
@@ -72,7 +71,7 @@ class Failure:
     def is_of_memory(self) -> bool:
         """Whether memory was short: systems end a process by SIGKILL then, which this one is not.
 
-        >>> Failure("error", "Expand: Failed to allocate memory for a buffer").is_of_memory
+        >>> NoReply("error", "Expand: Failed to allocate memory for a buffer").is_of_memory
         True
         """
         return self.kind != "timeout" and _NO_MEMORY.search(self.reason) is not None
@@ -110,6 +109,7 @@ class Child(Closing):
         command: what is started.
         folder: where it works; it may write there. By default where this process works.
         environment: variables that are added to those of this process.
+        grace: seconds to undo what was begun, before it is killed.
 
     Raises ``OSError`` if it cannot be started.
 
@@ -121,8 +121,9 @@ class Child(Closing):
         *,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        grace: float = 0.0,
     ) -> None:
-        self._folder = folder
+        self._folder, self._grace = folder, grace
         with contextlib.ExitStack() as stack:
             self._log = stack.enter_context(tempfile.TemporaryFile())
             with postponed():
@@ -137,14 +138,23 @@ class Child(Closing):
     def close(self) -> None:
         """End the process, and all that it started."""
         with postponed():
-            self._kill()
+            self.kill()
             if self._folder is not None:
                 end_all(str(self._folder))
             with contextlib.suppress(BrokenPipeError):
                 self._process.communicate()
             self._log.close()
 
-    def _kill(self) -> None:
+    def stop(self) -> None:
+        """Tell the process to undo what it has begun, and to end."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """End the process and its group, after the grace."""
+        if self._grace:
+            self.stop()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(self._grace)
         self._process.kill()
         if sys.platform != "win32":
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -156,8 +166,8 @@ class Child(Closing):
         tensors: Iterable[RawTensor] = (),
         *,
         timeout: float | None = None,
-        progress: Progress | None = None,
-    ) -> Reply | Failure:
+        progress: Counted | None = None,
+    ) -> Reply | NoReply:
         """Send a request, and return the answer to it, for which seconds may be limited."""
         self.send(request, tensors)
         return self.receive(timeout, progress)
@@ -169,14 +179,14 @@ class Child(Closing):
             send(self._process.stdin, dict(request), tensors)
 
     def receive(
-        self, timeout: float | None = None, progress: Progress | None = None
-    ) -> Reply | Failure:
+        self, timeout: float | None = None, progress: Counted | None = None
+    ) -> Reply | NoReply:
         """Return the answer to the earliest unanswered request."""
         late = threading.Event()
 
         def give_up() -> None:
             late.set()
-            self._kill()
+            self.kill()
 
         timer = None if timeout is None else threading.Timer(timeout, give_up)
         try:
@@ -191,13 +201,13 @@ class Child(Closing):
                 content, tensors = receive(self._process.stdout)
         except EOFError:
             if late.is_set():
-                return Failure("timeout", f"no answer within {timeout:g} s")
-            return Failure("crash", self._last_words(self._process.wait()))
+                return NoReply("timeout", f"no answer within {timeout:g} s")
+            return NoReply("crash", self._last_words(self._process.wait()))
         finally:
             if timer is not None:
                 timer.cancel()
         if "error" in content:
-            return Failure("error", one_line(content["error"]))
+            return NoReply("error", one_line(content["error"]))
         return Reply(content, tensors)
 
     def _last_words(self, status: int) -> str:
@@ -209,3 +219,13 @@ class Child(Closing):
         if status < 0:
             how = f"killed by {signal.Signals(-status).name}"
         return one_line(f"the process died ({how}){': ' if words else ''}{words}", 1000)
+
+
+class PythonChild(Child):
+    """A process of this Python that runs a program, and imports what this process can import."""
+
+    def __init__(self, program: str, *, grace: float = 0.0) -> None:
+        paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        # -P: nothing in the current directory is imported
+        command = [sys.executable, "-P", "-c", program]
+        super().__init__(command, environment={"PYTHONPATH": paths}, grace=grace)

@@ -10,16 +10,20 @@ So what cannot be undone asks `unless_stopped` first.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 # SIGHUP: the terminal was closed. SIGBREAK: Ctrl-Break on Windows.
 _NAMES = ("SIGTERM", "SIGHUP", "SIGBREAK")
 _ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
+GRACE = 3.0
+"""Seconds that a process has to undo unfinished writes before it is killed."""
 
 _came: list[int] = []  # the signal that has told the process to end
 
@@ -44,13 +48,25 @@ def stoppable() -> Iterator[None]:
         return
     ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
     try:
-        for number in ours:
-            signal.signal(number, _stop)
+        with _handled(ours, _stop):
+            yield
+    finally:
+        _came.clear()
+
+
+@contextlib.contextmanager
+def _handled(
+    numbers: Iterable[int], handler: Callable[[int, FrameType | None], Any]
+) -> Iterator[None]:
+    """Let signals have a handler in this block."""
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        for number in before:
+            signal.signal(number, handler)
         yield
     finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
-        _came.clear()
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def _stop(number: int, _: FrameType | None) -> NoReturn:
@@ -64,6 +80,12 @@ def unless_stopped() -> None:
         raise Stopped(_came[0])
 
 
+def end_soon() -> None:
+    """Tell this process to end, and return when it has had the time to undo unfinished writes."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+
+
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
     """Delay Ctrl-C and the other signals that end a program until this block ends."""
@@ -71,14 +93,10 @@ def postponed() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
-    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    ours = [n for n in (signal.SIGINT, *_ENDING) if callable(signal.getsignal(n))]
     try:
-        for number in handlers:
-            signal.signal(number, lambda number, _: came.append(number))
-        yield
+        with _handled(ours, lambda number, _: came.append(number)):
+            yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
         for number in came[:1]:
             signal.raise_signal(number)

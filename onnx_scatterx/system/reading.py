@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
-from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.errors import ScatterXError, about_file, one_line
 
 AnyPath = str | os.PathLike[str]
 
@@ -65,10 +65,10 @@ def read_regular(path: AnyPath, most: int) -> bytes:
 
 def read_toml(path: AnyPath) -> dict[str, Any]:
     """Return the content of a TOML file; raise ScatterXError if it cannot be read."""
+    with about_file(path, "cannot be read"):
+        content = read_regular(path, _MOST_TOML)
     try:
-        return parse_toml(read_regular(path, _MOST_TOML).decode())
-    except OSError as error:
-        raise ScatterXError(f"{path}: cannot be read: {error.strerror or error}") from error
+        return parse_toml(content.decode())
     except UnicodeDecodeError as error:
         raise ScatterXError(f"{path}: is not TOML: {one_line(error)}") from error
     except ScatterXError as error:

@@ -1,8 +1,8 @@
 """The messages to a child process and back, and the program of the child, which answers them.
 
 Only messages are written to standard output: what libraries print goes to standard error. If
-standard input ends, the parent has ended. Then the process ends at once, with its group and with
-all that has its folder for temporary files. Only the standard library is needed.
+standard input ends, the parent has ended. Then the process ends, with its group and with all that
+has its folder for temporary files. Only the standard library is needed.
 
     message = length of header (4 bytes) + header + the bytes of each tensor in the header's order
 
@@ -12,6 +12,7 @@ travel in the header.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -23,6 +24,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
+from onnx_scatterx.system.interrupts import end_soon, stoppable
 from onnx_scatterx.system.scratch import MARK, end_all
 
 
@@ -79,16 +81,26 @@ class Tell(Protocol):
     def __call__(self, content: dict[str, Any], tensors: Iterable[RawTensor] = ()) -> None: ...
 
 
-def serve(begin: Callable[[Tell], Answering | None]) -> None:
+def serve(begin: Callable[[Tell], Answering | None], *, undoes: bool = False) -> None:
     """Answer messages with what ``begin`` returns, if it returns anything.
 
-    An exception is an answer, too: ``{"error": text}``.
+    An exception is an answer, too: ``{"error": text}``. A process that ``undoes`` what it has begun
+    gets the time to do so, if a signal or its parent ends it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the parent, which ends this process
+    with stoppable() if undoes else contextlib.nullcontext():
+        try:
+            _serve(begin, undoes)
+        except KeyboardInterrupt:
+            os._exit(1)
+
+
+def _serve(begin: Callable[[Tell], Answering | None], undoes: bool) -> None:
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
+    listening = sys.stdin.buffer, requests, undoes
+    threading.Thread(target=_listen, args=listening, daemon=True).start()
 
     def tell(content: dict[str, Any], tensors: Iterable[RawTensor] = ()) -> None:
         send(replies, content, tensors)
@@ -102,11 +114,13 @@ def serve(begin: Callable[[Tell], Answering | None]) -> None:
         tell(reply, tensors)
 
 
-def _listen(stream: IO[bytes], requests: queue.SimpleQueue[Message]) -> None:
+def _listen(stream: IO[bytes], requests: queue.SimpleQueue[Message], undoes: bool) -> None:
     try:
         while True:
             requests.put(receive(stream))
     finally:
+        if undoes:
+            end_soon()
         if folder := os.environ.get(MARK):
             end_all(folder)
         if hasattr(os, "killpg") and os.getpgrp() == os.getpid():

@@ -17,12 +17,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.errors import ScatterXError, about_file
 from onnx_scatterx.system.interrupts import postponed, unless_stopped
-from onnx_scatterx.system.reading import Files, KnownFiles, files_read
+from onnx_scatterx.system.reading import AnyPath, Files, KnownFiles, files_read
 from onnx_scatterx.system.scratch import scratch
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -133,10 +131,8 @@ class Writing:
 
     def text(self, path: AnyPath, text: str, role: str) -> None:
         """Write a text."""
-        try:
+        with about_file(path, "cannot be written"):
             self.stage(self.claim(path, role)).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ScatterXError(f"{path}: cannot be written: {error.strerror or error}") from error
 
     def drop(self) -> None:
         """Forget what was written: no file appears."""
@@ -167,11 +163,8 @@ class Writing:
         places = {staged.place.parent for staged in self._staged}
         with _locked(places), postponed(), contextlib.ExitStack() as undo:
             for staged in self._staged:
-                try:
+                with about_file(staged.place, "cannot be written"):
                     _move(staged, undo)
-                except OSError as error:
-                    because = error.strerror or error
-                    raise ScatterXError(f"{staged.place}: cannot be written: {because}") from error
             undo.pop_all()
             self._made.pop_all()
 
@@ -244,19 +237,13 @@ def _exchange(staged: _Staged, undo: contextlib.ExitStack) -> None:
         os.link(staged.place, old)
     except OSError:  # the file system has no hard links, or not to a file of somebody else
         os.replace(staged.place, old)
-        undo.callback(_put_back, old, staged.place)
-        os.replace(staged.temporary, staged.place)
-    else:
-        os.replace(staged.temporary, staged.place)
-        undo.callback(_put_back, old, staged.place)
+    undo.callback(_put_back, old, staged.place)
+    os.replace(staged.temporary, staged.place)
 
 
 def _put_back(old: Path, place: Path) -> None:
-    try:
+    with about_file(place, "its old content cannot be put back"):
         os.replace(old, place)
-    except OSError as error:
-        why = error.strerror or error
-        raise ScatterXError(f"{place}: its old content cannot be put back: {why}") from error
 
 
 def _remove_empty(directory: Path) -> None:

@@ -14,13 +14,9 @@ _MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
 
 def count(text: str) -> int:
     """Return a number that starts at 1."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return number
+    return int(text)
 
 
 def above_zero(text: str) -> float:
@@ -94,12 +90,15 @@ def thread_count(text: str) -> int:
 
 
 def listed_names(text: str) -> list[str]:
-    """Split names, of rules or passes.
+    """Split names, each of which is taken once.
 
-    >>> listed_names("view, concat")
+    >>> listed_names("view, concat, view")
     ['view', 'concat']
     """
-    return [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like 'A,B'")
+    return list(dict.fromkeys(names))
 
 
 def named_file(text: str) -> tuple[str | None, str]:

@@ -1,7 +1,8 @@
 """A time limit for each of many models: one that takes longer is a line, and the others run."""
 
-import gc
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
+from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.system.child import NoReply
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN
 
@@ -91,8 +93,23 @@ def test_wrong_limits(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_processes_take_turns() -> None:
     """A late or a dead one is replaced; a task that cannot be sent is reported."""
-    slow: Work[Any, Any] = Work(gc.collect, time.sleep, 0.5)
-    assert list(run_tasks(slow, [3600, 0.0], 1)) == [(3600, Lost("late")), (0.0, None)]
-    died: Work[Any, Any] = Work(gc.collect, os._exit)
-    found = list(run_tasks(died, [lambda: None, 4], 1))
-    assert [lost.kind for _, lost in found] == ["unsent", "died"]
+    found = list(run_tasks(time.sleep, [3600, 0.0], 1, limit=0.5))
+    assert found == [
+        (3600, None),
+        (3600, NoReply("timeout", "no answer within 0.5 s")),
+        (0.0, None),
+        (0.0, None),
+    ]
+    tasks: list[Any] = [lambda: None, 4]
+    results = [result for _, result in run_tasks(os._exit, tasks, 1) if result is not None]
+    assert [result.kind for result in results] == ["error", "crash"]
+
+
+def test_a_script_without_a_guard(zoo: Path, tmp_path: Path) -> None:
+    """Its processes import it, and do not start others in turn."""
+    script = tmp_path / "script.py"
+    call = f"onnx_scatterx.optimize_many({str(zoo)!r}, {str(tmp_path / 'out')!r}, jobs=1)"
+    script.write_text(f"import onnx_scatterx\nprint({call}.summary())\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    assert done.stdout.startswith("3 of 3 models written"), done.stderr
+    assert done.stdout.count("written") == 1

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.doors.devices.adapter import Answer
+from onnx_scatterx.doors.devices.adapter import Answer, reason_in
 from onnx_scatterx.doors.devices.consumers import mnn, ncnn, ortweb, rknn, sophgo, tflite
 from onnx_scatterx.doors.devices.registry import consumer_names, consumer_of
 from onnx_scatterx.optimizer.targets.catalogue import profile_names
@@ -73,7 +73,8 @@ def test_inputs_of_32_bits() -> None:
 def test_names_that_the_converter_of_mnn_prints() -> None:
     text = "Start\ninputTensors : [ x, i, u, ]\noutputTensors: [ z, ]\nConverted Success!\n"
     assert mnn._ends(text) == (["x", "i", "u"], ["z"])
-    assert mnn._reason("a\n[10:51] :220: These Op Not Support: ONNX::IsNaN\nb\n").endswith("IsNaN")
+    said = "a\n[10:51] :220: These Op Not Support: ONNX::IsNaN\nb\n"
+    assert reason_in(said, *mnn._SIGNS).endswith("IsNaN")
 
 
 def test_names_that_tpu_mlir_gives_to_outputs() -> None:
@@ -85,8 +86,8 @@ def test_names_that_tpu_mlir_gives_to_outputs() -> None:
 
 def test_the_reason_of_tpu_mlir() -> None:
     said = "INFO : begin\nAssertionError: rank\nRuntimeError: [!Error]: tpuc-opt a.mlir\n"
-    assert sophgo._reason(said) == "AssertionError: rank"
-    assert sophgo._reason("INFO : begin\n[Running]: mv\n") == "[Running]: mv"
+    assert reason_in(said, *sophgo._SIGNS) == "AssertionError: rank"
+    assert reason_in("INFO : begin\n[Running]: mv\n", *sophgo._SIGNS) == "[Running]: mv"
 
 
 def test_pnnx_writes_into_the_scratch_directory_only(tmp_path: Path) -> None:

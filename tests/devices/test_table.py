@@ -9,7 +9,6 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.doors.devices.registry import Consumer
-from onnx_scatterx.doors.devices.table import DeviceTable, device_table, with_sizes
 from tests.devices.fake import fake
 from tests.helpers.scripts import script
 from tests.helpers.support import parse
@@ -20,6 +19,9 @@ ROOT = Path(__file__).parents[2]
 
 
 devices = script("devices")
+DeviceTable, device_table, with_sizes = (
+    getattr(script("device_table"), name) for name in ("DeviceTable", "device_table", "with_sizes")
+)
 
 BOX = """g (float[{0}, 2] x, float[1, 2] u) => (float[{0}, 2] y) <int64[1, 1] i = {{1}}> {{
     y = ScatterND (x, i, u) }}"""

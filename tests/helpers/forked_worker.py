@@ -6,13 +6,11 @@ A fork takes milliseconds. A start of Python takes a second, in which it imports
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 from onnx_scatterx.doors.batch import pool
@@ -20,21 +18,22 @@ from onnx_scatterx.runtime import worker, worker_client
 from onnx_scatterx.system import child
 
 _started = child.started
-_serve = pool.serve
 _DESCRIPTORS = 1 << 12
 
 
 def started(command: Sequence[str], log: IO[bytes], *place: Any) -> subprocess.Popen[bytes]:
-    """Start a child process; that of ONNX Runtime is a fork."""
-    if worker_client.PROGRAM in command:
-        return ForkedWorker(log)
+    """Start a child process; those of ONNX Runtime and of many models are forks."""
+    for program, main in (worker_client.PROGRAM, worker.main), (pool.PROGRAM, pool.main):
+        if program in command:
+            return ForkedWorker(log, main)
     return _started(command, log, *place)
 
 
 class ForkedWorker(subprocess.Popen[bytes]):
-    """A process as `subprocess` starts it, which calls `worker.main` instead of a program."""
+    """A process as `subprocess` starts it, which calls a function instead of a program."""
 
-    def __init__(self, log: IO[bytes]) -> None:
+    def __init__(self, log: IO[bytes], main: Callable[[], None]) -> None:
+        self._main = main
         super().__init__(
             "worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.fileno()
         )
@@ -44,13 +43,13 @@ class ForkedWorker(subprocess.Popen[bytes]):
         requests, _, _, answers, _, errors = others[10:16]
         self.pid = os.fork()
         if self.pid == 0:
-            _work(requests, answers, errors)
+            _work(requests, answers, errors, self._main)
         self._child_created = True
         os.close(requests)
         os.close(answers)
 
 
-def _work(requests: int, answers: int, errors: int) -> None:
+def _work(requests: int, answers: int, errors: int, main: Callable[[], None]) -> None:
     try:
         gc.freeze()  # a file of the parent that is collected here would close a file of ours
         for handled in (signal.SIGTERM, signal.SIGHUP):
@@ -58,22 +57,12 @@ def _work(requests: int, answers: int, errors: int) -> None:
         for descriptor, stream in (requests, 0), (answers, 1), (errors, 2):
             os.dup2(descriptor, stream)
         os.closerange(3, _DESCRIPTORS)  # those of other workers, which end when theirs are closed
+        # In a fork of a fork a thread that is gone may hold their locks, and they own 0 to 2.
+        held = sys.stdin, sys.stdout, sys.stderr
         sys.stdin = os.fdopen(0)
         sys.stdout = os.fdopen(1, "w")
         sys.stderr = os.fdopen(2, "w")
-        worker.main()
+        main()
+        del held
     finally:
         os._exit(1)
-
-
-def serve(connection: Connection, work: pool.Work[Any, Any]) -> None:
-    """Run the tasks of many models, as `pool.serve`, in a fork that keeps no other pipe open."""
-    gc.freeze()
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    first = 3
-    for kept in sorted((connection.fileno(), parent.sentinel)):
-        os.closerange(first, kept)
-        first = kept + 1
-    os.closerange(first, _DESCRIPTORS)
-    _serve(connection, work)

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.reports.entries import Detail
+from onnx_scatterx.optimizer.reports.entries import EntryDetail
 from onnx_scatterx.optimizer.reports.sketch import MOST_NODES, Box, Excerpt
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse
@@ -22,7 +22,7 @@ ROWS = """g (float[N, 4] x, float[M, 4] u) => (float[N, 4] out)
         out = Relu (y) }"""
 
 
-def details(text: str | onnx.ModelProto, **options: Any) -> list[Detail]:
+def details(text: str | onnx.ModelProto, **options: Any) -> list[EntryDetail]:
     model = parse(text) if isinstance(text, str) else text
     found = [e.detail for e in onnx_scatterx.optimize(model, **options).report.entries]
     assert all(d is not None for d in found)

@@ -116,7 +116,7 @@ def optimizing(model: str, tmp_path: Path) -> Iterator[Command]:
         (zoo / f"{name}.onnx").write_bytes(Path(model).read_bytes())
     out = str(tmp_path / "out")
     command = Command(tmp_path, "optimize", str(zoo), "-o", out, "--verify", "--jobs", "2")
-    command.wait_for_workers(7, 0)  # two processes with two workers each, and Python's own
+    command.wait_for_workers(7, 0)  # the command, two processes, and two workers of each
     yield command
     command.close()
 

@@ -20,7 +20,7 @@ from onnx_scatterx.judges.verification.array_diff import Tolerance
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.judges.verification.verifying import verify
-from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
+from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from tests.verification.test_verify import only, parse, unary
 
 pytestmark = pytest.mark.slow
@@ -70,21 +70,21 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     feeds = {"x": np.ones((1, 2), np.float32)}
     with Runner(ModelFile(path)) as runner:
         assert runner.load(60) is None
-        os.kill(runner.process_id, signal.SIGKILL)
+        os.kill(runner._process.id, signal.SIGKILL)
         died = runner.run(feeds, 60)
-        assert isinstance(died, Failure)
+        assert isinstance(died, NoReply)
         assert (died.kind, "SIGKILL" in died.reason) == ("crash", True)
         outputs = runner.run(feeds, 60)
         assert isinstance(outputs, dict)
         np.testing.assert_array_equal(outputs["y"], -feeds["x"])
-        assert runner.run({"x": np.ones(2, np.int64)}, 60) == Failure(
+        assert runner.run({"x": np.ones(2, np.int64)}, 60) == NoReply(
             "error",
             "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: "
             "(tensor(int64)) , expected: (tensor(float))",
         )
-        os.kill(runner.process_id, signal.SIGSTOP)
+        os.kill(runner._process.id, signal.SIGSTOP)
         late = runner.run(feeds, 0.2)
-        assert isinstance(late, Failure)
+        assert isinstance(late, NoReply)
         assert late.kind == "timeout"
 
 
@@ -134,7 +134,7 @@ def test_an_original_that_differs_from_itself_is_not_compared() -> None:
         before, after = cast("list[Runner]", [Answers(*answers), Answers(2.0)])
         comparison = SessionPair(before, after, timeout=1.0)
         assert comparison.one(draw) == (accepted == 1)
-        result = comparison.result(0, 0.0)
+        result = comparison.so_far
         assert (result.accepted, len(result.differences)) == (accepted, differences)
     assert "other outputs every time" in str(result)
     assert result.shortfall.startswith(
@@ -148,7 +148,7 @@ def test_an_original_that_rounds_otherwise_every_time() -> None:
         before, after = cast("list[Runner]", [Answers(1.0, 1.01), Answers(2.0)])
         comparison = SessionPair(before, after, timeout=1.0, tolerance=tolerance)
         comparison.one(Draw(-1, {}, "given"))
-        assert len(comparison.found) == differences
+        assert len(comparison.so_far.differences) == differences
 
 
 class Greedy:
@@ -157,25 +157,25 @@ class Greedy:
     def __init__(self, answer: float, enough: bool = True) -> None:
         self.answer, self.enough = answer, enough
         self.other: Greedy | None = None
-        self.is_open = True
+        self.is_open, self.missing = True, ""
 
     def close(self) -> None:
         self.is_open = False
 
-    def load(self, timeout: float, *, fused: bool = False) -> Failure | None:
+    def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         self.is_open = True
         if self.other is None or (self.enough and not self.other.is_open):
             return None
-        return Failure("crash", "the process died (killed by SIGKILL)")
+        return NoReply("crash", "the process died (killed by SIGKILL)")
 
     reload = load
 
     def run(
         self, feeds: object, timeout: float, *, fused: bool = False
-    ) -> dict[str, np.ndarray] | Failure:
+    ) -> dict[str, np.ndarray] | NoReply:
         failure = self.load(timeout)
         if failure is not None:
-            return Failure("error", "Failed to allocate memory for requested buffer of size 8")
+            return NoReply("error", "Failed to allocate memory for requested buffer of size 8")
         return {"y": np.array(self.answer)}
 
 
@@ -191,7 +191,7 @@ def test_short_memory_is_asked_again_without_the_first(
     assert comparison.load() is None
     comparison.fused = fused
     assert comparison.one(Draw(0, {}, "plain"))
-    assert len(comparison.found) == differences
+    assert len(comparison.so_far.differences) == differences
 
 
 def test_memory_that_is_short_for_one_model_is_no_difference() -> None:
@@ -203,7 +203,7 @@ def test_memory_that_is_short_for_one_model_is_no_difference() -> None:
         comparison.load()
     with pytest.raises(VerifyError, match="not enough memory for the second model on draw 0"):
         comparison.one(Draw(0, {}, "plain"))
-    assert comparison.found == []
+    assert comparison.so_far.differences == ()
 
 
 @pytest.mark.full

@@ -12,7 +12,7 @@ from onnx_scatterx.ir.constants import inferred
 from onnx_scatterx.judges.verification.index_bounds import input_constraints
 from onnx_scatterx.judges.verification.interface import Input, Interface
 from onnx_scatterx.judges.verification.sampler import FLAVOURS, InputSampler
-from onnx_scatterx.judges.verification.sizes import SizeSearch, Symbol
+from onnx_scatterx.judges.verification.sizes import SizeSearch, SizeSymbol
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
@@ -33,7 +33,7 @@ HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
     ids=["all", "at least", "divisible", "two less", "twice"],
 )
 def test_accepted_sizes_are_found(accepts: Callable[..., bool]) -> None:
-    search = SizeSearch([Symbol(s) for s in "bhw"], lambda _: True, np.random.default_rng(1))
+    search = SizeSearch([SizeSymbol(s) for s in "bhw"], lambda _: True, np.random.default_rng(1))
     for _ in range(300):
         combination = search.next()
         search.tell(combination, accepts(**combination))
@@ -65,7 +65,7 @@ def test_accepted_sizes_are_found(accepts: Callable[..., bool]) -> None:
 )
 def test_sizes_differ_where_they_can(accepts: Callable[..., bool], most: int) -> None:
     """Else a program that takes one for the other would be right."""
-    symbols = [Symbol(s) for s in "bhw"]
+    symbols = [SizeSymbol(s) for s in "bhw"]
     search = SizeSearch(symbols, lambda _: True, np.random.default_rng(1))
     for _ in range(most):
         combination = search.next()
@@ -75,7 +75,7 @@ def test_sizes_differ_where_they_can(accepts: Callable[..., bool], most: int) ->
 
 def test_equal_sizes_are_made_different_one_by_one() -> None:
     """Two that must be equal do not keep the others from it."""
-    search = SizeSearch([Symbol(s) for s in "hwbt"], lambda _: True, np.random.default_rng(1))
+    search = SizeSearch([SizeSymbol(s) for s in "hwbt"], lambda _: True, np.random.default_rng(1))
     for _ in range(80):
         combination = search.next()
         search.tell(combination, combination["h"] == combination["w"])

@@ -56,7 +56,7 @@ def advise_on(
     """
     given = command or Command(target=settings.target.name)
     sized = SizeAdvice.of(model, settings)
-    search = _Search(model, settings, _stuck(records))
+    search = _AdviceSearch(model, settings, _stuck(records))
     if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
         search.refused = search.beside(violations)
     search.run(sized.change)
@@ -81,7 +81,7 @@ def advise_on(
     return tuple(found) if leads else (*sized.advice(given), *found)
 
 
-def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Search) -> Advice:
+def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
     """Return what to do about some scatters and gathers."""
     refusals = [r for r in map(search.refusal, records) if r is not None]
     reasons = dict.fromkeys(map(str, refusals))
@@ -93,7 +93,7 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Searc
     return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways)
 
 
-def _refused_advice(keys: Sequence[Key], ways: tuple[Way, ...], search: _Search) -> Advice:
+def _refused_advice(keys: Sequence[Key], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
     """Return what to do about other nodes that the target does not take."""
     why = "; ".join(refused_text(*key, search.refused[key]) for key in keys)
     nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
@@ -118,7 +118,7 @@ class _Trial(NamedTuple):
 
 
 @dataclass
-class _Search:
+class _AdviceSearch:
     """All trials of a model, and what they show.
 
     ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.targets.catalogue import BASES
 from onnx_scatterx.optimizer.targets.profile import target_from
 from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.options import words
 from onnx_scatterx.system.reading import parse_toml
 
 _WORDS = {
@@ -100,8 +102,7 @@ class Change:
         """Return the target to write for, given that of the run."""
         if not self.keys:
             return given
-        keys = ", ".join(f"{key} = {value}" for key, value in self.keys.items())
-        content = parse_toml(f"keys = {{{keys}}}")["keys"]
+        content = parse_toml(f"keys = {{{self._keys().removeprefix(',')}}}")["keys"]
         return target_from({"name": given.name, "extends": "", **content}, BASES, lambda _: given)
 
     def settings(self, given: Settings) -> Settings:
@@ -124,7 +125,7 @@ class Change:
         """Return the arguments alone.
 
         >>> str(Change({"dense": "true"}, fix={"b": 1}, gathers=True))
-        '--target ..., dense = true --fix b=1 --gathers'
+        '--target ..., dense = true --gathers --fix b=1'
         """
         target = [f"--target ...{self._keys()}"] if self.keys else []
         return " ".join([*target, shlex.join(self._options())]).strip()
@@ -133,11 +134,10 @@ class Change:
         return "".join(f", {key} = {value}" for key, value in self.keys.items())
 
     def _options(self) -> list[str]:
-        options = [w for name, n in self.fix.items() for w in ("--fix", f"{name}={n}")]
-        options += [w for text in promises(self.assumed) for w in ("--assume", text)]
-        options += ["--gathers"] if self.gathers else []
-        options += ["--deterministic"] if self.deterministic else []
-        return options + (["--opset", str(self.opset)] if self.opset is not None else [])
+        flags = {"gathers": self.gathers, "deterministic": self.deterministic}
+        said = words({"fix": self.fix, "assume": promises(self.assumed) or None, **flags})
+        opset = [] if self.opset is None else ["--opset", str(self.opset)]
+        return [*chain.from_iterable(said), *opset]
 
     def condition(self) -> str:
         """Return the condition under which the change is right, in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.verification.result import Verification
+
+_NAMES = 5  # that an error lists
 
 
 def inspect(
@@ -68,6 +71,29 @@ def inspect_records(
     )
     about = about_model(loaded, opened, settings)
     return replace(report, about=about), records
+
+
+def inspect_named(
+    model: AnyModel, node: str, settings: Settings, observer: Observer = NOBODY
+) -> tuple[Settings, tuple[NodeRecord, ...]]:
+    """Return the records of the scatters or gathers of a name; several graphs may use one.
+
+    The settings are those under which it has a record: for a gather, those with ``gathers``. Raises
+    ScatterXError if nothing has this name.
+    """
+    _, records = inspect_records(model, settings, observer, details=False)
+    found = tuple(record for record in records if record.entry.node == node)
+    if found:
+        return settings, found
+    if not settings.given["gathers"]:
+        return inspect_named(model, node, settings.but(gathers=True))
+    names = list(dict.fromkeys(record.entry.node for record in records))
+    if not names:
+        raise ScatterXError(f"no scatter or gather is called {node!r}: the model has none")
+    near = difflib.get_close_matches(node, names, _NAMES, 0.5) or names[:_NAMES]
+    more = ", ..." if len(near) < len(names) else ""
+    there = f"{', '.join(near)}{more}"
+    raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
 
 
 def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:

@@ -6,6 +6,7 @@ even if its workers are on other machines with the same files.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -14,7 +15,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
-from onnx_scatterx.doors.batch.summary import Outcome, Summary
+from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.opset import check_known
@@ -173,9 +174,7 @@ def optimize_many(
 
     """
     _check_limits(jobs, timeout)
-    checks: Mapping[str, Any] | None = None
-    if verify is not False:
-        checks = {} if verify is True else dict(verify)
+    checks = None if verify is False else {} if verify is True else dict(verify)
     with recorded():
         checked = {**_checked(options), "opset": opset}
         if opset is not None:
@@ -252,26 +251,20 @@ def _run(
 ) -> Summary:
     """Run tasks, and report the progress."""
     start = time.perf_counter()
-    done: dict[Path, Outcome] = {}
-    at_work: list[Path] = []
-
-    def note(outcome: Outcome) -> None:
-        done[outcome.source] = outcome
-        if outcome.source in at_work:
-            at_work.remove(outcome.source)
-        if on_running is not None:
-            on_running(tuple(at_work))
-        observer.stage(stage, len(done), len(tasks))
-
-    def begun(task: Task) -> None:
-        at_work.append(task.source)
-        if on_running is not None:
-            on_running(tuple(at_work))
-
-    if executor is not None:
-        run_in_executor(executor, tasks, note)
-    else:
-        run_in_processes(tasks, jobs, note, begun)
+    done: dict[Path, ModelOutcome] = {}
+    at_work: dict[Path, None] = {}
+    events = run_in_processes(tasks, jobs) if executor is None else run_in_executor(executor, tasks)
+    with contextlib.closing(events):
+        for event in events:
+            if isinstance(event, ModelOutcome):
+                done[event.source] = event
+                at_work.pop(event.source, None)
+            else:
+                at_work[event.source] = None
+            if on_running is not None:
+                on_running(tuple(at_work))
+            if isinstance(event, ModelOutcome):
+                observer.stage(stage, len(done), len(tasks))
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
 
 

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.optimizer.reports.rendering import ShownInTables, table
-from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
+from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA, tallies
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from onnx_scatterx.optimizer.reports.rendering import Table
     from onnx_scatterx.optimizer.reports.report import Report
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ModelOutcome:
     """One model: its report, or the error instead of it.
 
     ``output`` is the file that is written; None if it was only inspected.
@@ -79,21 +78,21 @@ class Outcome:
 class Summary(ShownInTables):
     """The outcomes of many models, in the order in which they were given."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ModelOutcome, ...]
     seconds: float
 
     @property
-    def failed(self) -> tuple[Outcome, ...]:
+    def failed(self) -> tuple[ModelOutcome, ...]:
         """The models that could not be optimized."""
         return tuple(o for o in self.outcomes if o.error is not None)
 
     @property
-    def differing(self) -> tuple[Outcome, ...]:
+    def differing(self) -> tuple[ModelOutcome, ...]:
         """The models that ``verify`` found to differ."""
         return tuple(o for o in self.outcomes if o.same is False)
 
     @property
-    def unproven(self) -> tuple[Outcome, ...]:
+    def unproven(self) -> tuple[ModelOutcome, ...]:
         """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
 
@@ -108,17 +107,13 @@ class Summary(ShownInTables):
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
-        gone = "can be removed" if planned else "removed"
-        if scatters := sum(len(r.scatters) for r in reports):
-            parts.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {gone}")
-        if gathers := sum(len(r.gathers) for r in reports):
-            parts.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {gone}")
+        removed, native = tallies(reports, planned)
+        parts += removed
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
-        if native := sum(r.native for r in reports):
-            parts.append(f"{native} {'would become' if planned else 'became'} ScatterX, {NEEDS}")
+        parts += [f"{became}, {NEEDS}" for became in native]
         return f"{', '.join(parts)} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,13 +155,13 @@ class Summary(ShownInTables):
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
         return os.path.commonpath(folders) if folders else ""
 
-    def shown(self) -> Table:
+    def shown(self) -> TextTable:
         """Return the models as a table, for a terminal or a pipe."""
         top = self._folder()
-        rows = ((os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes)
+        rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
         planned = any(o.report is not None and o.report.planned for o in self.outcomes)
         columns = ("model", "seconds", "what would be done" if planned else "what is done")
         bad = [o.error is not None or o.same is False for o in self.outcomes]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]
-        return table(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)
+        return TextTable(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)

@@ -6,22 +6,22 @@ import contextlib
 import os
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.doors.batch.pool import Lost, Work, run_tasks
-from onnx_scatterx.doors.batch.summary import Outcome
+from onnx_scatterx.doors.batch.pool import run_tasks
+from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.options import DEFAULTS
+from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.reading import Files, note_read, recorded
 from onnx_scatterx.system.scratch import clear
 from onnx_scatterx.system.writing import Writing
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.advice import Advice
     from onnx_scatterx.optimizer.reports.report import Report
 
 _SLACK = 0.5  # seconds that a task has to notice by itself that it is late
@@ -46,58 +46,59 @@ class Task:
     external_data: bool = False
 
 
-def run_in_executor(executor: Executor, tasks: list[Task], note: Callable[[Outcome], None]) -> None:
-    """Run tasks in an executor; ``note`` is called with each outcome."""
-    futures: dict[Future[Outcome], Task] = {}
+Events = Generator[Task | ModelOutcome, None, None]
+"""Tasks, when they begin, and outcomes; an executor does not tell when a task begins."""
+
+
+def run_in_executor(executor: Executor, tasks: list[Task]) -> Events:
+    """Run tasks in an executor."""
+    futures: dict[Future[ModelOutcome], Task] = {}
     for task in tasks:
         try:
             futures[executor.submit(run_task, task)] = task
         except BrokenExecutor:
-            note(failed(task, "its worker died"))
+            yield failed(task, "its worker died")
     for future in as_completed(futures):
         error = future.exception()
         if error is None:
-            note(future.result())
+            yield future.result()
         elif isinstance(error, BrokenExecutor):
-            note(failed(futures[future], "its worker died"))
+            yield failed(futures[future], "its worker died")
         else:  # such as a Dask worker's death, or an option that cannot be sent to a process
-            note(failed(futures[future], f"could not be run: {one_line(error)}"))
+            yield failed(futures[future], f"could not be run: {one_line(error)}")
 
 
-def run_in_processes(
-    tasks: list[Task],
-    jobs: int | None,
-    note: Callable[[Outcome], None],
-    begun: Callable[[Task], None] = lambda _: None,
-) -> None:
+def run_in_processes(tasks: list[Task], jobs: int | None) -> Events:
     """Run tasks in processes of their own; by default one per core."""
     limit = tasks[0].limit if tasks else None
-    work: Work[Task, Outcome] = Work(prepare, run_task, None if limit is None else limit + _SLACK)
+    limit = None if limit is None else limit + _SLACK
     processes = min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
-    results = run_tasks(work, tasks, processes, begun)
+    results = run_tasks(run_task, tasks, processes, prepare=prepare, limit=limit)
     with contextlib.closing(results):
         for task, result in results:
-            if isinstance(result, Lost) and task.output is not None:
+            if isinstance(result, NoReply) and task.output is not None:
                 clear(task.output.parent)
             match result:
-                case Outcome():
-                    note(result)
-                case Lost("late"):
-                    note(_late(task))
-                case Lost("died"):
-                    note(failed(task, "its process died, perhaps because memory was short"))
-                case Lost(reason=reason):
-                    note(failed(task, f"could not be run: {reason}"))
+                case None:
+                    yield task
+                case ModelOutcome():
+                    yield result
+                case NoReply("timeout"):
+                    yield _late(task)
+                case NoReply("crash"):
+                    yield failed(task, "its process died, perhaps because memory was short")
+                case NoReply(reason=reason):
+                    yield failed(task, f"could not be run: {reason}")
 
 
-def prepare() -> None:
+def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         import onnx_scatterx.doors.api
         import onnx_scatterx.judges.verification.verifying  # noqa: F401 - imported early
 
 
-def run_task(task: Task) -> Outcome:
+def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; every error is in the outcome."""
     from onnx_scatterx.doors.api import inspect, optimize
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
@@ -119,7 +120,7 @@ def run_task(task: Task) -> Outcome:
             report = inspect(task.source, **task.options)
             left()
             seconds = time.perf_counter() - start
-            return Outcome(task.source, None, report, None, None, seconds)
+            return ModelOutcome(task.source, None, report, None, None, seconds)
         with recorded(), Writing(task.read) as writing:
             note_read(task.source, "the input")
             writing.make_directory(task.output.parent)
@@ -127,7 +128,7 @@ def run_task(task: Task) -> Outcome:
             result = optimize(task.source, **task.options)
             report = result.report
             if task.advice:
-                report = replace(report, advice=_advice(task, report))
+                report = _advised(task, report)
             same = proof = None
             compared = 0
             staged = stage(
@@ -137,7 +138,7 @@ def run_task(task: Task) -> Outcome:
                 source_path=task.source,
                 message_limit=0 if task.external_data else MESSAGE_LIMIT,
             )
-            written: tuple[Path, ...] = staged.saved.files
+            written = staged.files
             left()
             if task.verify is not None:
                 checks = dict(task.verify)
@@ -162,34 +163,35 @@ def run_task(task: Task) -> Outcome:
     except Exception as error:  # one model that shows a bug must not stop the others
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
-    return Outcome(task.source, task.output, report, same, None, seconds, written, proof, compared)
+    return ModelOutcome(
+        task.source, task.output, report, same, None, seconds, written, proof, compared
+    )
 
 
-def _advice(task: Task, report: Report) -> tuple[Advice, ...]:
-    """Return the advice about the result for a model; other options are tried."""
+def _advised(task: Task, report: Report) -> Report:
+    """Return the report on a model with advice; other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.doors.explanation import advise, smaller
+    from onnx_scatterx.doors.explanation import advised
 
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
     command = Command(str(task.source), str(task.output), report.target, words)
-    found = advise(task.source, command=command, **given) if report.is_open else ()
-    return (*found, *smaller(task.source, report, command, **given))
+    return advised(report, task.source, command, **given)
 
 
 class _LateError(Exception):
     """A task has exceeded its time."""
 
 
-def _late(task: Task) -> Outcome:
+def _late(task: Task) -> ModelOutcome:
     limit = task.limit or 0.0
     written = "" if task.output is None else ", and is not written"
     return failed(task, f"took longer than {limit:g} s{written}", limit)
 
 
-def failed(task: Task, error: str, seconds: float = 0.0) -> Outcome:
+def failed(task: Task, error: str, seconds: float = 0.0) -> ModelOutcome:
     """Return the outcome of a model that is not written."""
     if not error.startswith(str(task.source)):
         error = f"{task.source}: {error}"
-    return Outcome(task.source, task.output, None, None, error, seconds)
+    return ModelOutcome(task.source, task.output, None, None, error, seconds)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
-from onnx_scatterx.doors.benchmarking.ways import bound, fastest_ways, ways
+from onnx_scatterx.doors.benchmarking.ways import HEAD, bound, fastest_ways, ways
 from onnx_scatterx.optimizer.targets.cost_model.costs import KINDS, Machine
 from onnx_scatterx.system.observer import Observer, Progress
 
@@ -26,7 +26,6 @@ _SCATTERX = (
     "onnx_scatterx.ScatterX <p1: ints = [%s], p2: ints = [1], p: ints = [0, 1], "
     'reduction = "none", unique = 1> (x, f, u)'
 )
-_HEAD = '<ir_version: 8, opset_import: ["": 18, "onnx_scatterx": 1]>'
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ def _launch(threads: int) -> float:
     times = []
     for length in (_CHAIN, 2 * _CHAIN):
         body = "\n".join(f"x{i + 1} = Neg (x{i})" for i in range(length))
-        text = f"{_HEAD} chain (float[1] x0) => (float[1] x{length}) {{ {body} }}"
+        text = f"{HEAD} chain (float[1] x0) => (float[1] x{length}) {{ {body} }}"
         times.append(_least(text, {"x0": np.ones(1, np.float32)}, threads, repeat=200))
     return max((times[1] - times[0]) / _CHAIN, 1.0)
 
@@ -140,7 +139,7 @@ def _time(probe: Probe, threads: int) -> float:
         f"{types[array.dtype]}[{', '.join(map(str, array.shape))}] {name}"
         for name, array in probe.inputs.items()
     )
-    text = f"{_HEAD} probe ({inputs}) => (float z) {{ z = {probe.text} }}"
+    text = f"{HEAD} probe ({inputs}) => (float z) {{ z = {probe.text} }}"
     return _least(text, probe.inputs, threads, repeat=1)
 
 

@@ -21,7 +21,7 @@ from onnx_scatterx.runtime.opened import OpenModel, as_file
 from onnx_scatterx.runtime.session import check_runtime, library_path
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
-from onnx_scatterx.system.child import Failure
+from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.observer import Observer, Progress
 from onnx_scatterx.system.scratch import scratch
 
@@ -95,7 +95,10 @@ def bench(
     first, *_ = named.values()
     with scratch() as directory:
         setting = _Setting(directory, threads, library)
-        files = [setting.file(number, model) for number, model in enumerate(named.values())]
+        files = [
+            as_file(model, load(model), directory / f"{number}.onnx")
+            for number, model in enumerate(named.values())
+        ]
         given, drawn_sizes = inputs, {}
         if given is None:
             registered = str(library_path()) if library else None
@@ -107,10 +110,7 @@ def bench(
         )
         traced: list[tuple[NodeTime, ...]] = [()] * len(files)
         if node_times:
-            traced = [
-                setting.node_times(name, file, given)
-                for name, file in zip(named, files, strict=True)
-            ]
+            traced = [setting.node_times(*pair, given) for pair in zip(named, files, strict=True)]
     timings = zip(named, times.T, differences, traced, strict=True)
     return Benchmark(tuple(Timing(*t) for t in timings), drawn_sizes, threads, ort.__version__)
 
@@ -167,10 +167,6 @@ class _Setting:
     threads: int
     library: bool
 
-    def file(self, number: int, model: AnyModel) -> ModelFile:
-        loaded = load(model)
-        return as_file(model, loaded, self.directory / f"{number}.onnx")
-
     def time(
         self,
         files: Mapping[str, ModelFile],
@@ -193,7 +189,7 @@ class _Setting:
             rest = 0.0 if self.threads == 1 else _REST
             request = {"do": "time", "rounds": rounds, "seconds": seconds, "rest": rest}
             answer = process.ask(request, progress=observer.counted("timing"))
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ScatterXError(f"while the models were timed: {answer.reason}")
         return differences, np.array(answer.content["times"])
 
@@ -203,7 +199,7 @@ class _Setting:
             with _named_errors(name):
                 model.bind(inputs)
             answer = process.ask({"do": "trace", "session": 0, "runs": _PROFILED})
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             raise ScatterXError(f"{name}: while its nodes were timed: {answer.reason}")
         return read_trace(Path(answer.content["file"]), _PROFILED)
 

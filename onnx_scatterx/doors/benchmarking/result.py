@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, Table, group, table
+from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, TextTable
 from onnx_scatterx.text.visible import as_json, plain
 
 _SUFFIX = "_kernel_time"
@@ -203,10 +203,12 @@ class Benchmark(ShownInTables):
 
     def shown(self) -> Group:
         """Return the tables."""
-        tables = [self._times()]
+        head = ("model", *_NUMBERS, "outputs")
+        tables = [TextTable(self.summary(), head, self._time_rows(), numbers=_NUMBERS)]
         if any(t.node_times for t in self.timings):
-            tables.append(self._operators())
-        return group(*tables)
+            names, rows = self._names(), self._operator_rows()
+            tables.append(TextTable(_BY_OPERATOR, ("operator", *names), rows, numbers=names))
+        return Group(tables)
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
@@ -230,10 +232,6 @@ class Benchmark(ShownInTables):
             rows.append([*row, "" if first else timing.difference or "the same"])
         return rows
 
-    def _times(self) -> Table:
-        columns = ("model", *_NUMBERS, "outputs")
-        return table(self.summary(), columns, self._time_rows(), numbers=_NUMBERS)
-
     def _operator_rows(self) -> list[list[str]]:
         found = [by_operator(t.node_times) for t in self.timings]
         most: dict[str, float] = {}
@@ -250,10 +248,6 @@ class Benchmark(ShownInTables):
             sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
             rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])
         return rows
-
-    def _operators(self) -> Table:
-        names = self._names()
-        return table(_BY_OPERATOR, ("operator", *names), self._operator_rows(), numbers=names)
 
 
 def _ms(seconds: float) -> str:

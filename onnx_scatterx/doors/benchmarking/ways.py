@@ -23,7 +23,7 @@ from onnx_scatterx.runtime.session import library_path
 VARIABLE = "SCATTERX_COPY"
 _ROUNDS = 7
 _CLEARLY = 0.9
-_HEAD = '<ir_version: 8, opset_import: ["": 18, "onnx_scatterx": 1]>'
+HEAD = '<ir_version: 8, opset_import: ["": 18, "onnx_scatterx": 1]>'
 _PAGE = 1024  # floats
 
 
@@ -149,7 +149,7 @@ def _bound(
     shapes = [", ".join(map(str, array.shape)) for array in (data, f, updates)]
     inputs = f"float[{shapes[0]}] x, int64[{shapes[1]}] f, float[{shapes[2]}] u"
     node = f"onnx_scatterx.ScatterX <{attributes}unique = 0> (x, f, u)"
-    text = f"{_HEAD} probe ({inputs}) => (float z) {{ z = {node} }}"
+    text = f"{HEAD} probe ({inputs}) => (float z) {{ z = {node} }}"
     return bound(text, {"x": data, "f": f, "u": updates}, threads, output)
 
 

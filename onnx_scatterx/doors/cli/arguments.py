@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.options import NATIVE, OPTIONS
@@ -23,6 +24,9 @@ from onnx_scatterx.text.option_values import (
 if TYPE_CHECKING:
     import numpy as np
     import onnx
+
+    from onnx_scatterx.ir.io import AnyModel
+    from onnx_scatterx.system.writing import Writing
 
 
 _SAMPLES = 40
@@ -242,21 +246,45 @@ def given_models(*models: str) -> list[str | onnx.ModelProto]:
     return [given_model(model) for model in models]
 
 
-def named_models(models: list[str]) -> dict[str, str | onnx.ModelProto]:
-    """Return several models by names that differ."""
-    found: dict[str, str | onnx.ModelProto] = {}
-    for name, model in zip(models, given_models(*models), strict=True):
-        found[name if name not in found else f"{name} ({len(found) + 1})"] = model
-    return found
+class Destination:
+    """Where ``-o`` wants a model: a file, or stdout, which then gets nothing else."""
+
+    def __init__(self, output: str) -> None:
+        self._output = output
+        self.is_stream = output == STREAM
+        self.content: bytes | None = None
+
+    def claim(self, writing: Writing) -> None:
+        """Claim the file."""
+        if not self.is_stream:
+            writing.claim(self._output, "the output")
+
+    def write(
+        self, model: Any, writing: Writing, source_path: Path | None, *, outside: bool = False
+    ) -> AnyModel:
+        """Write a model, its weights ``outside`` of it, and return it as it is read again."""
+        from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
+
+        if self.is_stream:
+            self.content, written = as_bytes(model, source_path.parent if source_path else None)
+            return written
+        limit = 0 if outside else MESSAGE_LIMIT
+        staged = stage(model, self._output, writing, source_path=source_path, message_limit=limit)
+        return staged.model()
 
 
-def write_model(content: bytes, stream: TextIO) -> None:
-    """Write a model to what stdout was."""
-    stream.buffer.write(content)
-    stream.buffer.flush()
-
-
-def require_stream() -> None:
-    """Raise ScatterXError if a model cannot be written to stdout."""
+@contextlib.contextmanager
+def destination(output: str) -> Iterator[Destination]:
+    """Give the destination of a model; if it is stdout, messages go to stderr meanwhile."""
+    place = Destination(output)
+    if not place.is_stream:
+        yield place
+        return
     if sys.stdout is None or sys.stdout.isatty():
         raise ScatterXError("-o -: a model is written to stdout; send it to a file or a pipe")
+    stream = sys.stdout
+    with contextlib.redirect_stdout(sys.stderr):
+        yield place
+    if place.content is not None:
+        stream.buffer.write(place.content)
+        stream.buffer.flush()

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnx_scatterx.optimizer.reports.rendering import ShownInTables, table
-
-if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.rendering import Table
+from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
 
 _SHOWN = 4  # elements
 _TEXT_SHOWN = 20  # characters
@@ -24,11 +20,11 @@ class ArrayTable(ShownInTables):
     arrays: Mapping[str, np.ndarray]
     title: str = ""
 
-    def shown(self) -> Table:
+    def shown(self) -> TextTable:
         """Return the arrays as a table, for a terminal or a pipe."""
         columns = ("output", "type", "shape", "least", "greatest", "first elements")
-        rows = ((name, *describe(array)) for name, array in self.arrays.items())
-        return table(self.title, columns, rows, names=["output"])
+        rows = [(name, *describe(array)) for name, array in self.arrays.items()]
+        return TextTable(self.title, columns, rows, names=["output"])
 
     def to_dict(self) -> dict[str, object]:
         """Return the same as plain data; numbers are the texts of the table."""

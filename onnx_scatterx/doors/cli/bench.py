@@ -11,7 +11,7 @@ from onnx_scatterx.doors.cli.arguments import (
     add_session,
     add_sizes,
     given_inputs,
-    named_models,
+    given_models,
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import show_result
@@ -42,12 +42,12 @@ def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
     from onnx_scatterx.doors.benchmarking.models import bench
 
-    models = named_models(args.models)
+    models = given_models(*args.models)
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
         reject_unused(args, "with --input", "size", "seed")
-        inputs = given_inputs(args, models[args.models[0]])
+        inputs = given_inputs(args, models[0])
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
     with stages() as tell:

@@ -18,7 +18,7 @@ from onnx_scatterx.doors.cli.arguments import (
 )
 from onnx_scatterx.doors.cli.output import print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.text.option_values import above_zero, count
+from onnx_scatterx.text.option_values import above_zero, count, listed_names
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command,
         "--with A,B",
         "consumers that are installed, such as opencv, or an adapter of yours (.py)",
-        consumer_list,
+        listed_names,
         dest="consumers",
         required=True,
     )
@@ -54,7 +54,7 @@ def add_check_with(command: Arguments) -> None:
         command,
         "--check-with A,B",
         "run the result with these consumers, as check does; exit with 1 if one refuses it",
-        consumer_list,
+        listed_names,
     )
     add_python(command)
 
@@ -130,18 +130,6 @@ def answers(
     if not failed:
         return _DONE
     return print_error(f"refused or computed wrongly by {', '.join(failed)}", _NO)
-
-
-def consumer_list(text: str) -> list[str]:
-    """Split names of consumers.
-
-    >>> consumer_list("opencv, tract")
-    ['opencv', 'tract']
-    """
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r} is not like 'opencv,tract'")
-    return list(dict.fromkeys(names))
 
 
 def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:

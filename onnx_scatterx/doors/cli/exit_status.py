@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from onnx_scatterx.options import words
 if TYPE_CHECKING:
     from onnx_scatterx.doors.advice.change import Command
     from onnx_scatterx.judges.verification.result import Verification
-    from onnx_scatterx.optimizer.reports.advice import Advice
     from onnx_scatterx.optimizer.reports.builder import NodeRecord
     from onnx_scatterx.optimizer.reports.report import Report
 
@@ -31,7 +29,7 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
     return print_error(report.violation_lines()[0].rstrip(":"), _NO)
 
 
-def advised(
+def with_advice(
     args: argparse.Namespace,
     model: Any,
     report: Report,
@@ -44,18 +42,9 @@ def advised(
     """
     if args.no_advice or not (report.is_open or report.growth):
         return report
-    from onnx_scatterx.doors.api.optimization import loaded_ir
-    from onnx_scatterx.doors.explanation import advise, advise_inspected, smaller
-    from onnx_scatterx.optimizer.settings import Settings
+    from onnx_scatterx.doors.explanation import advised
 
-    command, given = command_of(args, output), settings(args)
-    found: tuple[Advice, ...] = ()
-    if report.is_open and records is not None:
-        inspected = report, records
-        found = advise_inspected(loaded_ir(model), Settings.of(**given), inspected, command)
-    elif report.is_open:
-        found = advise(model, command=command, **given)
-    return replace(report, advice=(*found, *smaller(model, report, command, **given)))
+    return advised(report, model, command_of(args, output), records, **settings(args))
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:

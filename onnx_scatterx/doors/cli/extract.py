@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
 
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
@@ -12,10 +10,9 @@ from onnx_scatterx.doors.cli.arguments import (
     add_json,
     add_model,
     add_options,
+    destination,
     given_model,
-    require_stream,
     settings,
-    write_model,
 )
 from onnx_scatterx.doors.cli.output import show_result
 from onnx_scatterx.doors.cli.progress import stages
@@ -40,25 +37,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Cut a scatter out of a model, and write it."""
     from onnx_scatterx.doors.extraction import extract
-    from onnx_scatterx.ir.save import as_bytes, stage
 
-    stream = None
-    if args.output == STREAM:
-        require_stream()
-        stream = sys.stdout
-    with Writing() as writing, contextlib.redirect_stdout(sys.stderr if stream else sys.stdout):
+    with destination(args.output) as place, Writing() as writing:
         if args.model != STREAM:
             note_read(args.model, "the input")
-        if stream is None:
-            writing.claim(args.output, "the output")
+        place.claim(writing)
         model = given_model(args.model)
         with stages() as tell:
             part = extract(model, args.node, on_progress=tell, **settings(args))
         writing.check()
-        if stream is None:
-            stage(part.model, args.output, writing, source_path=part.source_path)
-        else:
-            directory = part.source_path.parent if part.source_path else None
-            write_model(as_bytes(part.model, directory)[0], stream)
+        place.write(part.model, writing, part.source_path)
         show_result(part, json=args.json)
     return 0

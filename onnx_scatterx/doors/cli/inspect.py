@@ -19,7 +19,7 @@ from onnx_scatterx.doors.cli.arguments import (
     settings,
 )
 from onnx_scatterx.doors.cli.batch import batch_status, watched
-from onnx_scatterx.doors.cli.exit_status import advised, command_of, strict_status
+from onnx_scatterx.doors.cli.exit_status import command_of, strict_status, with_advice
 from onnx_scatterx.doors.cli.output import show, show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
@@ -58,7 +58,7 @@ def _inspect(args: argparse.Namespace) -> int:
     with one_command(), stages() as tell:
         chosen = Settings.of(**settings(args))
         report, records = inspect_records(model, chosen, Observer(tell))
-        report = advised(args, model, report, records=records)
+        report = with_advice(args, model, report, records=records)
     if args.json:
         show_text(report.to_json())
     else:

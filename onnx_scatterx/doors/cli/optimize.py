@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import (
     STREAM,
+    Destination,
     add,
     add_draws,
     add_json,
@@ -18,13 +17,12 @@ from onnx_scatterx.doors.cli.arguments import (
     add_options,
     add_strict,
     add_told,
+    destination,
     given_model,
     is_one,
     read_target,
     reject_unused,
-    require_stream,
     settings,
-    write_model,
 )
 from onnx_scatterx.doors.cli.check import (
     add_check_with,
@@ -32,7 +30,7 @@ from onnx_scatterx.doors.cli.check import (
     chosen_consumers,
     require_consumers,
 )
-from onnx_scatterx.doors.cli.exit_status import advised, answer, strict_status, verified
+from onnx_scatterx.doors.cli.exit_status import answer, strict_status, verified, with_advice
 from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
@@ -43,10 +41,6 @@ from onnx_scatterx.text.option_values import count
 
 if TYPE_CHECKING:
     import onnx_ir as ir
-
-    from onnx_scatterx.ir.io import AnyModel
-    from onnx_scatterx.judges.verification.result import Verification
-    from onnx_scatterx.optimizer.reports.report import Report
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -106,32 +100,25 @@ def run(args: argparse.Namespace) -> int:
 
         return optimize_directory(args)
     reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
-    if args.output != STREAM:
-        return _optimize(args)
-    reject_unused(
-        args, "with -o -, which writes one stream", "json", "save_as_external_data", "check_with"
-    )
-    require_stream()
-    stream = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr):  # messages must not mix with the model
-        return _optimize(args, stream)
+    with destination(args.output) as place:
+        if place.is_stream:
+            alone = "json", "save_as_external_data", "check_with"
+            reject_unused(args, "with -o -, which writes one stream", *alone)
+        return _optimize(args, place)
 
 
-def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
-    """Optimize one model, and write it to its file or to a stream."""
+def _optimize(args: argparse.Namespace, place: Destination) -> int:
+    """Optimize one model, and write it."""
     from onnx_scatterx.doors.api.optimization import optimize_records
-    from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
 
     (source,) = args.models
     args.model = source
-    content = None
     consumers = chosen_consumers(args.check_with or [], args.python)
     require_consumers(consumers)
     with Writing() as writing:
         if source != STREAM:
             note_read(source, "the input")
-        if stream is None:
-            writing.claim(args.output, "the output")
+        place.claim(writing)
         read_target(args)
         model = given_model(source)
         report = report_place(args.report, writing)
@@ -145,30 +132,21 @@ def _optimize(args: argparse.Namespace, stream: TextIO | None = None) -> int:
             is_page = report is not None and report.suffix == ".html"
             if args.json or is_page or not args.quiet:
                 known = None if args.opset else records  # advice is about the model as it is
-                advised_report = advised(args, model, advised_report, args.output, known)
+                advised_report = with_advice(args, model, advised_report, args.output, known)
             del records  # and the analysis that they hold
         writing.check()  # now the external data of the input are known
-        path, limit = result.source_path, 0 if args.save_as_external_data else MESSAGE_LIMIT
         with stages(quiet=args.quiet) as tell:
             if tell is not None:
                 tell("writing", 0, 0)
-            written: AnyModel
-            if stream is not None:
-                content, written = as_bytes(result.model, path.parent if path else None)
-            else:
-                written = stage(
-                    result.model, args.output, writing, source_path=path, message_limit=limit
-                ).model()
+            outside = args.save_as_external_data
+            written = place.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
         if verification is not None and not verification.same:
             writing.drop()
-            content = None
-        else:
-            if report is not None:
-                text = _report_text(report.suffix, result.report, advised_report, verification)
-                writing.text(report, text, "the report")
-    if content is not None and stream is not None:
-        write_model(content, stream)
+            place.content = None
+        elif report is not None:
+            page = advised_report.to_html if is_page else result.report.to_json
+            writing.text(report, page(verification), "the report")
     if args.json:
         show_text(advised_report.to_json(verification))
     elif not args.quiet:
@@ -200,11 +178,3 @@ def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
             )
 
     return after
-
-
-def _report_text(
-    suffix: str, report: Report, advised_report: Report, verification: Verification | None
-) -> str:
-    if suffix == ".html":
-        return advised_report.to_html(verification)
-    return report.to_json(verification)

@@ -14,14 +14,13 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.visible import as_json, in_lines, visible
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.rendering import Shown
     from onnx_scatterx.optimizer.reports.report import Report
 
 
@@ -46,7 +45,7 @@ def show(content: object) -> None:
             highlight=False,
             emoji=False,
         )
-        _write(laid_out(cast("Shown", content), console).removesuffix("\n"))
+        _write(laid_out(content, console).removesuffix("\n"))
     else:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
 

@@ -9,6 +9,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,27 +109,26 @@ class _Display:
                 self._bar = None
 
 
+@dataclass
 class Batch:
     """Many models: how many are done, and which are at work."""
 
-    def __init__(self, tell: Progress, what: str) -> None:
-        self._tell = tell
-        self._what = what
-        self._running: Sequence[Path] = ()
-        self._counts = (0, 0)
-        tell(what, 0, 0)
+    tell: Progress
+    what: str
+    models: Sequence[Path] = ()
+    counts: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        self.running(())
 
     def done(self, _: str, done: int, total: int) -> None:
         """Take note of how many are done."""
-        self._counts = (done, total)
-        self._show()
+        self.counts = (done, total)
+        self.running(self.models)
 
     def running(self, models: Sequence[Path]) -> None:
         """Take note of those that are at work."""
-        self._running = models
-        self._show()
-
-    def _show(self) -> None:
-        names = ", ".join(path.name for path in self._running[:_NAMES])
-        more = ", ..." if len(self._running) > _NAMES else ""
-        self._tell(f"{self._what}: {names}{more}" if names else self._what, *self._counts)
+        self.models = models
+        names = ", ".join(path.name for path in models[:_NAMES])
+        more = ", ..." if len(models) > _NAMES else ""
+        self.tell(f"{self.what}: {names}{more}" if names else self.what, *self.counts)

@@ -40,14 +40,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run a model, print its outputs and save them."""
-    from onnx_scatterx.runtime.array_files import claim_output, output_place, save_arrays
+    from onnx_scatterx.runtime.array_files import output_place, save_arrays
 
     if args.input:
         reject_unused(args, "with --input", "samples", "size", "seed")
-    place = None if args.output is None else output_place(args.output)
     with Writing() as writing:
-        if place is not None:
-            claim_output(place, writing)
+        place = None if args.output is None else output_place(args.output, writing)
         saved = _run(args, writing)
         if place is not None:
             save_arrays(saved, place, writing)

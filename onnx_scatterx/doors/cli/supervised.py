@@ -12,16 +12,15 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from types import FrameType
 
 from onnx_scatterx.doors.cli.output import print_error
+from onnx_scatterx.system.interrupts import end_soon
 
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
 _FAILED, _SIGNAL = 2, 128  # as a shell reports signals
-_GRACE = 3.0  # seconds to undo an unfinished write
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -86,6 +85,5 @@ def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
 def _end_with_parent(life: int) -> None:
     """Wait until the parent ends; then undo unfinished writes, and end this process."""
     os.read(life, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_GRACE)
+    end_soon()
     os._exit(1)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -102,3 +103,34 @@ def captured() -> Iterator[Callable[[], str]]:
                 os.dup2(old, number)
                 os.close(old)
             os.write(2, output.encode())
+
+
+def run_program(
+    command: Sequence[str], directory: Path | None = None, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and write what it prints to stderr.
+
+    Its stderr goes where its stdout goes. ``more`` are arguments of ``subprocess.run``.
+    """
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    text = {"encoding": "utf-8", "errors": "replace"}
+    done = subprocess.run(command, cwd=directory, check=False, **{**both, **text, **more})
+    sys.stderr.write(done.stderr or done.stdout)
+    return done
+
+
+def reason_in(text: str, *signs: str, otherwise: str = "no reason given") -> str:
+    r"""Return the first line of an output that has one of these signs, or else its last one.
+
+    >>> reason_in("start\nan error: no such layer\nend\n", "error"), reason_in("start\nend\n")
+    ('an error: no such layer', 'end')
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if any(sign in line for sign in signs)]
+    return (telling or lines[-1:] or [otherwise])[0]
+
+
+def input_names(graph: Any) -> list[str]:
+    """Return the names of the inputs of an ONNX graph that are no constants."""
+    constants = {tensor.name for tensor in graph.initializer}
+    return [value.name for value in graph.input if value.name not in constants]

@@ -21,8 +21,9 @@ from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.ir.save import save
+from onnx_scatterx.judges.verification.array_diff import Tolerance, compare
 from onnx_scatterx.judges.verification.sample_source import valid_draws
-from onnx_scatterx.runtime.worker_client import Failure, ModelFile, Runner
+from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from onnx_scatterx.system.scratch import scratch
 
 _FLOAT16 = 1e-3  # the least tolerance of such a number: it has 11 bits
@@ -70,36 +71,26 @@ def _off(name: str, truth: np.ndarray, found: np.ndarray, tolerance: float) -> D
     if _squeezed(truth) != _squeezed(found):
         return Deviation(name, f"shape {list(found.shape)} for {list(truth.shape)}")
     found = found.reshape(truth.shape)
-    if truth.dtype.kind in "OUS" or found.dtype.kind in "OUS":
-        differ = np.asarray(truth.astype(str) != found.astype(str))
-        relative, scale = math.inf, 1.0
+    kinds = {truth.dtype.kind, found.dtype.kind}
+    if kinds & {*"OUS"}:
+        one, other = truth.astype(str).astype(object), found.astype(str).astype(object)
+    elif kinds <= {*"iub"}:
+        one, other = truth.astype(object), found.astype(object)
     else:
-        exact = truth.dtype.kind in "iub"
-        if exact and found.dtype.kind in "iub":
-            gap = np.abs(truth.astype(object) - found.astype(object)).astype(np.float64)
-        else:
-            with np.errstate(all="ignore"):
-                one, other = truth.astype(np.float64), found.astype(np.float64)
-                gap = np.abs(one - other)
-                gap = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0.0, gap)
-                gap = np.where(np.isnan(gap), math.inf, gap)
-        scale = _scale(truth)
-        if truth.dtype == np.float16:
-            tolerance = max(tolerance, _FLOAT16)
-        differ = gap > (0.0 if exact else tolerance * scale)
-        relative = float(gap.max(initial=0.0) / scale)
-    if not differ.any():
+        one, other = truth.astype(np.float64), found.astype(np.float64)
+    scale = 1.0 if one.dtype == object else _scale(truth)
+    near = 0.0 if truth.dtype.kind in "iub" else tolerance
+    near = max(tolerance, _FLOAT16) if truth.dtype == np.float16 else near
+    off = compare(one, other, zeros=True, tolerance=Tolerance(atol=near * scale))
+    if off is None or off.index is None:
         return None
-    index = tuple(int(i) for i in np.unravel_index(int(differ.argmax()), differ.shape))
-    count = int(differ.sum())
-    what = f"{count} of {truth.size} elements: {found[index]} for {truth[index]} at {index}"
-    return Deviation(name, what, relative)
+    there = f"{found[off.index]} for {truth[off.index]} at {off.index}"
+    relative = math.inf if off.max_absolute is None else off.max_absolute / scale
+    return Deviation(name, f"{off.count} of {off.size} elements: {there}", relative)
 
 
 def _scale(truth: np.ndarray) -> float:
     """Return the largest finite magnitude, or 1 without a finite element."""
-    if truth.size == 0:
-        return 1.0
     magnitudes = np.abs(truth.astype(np.float64))
     finite = magnitudes[np.isfinite(magnitudes)]
     return float(finite.max(initial=0.0)) or 1.0
@@ -230,7 +221,7 @@ def model_file(model: AnyModel, directory: Path) -> Path:
     if path is not None and path.suffix in _BINARY:
         load(path)  # any mistake in the model becomes an error of one line
         return path
-    return Path(save(load(model), directory / "model.onnx").path)
+    return save(load(model), directory / "model.onnx")[0]
 
 
 def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[Feed]:
@@ -242,7 +233,7 @@ def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[F
         found: list[Feed] = []
         for feed in feeds:
             outputs = runner.run(feed, timeout)
-            if isinstance(outputs, Failure):
+            if isinstance(outputs, NoReply):
                 raise VerifyError(f"ONNX Runtime does not run the model: {outputs.reason}")
             found.append(outputs)
     return found

@@ -1,7 +1,6 @@
 """The process that runs a consumer: started by `process.py` as a script, perhaps by another Python.
 
 It gets the file of an adapter, answers with its version, and then runs one job after the other.
-Arrays are in files.
 
 The package need not be installed here, and would be slow to import: an empty one replaces it, which
 finds only `onnx_scatterx.doors.devices` and `onnx_scatterx.system`.
@@ -15,7 +14,7 @@ import os
 import sys
 import traceback
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from onnx_scatterx.doors.devices.adapter import Adapter
-    from onnx_scatterx.system.serving import Answering, Tell
+    from onnx_scatterx.system.serving import Answering, Message, RawTensor, Tell
 
 _HERE = Path(__file__).resolve().parent
 
@@ -69,38 +68,48 @@ def _begin(place: str, tell: Tell) -> Answering | None:
     except Exception as error:
         tell({"broken": _text(error)})
     else:
-        return lambda job, _: (_answer(adapter, job), [])
+        return lambda job, tensors: _answer(adapter, job, tensors)
     return None
 
 
-def _answer(adapter: Adapter, job: Mapping[str, Any]) -> dict[str, Any]:
+def as_messages(arrays: Mapping[str, np.ndarray]) -> tuple[list[str], list[RawTensor]]:
+    """Return the types of arrays in the words of NumPy, and their bytes."""
+    from onnx_scatterx.system.serving import RawTensor
+
+    tensors = [RawTensor(n, 0, array.shape, array.tobytes()) for n, array in arrays.items()]
+    return [array.dtype.str for array in arrays.values()], tensors
+
+
+def as_arrays(types: Sequence[str], tensors: Sequence[RawTensor]) -> dict[str, np.ndarray]:
+    """Return what `as_messages` was given."""
     import numpy as np
+
+    return {
+        tensor.name: np.frombuffer(bytearray(tensor.data), kind).reshape(tensor.shape)
+        for kind, tensor in zip(types, tensors, strict=True)
+    }
+
+
+def _answer(adapter: Adapter, job: Mapping[str, Any], tensors: Sequence[RawTensor]) -> Message:
+    import numpy as np
+
+    from onnx_scatterx.doors.devices.adapter import Answer
 
     directory = Path(job["directory"])
     os.chdir(directory)
     try:
-        with np.load(job["feeds"], allow_pickle=False) as file:
-            feeds = {name: file[f"{number}"] for number, name in enumerate(job["names"])}
+        feeds = as_arrays(job["types"], tensors)
         answer = adapter.run(Path(job["model"]), feeds, directory)
-        reply: dict[str, Any] = {
-            "kind": answer.kind,
-            "message": answer.message,
-            "node": answer.node,
-            "on_host": list(answer.on_host),
-            "version": answer.version,
-        }
-        if answer.outputs is not None:
-            given = answer.outputs
-            named = isinstance(given, Mapping)
-            reply["outputs"] = list(map(str, given)) if named else None
-            found = given.values() if isinstance(given, Mapping) else given
-            arrays = {f"{n}": _plain(np.asarray(array)) for n, array in enumerate(found)}
-            reply["count"] = len(arrays)
-            np.savez(job["outputs"], **arrays)  # type: ignore[arg-type]
+        outputs = answer.outputs
+        named = isinstance(outputs, Mapping)
+        if outputs is not None:
+            pairs = outputs.items() if isinstance(outputs, Mapping) else enumerate(outputs)
+            outputs = {str(name): _plain(np.asarray(array)) for name, array in pairs}
     except Exception as error:
         traceback.print_exc()
-        return {"kind": "refused", "message": _text(error)}
-    return reply
+        answer, outputs, named = Answer("refused", message=_text(error)), None, False
+    types, made = (None, []) if outputs is None else as_messages(outputs)
+    return {**vars(answer), "outputs": None, "types": types, "named": named}, made
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

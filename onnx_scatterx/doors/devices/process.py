@@ -10,31 +10,21 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from onnx_scatterx.doors.devices import child
-from onnx_scatterx.doors.devices.adapter import Answer
+from onnx_scatterx.doors.devices.adapter import Answer, Outputs
+from onnx_scatterx.doors.devices.registry import Consumer
 from onnx_scatterx.errors import MissingConsumerError, one_line
-from onnx_scatterx.system.child import Child, Closing, Failure, Reply
+from onnx_scatterx.system.child import Child, Closing, NoReply, Reply
 from onnx_scatterx.system.scratch import scratch
 
 LIMIT = 300.0
 """Seconds that a consumer has for one model, by default."""
 
 _START = 120.0  # seconds to import a consumer
-
-
-class Described(Protocol):
-    """The parts of a consumer that are needed to start it: see `registry.Consumer`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def place(self) -> Path: ...
-    @property
-    def packages(self) -> tuple[str, ...]: ...
 
 
 class ConsumerProcess(Closing):
@@ -49,9 +39,7 @@ class ConsumerProcess(Closing):
 
     """
 
-    def __init__(
-        self, consumer: Described, python: str | None = None, limit: float = LIMIT
-    ) -> None:
+    def __init__(self, consumer: Consumer, python: str | None = None, limit: float = LIMIT) -> None:
         self._consumer, self._limit = consumer, limit
         self._python = python or sys.executable
         if os.path.dirname(self._python):  # it is started in another directory
@@ -77,36 +65,23 @@ class ConsumerProcess(Closing):
             self._start()
         assert self._process is not None
         with scratch(self._directory) as directory:
-            given, made = directory / "feeds.npz", directory / "outputs.npz"
-            work = directory / "work"
-            work.mkdir()
-            np.savez(given, **{f"{n}": array for n, array in enumerate(feeds.values())})  # type: ignore[arg-type]
-            job = {
-                "model": str(model.absolute()),
-                "feeds": str(given),
-                "names": list(feeds),
-                "outputs": str(made),
-                "directory": str(work),
-            }
-            reply = self._answered(self._process.ask(job, timeout=self._limit))
-            if isinstance(reply, str):
-                return Answer("refused", message=reply, version=self.version)
-            return self._answer(reply, made)
-
-    def _answer(self, reply: Mapping[str, Any], made: Path) -> Answer:
-        outputs: Any = None
-        if "outputs" in reply:
-            with np.load(made, allow_pickle=False) as file:
-                outputs = [file[f"{number}"] for number in range(reply["count"])]
-            if reply["outputs"] is not None:
-                outputs = dict(zip(reply["outputs"], outputs, strict=True))
+            types, tensors = child.as_messages(feeds)
+            job = {"model": str(model.absolute()), "directory": str(directory), "types": types}
+            reply = self._process.ask(job, tensors, timeout=self._limit)
+            found = self._answered(reply)
+        if isinstance(reply, NoReply):
+            return Answer("refused", message=reply.reason, version=self.version)
+        outputs: Outputs | None = None
+        if found["types"] is not None:
+            arrays = child.as_arrays(found["types"], reply.tensors)
+            outputs = arrays if found["named"] else list(arrays.values())
         return Answer(
-            reply["kind"],
+            found["kind"],
             outputs,
-            one_line(reply["message"], 1000),
-            reply.get("node", ""),
-            tuple(reply.get("on_host", ())),
-            reply.get("version") or self.version,
+            one_line(found["message"], 1000),
+            found["node"],
+            tuple(found["on_host"]),
+            found["version"] or self.version,
         )
 
     def _start(self) -> None:
@@ -120,8 +95,8 @@ class ConsumerProcess(Closing):
             raise MissingConsumerError(f"{self._python}: {error.strerror or error}") from error
         first = self._answered(self._process.receive(_START))
         name, packages = self._consumer.name, " ".join(self._consumer.packages)
-        if isinstance(first, str):
-            raise MissingConsumerError(f"{name} cannot be started: {first}")
+        if "error" in first:
+            raise MissingConsumerError(f"{name} cannot be started: {first['error']}")
         if "missing" in first:
             where = "" if self._python == sys.executable else f" for {self._python}"
             raise MissingConsumerError(f"{name} is not installed{where}: pip install {packages}")
@@ -129,11 +104,11 @@ class ConsumerProcess(Closing):
             raise MissingConsumerError(f"{name} cannot be imported: {one_line(first['broken'])}")
         self.version = first["version"]
 
-    def _answered(self, answer: Reply | Failure) -> Mapping[str, Any] | str:
-        """Return the content of an answer; if the process ended, why."""
-        if isinstance(answer, Failure):
+    def _answered(self, answer: Reply | NoReply) -> Mapping[str, Any]:
+        """Return the content of an answer; if the process ended, why, as ``error``."""
+        if isinstance(answer, NoReply):
             self._end()
-            return answer.reason
+            return {"error": answer.reason}
         return answer.content
 
     def _end(self) -> None:

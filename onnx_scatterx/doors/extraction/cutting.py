@@ -15,7 +15,7 @@ from typing import Any, Generic, Unpack, overload
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.doors.api.optimization import M, inspect_records, loaded_ir
+from onnx_scatterx.doors.api.optimization import M, inspect_named, inspect_records, loaded_ir
 from onnx_scatterx.doors.extraction.part import (
     Declared,
     Neighbourhood,
@@ -25,7 +25,7 @@ from onnx_scatterx.doors.extraction.part import (
     top_level,
 )
 from onnx_scatterx.doors.extraction.private import weight_of
-from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.graphs import all_graphs
@@ -205,19 +205,8 @@ class _Wanted:
     def of(
         cls, model: ir.Model, node: str, settings: Settings, observer: Observer = NOBODY
     ) -> _Wanted:
-        report, _ = inspect_records(model, settings, observer)
-        found = [entry for entry in report.entries if entry.node == node]
-        if not found and not settings.given["gathers"]:
-            settings = settings.but(gathers=True)
-            report, _ = inspect_records(model, settings, observer)
-            found = [entry for entry in report.entries if entry.node == node]
-        if not found:
-            names = [entry.node for entry in report.entries]
-            near = did_you_mean(node, names) or (
-                f"; there is {', '.join(names[:5])}" if names else ": the model has none"
-            )
-            raise ScatterXError(f"no scatter or gather is called {node!r}{near}")
-        return cls(settings, found[0])
+        settings, records = inspect_named(model, node, settings, observer)
+        return cls(settings, records[0].entry)
 
     def found_in(self, part: ir.Model, node: str) -> Entry | None:
         """Return the entry of a part, read as it would be sent; None if it says something else.
@@ -225,10 +214,11 @@ class _Wanted:
         Only the names of graphs may differ.
         """
         try:
-            report, _ = inspect_records(to_proto(cloned(part)), self.settings)
+            copy = to_proto(cloned(part))
+            _, records = inspect_records(copy, self.settings, details=False)
         except ScatterXError:  # the part lacks an assumed input, or is not valid
             return None
-        found = next((e for e in report.entries if e.node == node), None)
+        found = next((r.entry for r in records if r.entry.node == node), None)
         same = found is not None and replace(found, graph=self.entry.graph) == self.entry
         return found if same else None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.passes.common import RemoveUnusedFunctionsPass
 
 from onnx_scatterx.doors.extraction.private import (
     constant_of,
@@ -16,9 +17,9 @@ from onnx_scatterx.doors.extraction.private import (
     remove_texts,
     weight_of,
 )
-from onnx_scatterx.ir.cleanup import cloned, read_by
+from onnx_scatterx.ir.cleanup import cloned, read_by, remove_dead
 from onnx_scatterx.ir.data import from_proto
-from onnx_scatterx.ir.graphs import all_graphs, called_function, graphs_of, is_scatterx_domain
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, is_scatterx_domain, with_subgraphs
 from onnx_scatterx.ir.save import as_bytes
 
 
@@ -88,14 +89,8 @@ def readers(value: ir.Value, graph: ir.Graph, owners: Mapping[ir.Graph, ir.Node]
 
 def owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
     """Return for each subgraph the node of the graph in which it stands, at any depth."""
-    found: dict[ir.Graph, ir.Node] = {}
-    for node in graph:
-        waiting = graphs_of(node)
-        while waiting:
-            body = waiting.pop()
-            found[body] = node
-            waiting += [deeper for inner in body for deeper in graphs_of(inner)]
-    return found
+    pairs = ((node, body) for node in graph for body in graphs_of(node))
+    return {inner: node for node, body in pairs for inner in with_subgraphs(body)}
 
 
 def top_level(node: ir.Node, graph: ir.Graph, owners: Mapping[ir.Graph, ir.Node]) -> ir.Node | None:
@@ -148,8 +143,7 @@ def part_of(
         if new in outputs and new.type is None and declared is not None:
             new.type, new.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
     graph.outputs[:] = sorted(outputs, key=lambda value: value.name or "")
-    _let_go(gone)
-    graph.remove(gone, safe=True)
+    remove_dead(gone)
     if not weights:
         for value in list(_read(graph)):
             if _owner(value) is graph and weight_of(value):
@@ -162,15 +156,6 @@ def part_of(
     message = as_bytes(copy)[1]  # with its external data
     remove_texts(message)
     return from_proto(message), private
-
-
-def _let_go(nodes: Iterable[ir.Node]) -> None:
-    """Make the subgraphs of nodes that are removed read nothing any more."""
-    for node in nodes:
-        for body in graphs_of(node):
-            for inner in body.all_nodes():
-                for place in range(len(inner.inputs)):
-                    inner.replace_input_with(place, None)
 
 
 def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
@@ -227,29 +212,13 @@ def _drop_unread(model: ir.Model) -> None:
     for name, value in list(graph.initializers.items()):
         if value not in read:
             graph.initializers.pop(name)
-    called = dict.fromkeys(_functions(model, [graph, *graph.subgraphs()]))
-    for identifier, function in list(model.functions.items()):
-        if function not in called:
-            del model.functions[identifier]
+    RemoveUnusedFunctionsPass()(model)  # type: ignore[no-untyped-call]
 
 
 def _sizes(value: ir.Value) -> set[str]:
     """Return the names of sizes that a value declares."""
     dims = () if value.shape is None else value.shape.dims
     return {dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value is not None}
-
-
-def _functions(model: ir.Model, graphs: Iterable[ir.Graph]) -> list[ir.Function]:
-    """Return the functions that graphs call, and those that these call."""
-    found: dict[ir.Function, None] = {}
-    waiting = list(graphs)
-    while waiting:
-        for node in waiting.pop():
-            function = called_function(model, node)
-            if function is not None and function not in found:
-                found[function] = None
-                waiting += [function.graph, *function.graph.subgraphs()]
-    return list(found)
 
 
 def _clear(graph: ir.Graph) -> None:

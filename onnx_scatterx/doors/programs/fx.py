@@ -197,11 +197,8 @@ class Fx(Ops):
         node = _origin(index)
         if not str(node.target).startswith("aten.arange."):
             return None
-        start, step = 0, 1
-        if len(node.args) > 1:
-            start = node.args[0]
-        if len(node.args) > 2:
-            step = node.args[2]
+        start = node.args[0] if len(node.args) > 1 else 0
+        step = node.args[2] if len(node.args) > 2 else 1
         whole = isinstance(start, int | self.torch.fx.Node) and isinstance(step, int) and step > 0
         return (start, step) if whole and self.holds(0, start) else None
 

@@ -136,10 +136,10 @@ def _root(node: Any) -> Any:
     """Return the node whose memory a node shows; None for a number."""
     if not hasattr(node, "target"):
         return None
-    schema = getattr(node.target, "_schema", None)
-    while schema and schema.arguments and schema.arguments[0].alias_info is not None:
+    while arguments := getattr(getattr(node.target, "_schema", None), "arguments", None):
+        if arguments[0].alias_info is None:
+            break
         node = node.args[0]
-        schema = getattr(node.target, "_schema", None)
     return node
 
 

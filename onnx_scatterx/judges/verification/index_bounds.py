@@ -8,6 +8,7 @@ passed on to the operands' sources. The range need not be exact: it only guides 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -45,6 +46,14 @@ _STEP = frozenset([Bound(3, nonzero=True)])
 
 def _all(*bounds: Bound) -> IndexConstraints:
     return {None: frozenset(bounds)}
+
+
+def _each(constraints: IndexConstraints, change: Callable[[Bound], Bound]) -> IndexConstraints:
+    return {place: frozenset(map(change, bounds)) for place, bounds in constraints.items()}
+
+
+def _shifted(shift: int, bound: Bound) -> Bound:
+    return replace(bound, offset=bound.offset + shift)
 
 
 def rank_of(value: ir.Value | None) -> int | None:
@@ -87,10 +96,7 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Ind
 def _scatter_nd(node: ir.Node) -> dict[int, IndexConstraints]:
     constraints = _columns(node.inputs[0], node.inputs[1], 0)
     if len(constraints) == 1 and _unreduced(node):
-        constraints = {
-            place: frozenset(replace(bound, distinct=True) for bound in bounds)
-            for place, bounds in constraints.items()
-        }
+        constraints = _each(constraints, lambda bound: replace(bound, distinct=True))
     return {1: constraints}
 
 
@@ -117,13 +123,12 @@ def _slice(node: ir.Node) -> dict[int, IndexConstraints]:
     return {1: edge, 2: edge, 4: {None: _STEP}}
 
 
-def _extents_at(*positions: int) -> Callable[[ir.Node], dict[int, IndexConstraints]]:
-    return lambda _: {position: {None: SMALL} for position in positions}
+def _extents_at(position: int) -> Callable[[ir.Node], dict[int, IndexConstraints]]:
+    return lambda _: {position: {None: SMALL}}
 
 
 USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
-    "Gather": lambda node: {1: _all(Bound(_axis(node)))},
-    "GatherElements": lambda node: {1: _all(Bound(_axis(node)))},
+    **dict.fromkeys(("Gather", "GatherElements"), lambda node: {1: _all(Bound(_axis(node)))}),
     "ScatterElements": lambda node: {1: _all(Bound(_axis(node), distinct=_unreduced(node)))},
     "Scatter": lambda node: {1: _all(Bound(_axis(node), distinct=True))},
     "GatherND": lambda node: {
@@ -137,17 +142,11 @@ USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
     },
     "Slice": _slice,
     "Range": lambda _: {0: {None: SMALL}, 1: {None: SMALL}, 2: {None: _STEP}},
-    "Div": lambda _: {1: _all(Bound(5, nonzero=True))},
-    "Mod": lambda _: {1: _all(Bound(5, nonzero=True))},
+    **dict.fromkeys(("Div", "Mod"), lambda _: {1: _all(Bound(5, nonzero=True))}),
     "TopK": _top_k,
-    "Expand": _extents_at(1),
-    "Reshape": _extents_at(1),
-    "Tile": _extents_at(1),
+    **dict.fromkeys(("CenterCropPad", "Expand", "Pad", "Reshape", "Split", "Tile"), _extents_at(1)),
     "ConstantOfShape": _extents_at(0),
-    "Split": _extents_at(1),
-    "Pad": _extents_at(1),
     "Resize": _extents_at(3),
-    "CenterCropPad": _extents_at(1),
 }
 
 
@@ -255,13 +254,7 @@ class _Backwards:
                 self.ask(value, asked)
                 continue
             shift = factor * int(constant.ravel()[0])
-            self.ask(
-                value,
-                {
-                    place: frozenset(replace(b, offset=b.offset + shift) for b in bounds)
-                    for place, bounds in asked.items()
-                },
-            )
+            self.ask(value, _each(asked, partial(_shifted, shift)))
 
     def concat(self, node: ir.Node, asked: IndexConstraints) -> None:
         rank, axis = rank_of(node.outputs[0]), node.attributes.get_int("axis", 0)

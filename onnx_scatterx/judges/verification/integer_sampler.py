@@ -97,13 +97,7 @@ class IntegerSampler:
         """Return the least and the greatest integer to draw, and whether they are known."""
         whole = bool(bounds) and all(bound.whole for bound in bounds) and self.limit >= FREE
         ranges = [r for bound in bounds if (r := _bounded(bound, self.sizes)) is not None]
-        if self.dtype.bitwidth < 64:
-            bits, signed = self.dtype.bitwidth, self.dtype.is_signed()
-            span = 1 << bits
-            low_bits, high_bits = (-(span // 2), span // 2 - 1) if signed else (0, span - 1)
-        else:
-            low_bits = _INT64.min if self.dtype != ir.DataType.UINT64 else 0
-            high_bits = _INT64.max
+        low_bits, high_bits = int(self.dtype.min), min(int(self.dtype.max), int(_INT64.max))
         if ranges:
             low, high = max(r[0] for r in ranges), min(r[1] for r in ranges)
             if self.rng.random() < 0.75:

@@ -59,7 +59,7 @@ class Interface:
         return cls(
             tuple(i for i in inputs if i.default is None),
             tuple(i for i in inputs if i.default is not None and can_override),
-            tuple((value.name or "", _type_name(value.type)) for value in model.graph.outputs),
+            tuple((v.name or "", str(v.type or "")) for v in model.graph.outputs),
         )
 
 
@@ -67,10 +67,6 @@ def _input(value: ir.Value, default: ir.Value | None) -> Input:
     dtype = value.dtype if isinstance(value.type, ir.TensorType) else None
     dims = None if value.shape is None else dims_of(value)
     return Input(value.name or "", dtype, dims, None if default is None else default.const_value)
-
-
-def _type_name(kind: ir.TypeProtocol | None) -> str:
-    return "" if kind is None else str(kind)
 
 
 def differences(before: Interface, after: Interface) -> tuple[str, ...]:

@@ -54,9 +54,9 @@ def proven(
     def replay(sizes: dict[str, int], feeds: Mapping[str, np.ndarray]) -> str | None:
         nonlocal count
         count += 1
-        seen = len(comparison.found)
+        seen = len(comparison.so_far.differences)
         comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
-        return str(comparison.found[seen]) if len(comparison.found) > seen else None
+        return next((str(found) for found in comparison.so_far.differences[seen:]), None)
 
     one, other = ModelSource.of(before), ModelSource.of(after)
     return prove(
@@ -71,18 +71,13 @@ def proven(
     )
 
 
-def unloaded(why: str) -> Proof:
-    """Return the verdict on a second model that does not load, if the first may not run either."""
+def unrun(why: str, *, refuted: bool) -> Proof:
+    """Return the verdict on two models that differ before they are run, or of which one is lost."""
     from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 
+    if refuted:
+        return Proof({"": Verdict("refuted")}, refutation=why)
     return Proof({"": Verdict("unknown", why)})
-
-
-def refuted(why: str) -> Proof:
-    """Return the verdict on two models that differ before they are run."""
-    from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
-
-    return Proof({"": Verdict("refuted")}, refutation=why)
 
 
 def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:

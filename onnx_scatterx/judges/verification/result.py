@@ -172,8 +172,8 @@ class Verification:
 
     def __str__(self) -> str:
         where = f" in {EVALUATOR}" if self.missing else ""
+        why = [f"a reason that the second model names: {why}" for why in self.in_onnxruntime]
         if self.interface:
-            why = (f"a reason that the second model names: {why}" for why in self.in_onnxruntime)
             found = (*self.interface, *why, *[self.missing] * bool(self.missing))
             return in_lines([f"different{where}:", *(f"  {line}" for line in found)])
         lines = []
@@ -200,9 +200,7 @@ class Verification:
         if self.conclusive:  # who gave inputs wants to know that they were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:
-            lines += [
-                f"  a reason that the second model names: {why}" for why in self.in_onnxruntime
-            ]
+            lines += [f"  {line}" for line in why]
         if self.rounded:
             lines.append(
                 "  under ONNX Runtime's default options floats differ by rounding on "
@@ -219,9 +217,8 @@ class Verification:
             fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
             lines.append(f"  at the sizes that the second model has fixed: {fixed}")
         if self.sizes and self.accepted:
-            lines.append(
-                "  sizes: " + "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
-            )
+            sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
+            lines.append(f"  sizes: {sizes}")
         if self.proof is not None:
             lines[:0] = str(self.proof).split("\n")
         return in_lines(lines)

@@ -1,7 +1,7 @@
 """The source of draws: sizes that are searched for, their inputs, and those that a model takes."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,13 +20,13 @@ from onnx_scatterx.judges.verification.sampler import (
     limit_name,
     rank_name,
 )
-from onnx_scatterx.judges.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, Symbol
+from onnx_scatterx.judges.verification.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, check, clauses
 from onnx_scatterx.optimizer.assumptions.expressions import names
 from onnx_scatterx.optimizer.targets.cost_model.costs import check_sizes
 from onnx_scatterx.runtime.opened import as_file
-from onnx_scatterx.runtime.worker_client import Failure, Runner
+from onnx_scatterx.runtime.worker_client import NoReply, Runner
 from onnx_scatterx.system.scratch import scratch
 
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
@@ -135,6 +135,11 @@ class SampleSource:
         """Whether two draws can differ."""
         return bool(self.samplers or self.optional)
 
+    def draws(self, samples: int) -> Iterator[tuple[Draw, Combination, bool]]:
+        """Yield draws, more than enough for so many to be accepted; `draw` describes them."""
+        drawn = map(self.draw, range(6 * samples + 60))
+        yield from (each for each in drawn if each is not None)
+
     def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
         """Return a draw, the combination it has, and whether an initializer is overridden.
 
@@ -163,21 +168,21 @@ class SampleSource:
 
 def _symbols(
     samplers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
-) -> list[Symbol]:
-    found: dict[str, Symbol] = {}
+) -> list[SizeSymbol]:
+    found: dict[str, SizeSymbol] = {}
     for sampler in samplers:
         name = sampler.input.name
         if sampler.input.dims is None:
-            found[rank_name(name)] = Symbol(rank_name(name), most=4)
+            found[rank_name(name)] = SizeSymbol(rank_name(name), most=4)
         dims = sampler.input.dims or (None,) * len(sampler.symbols)
         for dim, symbol in zip(dims, sampler.symbols, strict=True):
             if isinstance(dim, int):
                 continue
             for part in names(symbol):
                 known = assumptions.get(part.partition("@")[0], NOTHING)
-                found.setdefault(part, Symbol(part, known))
+                found.setdefault(part, SizeSymbol(part, known))
         if sampler.is_integer:
-            found[limit_name(name)] = Symbol(limit_name(name), limit=True)
+            found[limit_name(name)] = SizeSymbol(limit_name(name), limit=True)
     return list(found.values())
 
 
@@ -196,6 +201,7 @@ def _override(
 
 
 _SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
+_TIMEOUT = 120.0  # seconds of a run
 _ELEMENTS, _ELEMENTS_ASKED_FOR = 1 << 22, 1 << 28
 
 
@@ -206,7 +212,6 @@ def valid_draws(
     sizes: Mapping[str, int] | None = None,
     seed: int = 0,
     library: str | None = None,
-    timeout: float = 120.0,
 ) -> tuple[Draw, ...]:
     """Return as many draws as requested, fewer if others were not found, but at least one.
 
@@ -232,18 +237,13 @@ def valid_draws(
     with scratch() as directory:
         file = as_file(model, loaded, directory / "model.onnx")
         with Runner(file, library) as runner:
-            failure = runner.load(timeout)
+            failure = runner.load(_TIMEOUT)
             if failure is not None:
                 raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
-            for number in range(6 * samples + 60):
-                drawn = source.draw(number)
-                if drawn is None:
-                    continue
-                draw, combination, _ = drawn
-                answer = runner.run(draw.feeds, timeout)
-                accepted = not isinstance(answer, Failure)
-                source.search.tell(combination, accepted)
-                if isinstance(answer, Failure):
+            for draw, combination, _ in source.draws(samples):
+                answer = runner.run(draw.feeds, _TIMEOUT)
+                source.search.tell(combination, not isinstance(answer, NoReply))
+                if isinstance(answer, NoReply):
                     reason = answer.reason
                     continue
                 found.append(replace(draw, outputs=answer))

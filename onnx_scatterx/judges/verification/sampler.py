@@ -139,16 +139,9 @@ class InputSampler:
 
     def _integers(self, rng: np.random.Generator, sizes: Combination) -> IntegerSampler:
         assert self.input.dtype is not None
-        return IntegerSampler(
-            rng,
-            self.input.dtype,
-            self.constraints,
-            self.compared_constants,
-            self.assumption,
-            sizes,
-            self.own(sizes),
-            sizes.get(limit_name(self.input.name), FREE),
-        )
+        limit = sizes.get(limit_name(self.input.name), FREE)
+        uses = self.constraints, self.compared_constants, self.assumption
+        return IntegerSampler(rng, self.input.dtype, *uses, sizes, self.own(sizes), limit)
 
 
 def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

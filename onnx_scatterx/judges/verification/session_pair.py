@@ -8,8 +8,9 @@ other nodes of the two models.
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from onnx_scatterx.judges.verification.array_diff import (
 )
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
-from onnx_scatterx.runtime.worker_client import Failure, Runner
+from onnx_scatterx.runtime.worker_client import NoReply, Runner
 
 _DIFFERING_DRAWS = 3  # that are collected before giving up
 _REASONS = 3
@@ -30,7 +31,7 @@ _REASONS = 3
 
 @dataclass
 class SessionPair:
-    """Two running models, and the results so far."""
+    """Two running models, and the answer of the runs so far."""
 
     before: Runner
     after: Runner
@@ -38,15 +39,14 @@ class SessionPair:
     forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
     tolerance: Tolerance | None = None  # of floats; None: bit for bit
     fused: bool = False  # whether both models load under the default options
-    draws: int = 0
-    accepted: int = 0
-    crashed: int = 0
-    unstable: int = 0
-    rounded: int = 0
-    zero_signs: int = 0
-    found: list[Difference] = field(default_factory=list)
-    sizes: dict[str, set[int]] = field(default_factory=dict)
-    reasons: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
+
+    def _add(self, **more: Any) -> None:
+        """Add to the numbers of the answer, and to what it lists."""
+        found = {name: getattr(self.so_far, name) + added for name, added in more.items()}
+        self.so_far = replace(self.so_far, **found)
 
     def load(self) -> str | None:
         """Wait for both models; return how the second fails to load if the first does not."""
@@ -69,7 +69,7 @@ class SessionPair:
             return None
         return f"the second model does not load under the default options: {failure.reason}"
 
-    def _load(self, runner: Runner, *, fused: bool = False) -> Failure | None:
+    def _load(self, runner: Runner, *, fused: bool = False) -> NoReply | None:
         """Load a model; if memory is short, again after the other one has ended."""
         failure = runner.load(self.timeout, fused=fused)
         if failure is None or not failure.is_of_memory:
@@ -82,17 +82,17 @@ class SessionPair:
 
     def _run(
         self, runner: Runner, draw: Draw, timeout: float, *, fused: bool = False
-    ) -> dict[str, np.ndarray] | Failure:
+    ) -> dict[str, np.ndarray] | NoReply:
         """Run a model after the first has run; if memory is short, again without the other."""
         answer = runner.run(draw.feeds, timeout, fused=fused)
-        if not isinstance(answer, Failure) or not answer.is_of_memory:
+        if not isinstance(answer, NoReply) or not answer.is_of_memory:
             return answer
         self._other(runner).close()
         runner.close()  # it may keep memory of earlier runs
         answer = runner.run(draw.feeds, timeout, fused=fused)
         # Under the default options the first model need not run.
-        needed = not self.found and (runner is self.after or not fused)
-        if needed and isinstance(answer, Failure) and answer.is_of_memory:
+        needed = not self.so_far.differences and (runner is self.after or not fused)
+        if needed and isinstance(answer, NoReply) and answer.is_of_memory:
             which = "second" if runner is self.after else "first"
             raise VerifyError(f"not enough memory for the {which} model on {draw}: {answer.reason}")
         return answer
@@ -108,31 +108,26 @@ class SessionPair:
     ) -> None:
         """Draw until enough draws were accepted, or more draws would show nothing new."""
         deadline = time.monotonic() + self.timeout  # a proof took its time before
-        wanted = self.accepted + (samples if source.varies else 1)
-        most = 6 * samples + 60
-        for number in range(most):
-            differing = len({difference.draw.number for difference in self.found})
-            if self.accepted >= wanted or differing >= _DIFFERING_DRAWS:
+        wanted = self.so_far.accepted + (samples if source.varies else 1)
+        for draw, sizes, overridden in source.draws(samples):
+            accepted = self.one(draw)
+            if progress is not None:
+                progress(self.so_far.accepted, wanted)
+            if accepted or not overridden:
+                source.search.tell(sizes, accepted)
+            differing = len({difference.draw.number for difference in self.so_far.differences})
+            if self.so_far.accepted >= wanted or differing >= _DIFFERING_DRAWS:
                 return
             if time.monotonic() > deadline:
                 return
-            drawn = source.draw(number)
-            if drawn is None:
-                continue
-            draw, sizes, overridden = drawn
-            accepted = self.one(draw)
-            if progress is not None:
-                progress(self.accepted, wanted)
-            if accepted or not overridden:
-                source.search.tell(sizes, accepted)
 
     def one(self, draw: Draw) -> bool:
         """Run both models on one draw; return whether the original accepted it."""
-        self.draws += 1
+        self._add(draws=1)
         start = time.monotonic()
         expected = self.before.run(draw.feeds, self.timeout)
-        if isinstance(expected, Failure):
-            self.crashed += expected.kind == "crash"
+        if isinstance(expected, NoReply):
+            self._add(crashed=expected.kind == "crash")
             self._reject(draw, expected.reason)
             return False
         # The second model may be slower, but not beyond all bounds.
@@ -142,19 +137,18 @@ class SessionPair:
         if not found and self.fused:
             found = list(self._fused_differences(draw, expected, patience))
         if found and not self._repeats(draw, expected):
-            self.unstable += 1
+            self._add(unstable=1)
             self._reject(draw, "the first model gives other outputs every time")
             return False
-        self.accepted += 1
+        sizes = dict(self.so_far.sizes)
         for symbol, size in draw.sizes.items():
-            self.sizes.setdefault(symbol, set()).add(size)
-        self.found += found
-        if not isinstance(actual, Failure):
-            self.zero_signs += sum(
-                count_zero_signs(expected[name], actual[name])
-                for name in expected
-                if name in actual and self._forgives(name)
-            )
+            sizes[symbol] = tuple(sorted({*sizes.get(symbol, ()), size}))
+        self.so_far = replace(self.so_far, sizes=sizes)
+        signs = 0
+        if not isinstance(actual, NoReply):
+            both = [n for n in expected if n in actual and self._forgives(n)]
+            signs = sum(count_zero_signs(expected[name], actual[name]) for name in both)
+        self._add(accepted=1, differences=tuple(found), zero_signs=signs)
         return True
 
     def _fused_differences(
@@ -162,7 +156,7 @@ class SessionPair:
     ) -> Iterator[Difference]:
         """Compare under the default options, if the original gives the same outputs there."""
         again = self._run(self.before, draw, self.timeout, fused=True)
-        if isinstance(again, Failure) or any(self._differences(draw, expected, again, own=True)):
+        if isinstance(again, NoReply) or any(self._differences(draw, expected, again, own=True)):
             return
         actual = self._run(self.after, draw, patience, fused=True)
         rounds = False
@@ -171,7 +165,7 @@ class SessionPair:
                 yield replace(difference, fused=True)
             else:
                 rounds = True
-        self.rounded += rounds
+        self._add(rounded=rounds)
 
     @cached_property
     def _fuses_alike(self) -> bool:
@@ -187,11 +181,11 @@ class SessionPair:
         self,
         draw: Draw,
         expected: Mapping[str, np.ndarray],
-        actual: Mapping[str, np.ndarray] | Failure,
+        actual: Mapping[str, np.ndarray] | NoReply,
         own: bool = False,
     ) -> Iterator[Difference]:
         """Compare outputs; if `own`, both are of the first model, and signs of zeros count."""
-        if isinstance(actual, Failure):
+        if isinstance(actual, NoReply):
             yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
             return
         for name in [*expected, *(name for name in actual if name not in expected)]:
@@ -211,27 +205,8 @@ class SessionPair:
         return not any(self._differences(draw, expected, again, own=True))
 
     def _reject(self, draw: Draw, reason: str) -> None:
-        if len(self.reasons) < _REASONS:
-            self.reasons.append(f"{draw}: {reason}")
-
-    def result(self, seed: int, seconds: float, assumed: tuple[str, ...] = ()) -> Verification:
-        """Return the results so far."""
-        return Verification(
-            draws=self.draws,
-            accepted=self.accepted,
-            crashed=self.crashed,
-            unstable=self.unstable,
-            rounded=self.rounded,
-            zero_signs=self.zero_signs,
-            differences=tuple(self.found),
-            sizes={symbol: tuple(sorted(sizes)) for symbol, sizes in self.sizes.items()},
-            rejections=tuple(self.reasons),
-            seed=seed,
-            seconds=seconds,
-            assumed=assumed,
-            tolerance=self.tolerance,
-            missing=self.before.missing,
-        )
+        if len(self.so_far.rejections) < _REASONS:
+            self._add(rejections=(f"{draw}: {reason}",))
 
 
 _UNKNOWN_OPERATOR = re.compile(r"(\S+?)\(-?\d+\) is not a registered function/op")

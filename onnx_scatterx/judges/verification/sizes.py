@@ -31,7 +31,7 @@ FREE = 1 << 30  # a limit that is never reached
 
 
 @dataclass(frozen=True)
-class Symbol:
+class SizeSymbol:
     """Something with a size: a named or nameless dim, a rank, or the limit of an integer input.
 
     A limit is the range of an integer input's elements, if no more is known.
@@ -58,7 +58,7 @@ class SizeSearch:
     `fits` says whether tensors of a combination are of a reasonable size.
     """
 
-    symbols: Sequence[Symbol]
+    symbols: Sequence[SizeSymbol]
     fits: Callable[[Combination], bool]
     rng: np.random.Generator
     accepted: list[Combination] = field(default_factory=list)

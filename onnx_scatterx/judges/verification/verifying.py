@@ -29,12 +29,12 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.proving import judged, needed, proven, refuted, unloaded
+from onnx_scatterx.judges.verification.proving import judged, needed, proven, unrun
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Assume, at_sizes, clauses, from_metadata
-from onnx_scatterx.runtime.array_files import Declared, validated_inputs
+from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.system.observer import Observer, Progress
@@ -131,7 +131,7 @@ def verify(
     require_same_names(face, other_face)
     different = differences(face, other_face)
     if different:
-        proof = refuted(different[0]) if prove else None
+        proof = unrun(different[0], refuted=True) if prove else None
         return Verification(0, 0, interface=different, proof=proof, seed=seed)
     try:
         fixed = narrowing(first, second)
@@ -158,27 +158,32 @@ def verify(
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)
-            nothing = comparison.result(seed, 0.0)
-            proof = refuted(failure) if prove else None
-            return replace(nothing, interface=(failure,), proof=proof, in_onnxruntime=why)
+            proof = unrun(failure, refuted=True) if prove else None
+            return replace(
+                comparison.so_far, seed=seed, interface=(failure,), proof=proof, in_onnxruntime=why
+            )
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
         if prove and failure is not None:
-            proof = unloaded(failure)
+            proof = unrun(failure, refuted=False)
         elif prove:
             tell = observer.counted("proving")
             proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
-    result = comparison.result(seed, time.monotonic() - start, kept)
     if proof is not None:
-        proof = judged(proof, result.differences)
-    why = told_of(second.metadata_props)
-    stated = tuple(str(clause) for clause in assumed if clause not in promised)
+        proof = judged(proof, comparison.so_far.differences)
     return replace(
-        result, proof=proof, stated=stated, fixed=dict(fixed.symbols), in_onnxruntime=why
+        comparison.so_far,
+        seed=seed,
+        seconds=time.monotonic() - start,
+        assumed=kept,
+        stated=tuple(str(clause) for clause in assumed if clause not in promised),
+        proof=proof,
+        fixed=dict(fixed.symbols),
+        in_onnxruntime=told_of(second.metadata_props),
     )
 
 
@@ -204,9 +209,11 @@ def _validated(feed: Feed, number: int, face: Interface) -> Feed:
         raise VerifyError(f"feed {number}: {error}") from error
 
 
-def _declared(source: Input) -> Declared:
+def _declared(source: Input) -> DeclaredInput:
     kind = "sequence, optional or map" if source.dtype is None else source.dtype.name.lower()
-    return Declared(source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ())
+    return DeclaredInput(
+        source.name, f"tensor({kind})" if source.dtype else kind, source.dims or ()
+    )
 
 
 def _existing(library: str | os.PathLike[str]) -> str:

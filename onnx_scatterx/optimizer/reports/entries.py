@@ -98,7 +98,7 @@ _TOUCHES = {
 
 
 @dataclass(frozen=True)
-class Detail:
+class EntryDetail:
     """The details that a page shows of a scatter or gather, in addition to its row.
 
     ``sections`` are the text of ``explain``: labels, each with its sentences. ``index_map`` has the
@@ -144,7 +144,7 @@ class Entry:
     facts: tuple[str, ...] = ()
     selects_floats: bool = False
     in_onnxruntime: tuple[str, ...] = ()
-    detail: Detail | None = field(default=None, compare=False, repr=False)
+    detail: EntryDetail | None = field(default=None, compare=False, repr=False)
     written: tuple[str, ...] = ()
     axes: tuple[int, ...] | None = None
 

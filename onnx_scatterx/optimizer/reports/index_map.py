@@ -98,10 +98,9 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
 def _axes(found: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
     """Return which axes of the data are shown downwards and across: the last that matter."""
     rank = len(found.data_shape)
-    partly = [a for a in range(rank) if _is_partly(found, a)]
-    whole = [a for a in range(rank) if a not in partly and found.data_shape[a] > 1]
-    partly.sort(key=lambda a: order[a])
-    whole.sort(key=lambda a: order[a])
+    axes = sorted(range(rank), key=lambda a: order[a])
+    partly = [a for a in axes if _is_partly(found, a)]
+    whole = [a for a in axes if a not in partly and found.data_shape[a] > 1]
     chosen = sorted([*whole, *partly][-2:], key=lambda a: order[a])
     if len(chosen) < 2:
         return None, chosen[0] if chosen else (rank - 1 if rank else None)
@@ -115,22 +114,18 @@ def _is_partly(found: ShownBoxes, axis: int) -> bool:
 
 def _elsewhere(found: ShownBoxes, order: Sequence[int], shown: set[int | None]) -> list[str]:
     """Describe the write along the axes that are not shown."""
-    rest = sorted(
-        (a for a in range(len(found.data_shape)) if a not in shown), key=lambda a: order[a]
-    )
     notes = []
-    for axis in rest:
+    for axis in sorted({*range(len(found.data_shape))} - shown, key=lambda a: order[a]):
         size = found.data_shape[axis]
         spans = dict.fromkeys(outer[axis] for _, outer in found.pairs)
         if size == 1 or not spans:
             continue
         if _is_partly(found, axis):
-            spans_text = ", ".join(_span_text(s) for s in list(spans)[:3]) + (
-                ", ..." if len(spans) > 3 else ""
-            )
-            notes.append(f"axis {order[axis]} of {size}, at {spans_text}, is not shown")
+            more = ", ..." if len(spans) > 3 else ""
+            where = f"at {', '.join(map(_span_text, list(spans)[:3]))}{more}"
         else:
-            notes.append(f"axis {order[axis]} of {size}, taken whole, is not shown")
+            where = "taken whole"
+        notes.append(f"axis {order[axis]} of {size}, {where}, is not shown")
     return notes
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from onnx_scatterx.text.visible import in_lines, middle, visible
 
@@ -19,20 +19,10 @@ if TYPE_CHECKING:
 _WIDTH = 120  # of a table that is text, without a terminal
 
 
-class Shown(Protocol):
-    """What a terminal lays out, and has a plain form for a pipe."""
-
-    def plain(self) -> str:
-        """Return it as lines, with tabs between cells."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw it within the width of a console."""
-
-
 class ShownInTables:
     """A base of results that are shown as tables and lines: on a terminal, in a pipe, as text."""
 
-    def shown(self) -> Table | Group:
+    def shown(self) -> TextTable | Group:
         """Return all that a user reads."""
         raise NotImplementedError
 
@@ -40,7 +30,7 @@ class ShownInTables:
         """Return it as lines, with tabs between the cells of its tables."""
         return self.shown().plain()
 
-    def __rich__(self) -> Table | Group:
+    def __rich__(self) -> TextTable | Group:
         return self.shown()
 
     def __str__(self) -> str:
@@ -48,16 +38,29 @@ class ShownInTables:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of texts. In ``names`` columns a long text loses its middle; others wrap.
+class TextTable:
+    r"""A table of texts. In ``names`` columns a long text loses its middle; others wrap.
 
     The columns in ``numbers`` are aligned to the right. ``styles`` are those of the last cell of
     each row, in the words of rich.
+
+    >>> found = TextTable("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
+    >>> print(text_of(found))
+    a [b]title[/b]
+    ┏━━━━━━━━┳━━━━┓
+    ┃ name   ┃ ms ┃
+    ┡━━━━━━━━╇━━━━┩
+    │ [red]x │  1 │
+    └────────┴────┘
+    >>> print(found.plain().replace("\t", "|"))
+    a [b]title[/b]
+    name|ms
+    [red]x|1
     """
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
     numbers: Sequence[str] = ()
     names: Sequence[str] = ()
     styles: Sequence[str] = ()
@@ -121,12 +124,12 @@ class Table:
 class Group:
     """Tables and lines below each other; the ``legend`` is for people only."""
 
-    parts: tuple[Table | str, ...]
-    legend: tuple[str, ...] = field(default=())
+    parts: Sequence[TextTable | str]
+    legend: Sequence[str] = ()
 
     def plain(self) -> str:
         """Return all of it as lines, without the legend."""
-        return "\n".join(p.plain() if isinstance(p, Table) else visible(p) for p in self.parts)
+        return "\n".join(p.plain() if isinstance(p, TextTable) else visible(p) for p in self.parts)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -142,47 +145,12 @@ class Group:
             yield Text(visible(line), style="dim")
 
 
-Rows: TypeAlias = Iterable[Iterable[str]]
-
-
-def table(
-    title: str,
-    columns: Iterable[str],
-    rows: Rows,
-    *,
-    numbers: Sequence[str] = (),
-    names: Sequence[str] = (),
-    styles: Sequence[str] = (),
-) -> Table:
-    r"""Return a table of texts.
-
-    >>> found = table("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
-    >>> print(text_of(found))
-    a [b]title[/b]
-    ┏━━━━━━━━┳━━━━┓
-    ┃ name   ┃ ms ┃
-    ┡━━━━━━━━╇━━━━┩
-    │ [red]x │  1 │
-    └────────┴────┘
-    >>> print(found.plain().replace("\t", "|"))
-    a [b]title[/b]
-    name|ms
-    [red]x|1
-    """
-    return Table(title, tuple(columns), tuple(map(tuple, rows)), numbers, names, styles)
-
-
-def group(*parts: Table | str, legend: Iterable[str] = ()) -> Group:
-    """Return tables and lines below each other."""
-    return Group(parts, tuple(legend))
-
-
-def text_of(renderable: Shown) -> str:
+def text_of(renderable: TextTable | Group) -> str:
     """Return tables and lines as plain text; tables are at most as wide as the terminal."""
     if isinstance(renderable, Group):
-        parts = (text_of(p) if isinstance(p, Table) else visible(p) for p in renderable.parts)
+        parts = (text_of(p) if isinstance(p, TextTable) else visible(p) for p in renderable.parts)
         return "\n".join((*parts, *map(visible, renderable.legend)))
-    if isinstance(renderable, Table) and renderable.title:
+    if isinstance(renderable, TextTable) and renderable.title:
         return f"{visible(renderable.title)}\n{text_of(replace(renderable, title=''))}"
     from rich.console import Console
 
@@ -191,7 +159,7 @@ def text_of(renderable: Shown) -> str:
     return in_lines(line.rstrip() for line in text.split("\n"))
 
 
-def laid_out(renderable: Shown, console: Console) -> str:
+def laid_out(renderable: object, console: Console) -> str:
     """Return the text that a console would print, with its colors."""
     with console.capture() as capture:
         console.print(renderable, crop=False)

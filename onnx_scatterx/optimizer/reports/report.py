@@ -164,17 +164,8 @@ class Report(ShownInTables):
             none = "no scatter and no gather" if self.with_gathers else "no scatter"
             native = self.ops_before["ScatterX"]
             return f"{none} in this model" + (f", {native} of ScatterX" if native else "")
-        done = "can be removed" if self.planned else "removed"
-        parts = []
-        if self.scatters:
-            parts.append(f"{self.removed} of {len(self.scatters)} scatters {done}")
-        if self.gathers:
-            parts.append(f"{self.gathers_removed} of {len(self.gathers)} gathers {done}")
-        parts.append(f"{self.nodes_before} -> {self.nodes_after} nodes")
-        if self.native:
-            became = "would become" if self.planned else "became"
-            parts.append(f"{self.native} {became} ScatterX")
-        return ", ".join(parts)
+        removed, became = tallies([self], self.planned)
+        return ", ".join([*removed, f"{self.nodes_before} -> {self.nodes_after} nodes", *became])
 
     def headline(self) -> str:
         """Return the summary and, if the model has ScatterX nodes, what they need."""
@@ -317,6 +308,18 @@ class Report(ShownInTables):
             *((head, *(f"  {line}" for line in told)) if told else ()),
             *((host, *(f"  {line}" for line in moved)) if moved else ()),
         ]
+
+
+def tallies(reports: Sequence[Report], planned: bool) -> tuple[list[str], list[str]]:
+    """Return how many scatters and gathers are removed, and how many became ScatterX."""
+    done, became = ("can be removed", "would become") if planned else ("removed", "became")
+    removed = []
+    if scatters := sum(len(r.scatters) for r in reports):
+        removed.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {done}")
+    if gathers := sum(len(r.gathers) for r in reports):
+        removed.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {done}")
+    native = sum(r.native for r in reports)
+    return removed, [f"{native} {became} ScatterX"] if native else []
 
 
 def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:

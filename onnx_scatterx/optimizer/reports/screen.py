@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from onnx_scatterx.optimizer.reports.advice import advice_lines
 from onnx_scatterx.optimizer.reports.entries import STYLES, Action, Entry, legend
-from onnx_scatterx.optimizer.reports.rendering import group, table
+from onnx_scatterx.optimizer.reports.rendering import Group, TextTable
 from onnx_scatterx.text.visible import middle
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.rendering import Group, Table
     from onnx_scatterx.optimizer.reports.report import Report
 
 _ADVICE = 2  # reasons that have a command
@@ -44,10 +43,10 @@ def screen(report: Report, *, whole: bool = False) -> Group:
         refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
     below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
     changes = [changed] if changed else []
-    return group(*told, shown, *left, *changes, *below, legend=legend(report.entries))
+    return Group([*told, shown, *left, *changes, *below], legend(report.entries))
 
 
-def _table(report: Report, whole: bool) -> tuple[Table, list[str]]:
+def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
     """Return a row for each group of entries, and a line about the entries that have none.
 
     If some are together in a row, it has their number instead of their operator.
@@ -68,7 +67,9 @@ def _table(report: Report, whole: bool) -> tuple[Table, list[str]]:
     columns = (node, "more" if is_grouped else operator, *others)
     left = sum(map(len, groups[len(rows) :]))
     return (
-        table(report.headline(), columns, rows, numbers=["more"], names=["node"], styles=styles),
+        TextTable(
+            report.headline(), columns, rows, numbers=["more"], names=["node"], styles=styles
+        ),
         [f"and {left} more: -v prints them"] if left else [],
     )
 

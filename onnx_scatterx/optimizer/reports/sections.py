@@ -12,7 +12,7 @@ from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.copies import Moved, copies_of, moved
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
-from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
+from onnx_scatterx.optimizer.reports.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, index_map
 from onnx_scatterx.optimizer.reports.sketch import Excerpts
 from onnx_scatterx.optimizer.reports.term_text import (
@@ -55,7 +55,8 @@ def parts(
             [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
         )
         equation = list(_equation(canonical, wording))  # it names the sizes in the facts
-        yield _touches(entry), list(_footprint(canonical, entry))
+        is_scatter = isinstance(entry, ScatterReport)
+        yield "writes" if is_scatter else "reads", list(_footprint(canonical, entry))
         if isinstance(entry, ScatterReport):
             yield "unique", list(_unique(entry))
         yield "known", list(_known(access, wording))
@@ -72,10 +73,6 @@ def parts(
 
 def _is_unique(entry: Entry) -> bool:
     return isinstance(entry, ScatterReport) and entry.unique == "proven"
-
-
-def _touches(entry: Entry) -> str:
-    return "writes" if isinstance(entry, ScatterReport) else "reads"
 
 
 def _in_words_of(access: Access, text: str) -> str:
@@ -170,11 +167,8 @@ def _unique(entry: ScatterReport) -> Iterator[str]:
     if entry.unique == "proven":
         yield "proven: no two updates go to one element"
     elif entry.duplicates is None:
-        yield {"collides": "no: ", "unknown": "unknown: "}[entry.unique] + (
-            "two updates go to one element, and both are taken"
-            if entry.unique == "collides"
-            else "two updates may go to one element, and both are taken"
-        )
+        how = "no: two updates" if entry.unique == "collides" else "unknown: two updates may"
+        yield f"{how} go to one element, and both are taken"
     if entry.duplicates is not None:
         word = {"proven": "made so: ", "collides": "no: ", "unknown": "unknown: "}[entry.unique]
         yield word + str(entry.duplicates)
@@ -211,7 +205,7 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
     found = []
     for record in records:
         shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
-        detail = Detail(*shown, excerpts.together(record.node), _moved(record))
+        detail = EntryDetail(*shown, excerpts.together(record.node), _moved(record))
         found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)
 

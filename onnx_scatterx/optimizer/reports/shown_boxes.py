@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -118,16 +119,11 @@ def _point_by_point(
 
 def _runs(cells: set[Numbers]) -> Iterator[Spans]:
     """Yield cells that lie beside each other along their last axis as one."""
-    last: list[int] | None = None
-    head: Numbers = ()
-    for cell in [*sorted(cells), None]:
-        if cell is not None and last is not None and cell[:-1] == head and cell[-1] == last[1]:
-            last[1] += 1
-            continue
-        if last is not None:
-            yield (*(range(i, i + 1) for i in head), range(*last))
-        if cell is not None:
-            head, last = cell[:-1], [cell[-1], cell[-1] + 1]
+    numbered = enumerate(sorted(cells))
+    for _, run in groupby(numbered, lambda pair: (pair[1][:-1], pair[1][-1] - pair[0])):
+        (_, first), *rest = run
+        heads = (range(i, i + 1) for i in first[:-1])
+        yield (*heads, range(first[-1], first[-1] + len(rest) + 1))
 
 
 def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:

@@ -170,16 +170,21 @@ def _some(names: list[str]) -> list[str]:
 _BEHIND = 12  # nodes that compute the indices of a kept node
 
 
+class _Region(NamedTuple):
+    """Nodes that are gone and hang together, before and after, and how many are scatters."""
+
+    before: Excerpt
+    after: Excerpt
+    scatters: int
+
+
 class Excerpts:
     """The pieces of one model that was rewritten; ``wiring`` is how it was before."""
 
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
         self._order = {node: i for i, node in enumerate(wiring.nodes)}
-        self._regions: dict[ir.Node, tuple[ir.Node, ...]] = {}
-        # By the first node of a region: a region of many nodes has many that ask.
-        self._scatters: dict[ir.Node, int] = {}
-        self._drawn: dict[ir.Node, tuple[Excerpt, Excerpt]] = {}
+        self._regions: dict[ir.Node, _Region] = {}
         self._read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
@@ -189,28 +194,18 @@ class Excerpts:
         if node.graph is not None:
             region = self._behind(node)
             return self._before(region, self._wiring.nodes[node].makes), None
-        region = self._region(node)
-        if region[0] not in self._drawn:
-            ends = self._ends(region)
-            after = self._after([now for _, now in ends])
-            self._drawn[region[0]] = (
-                self._before(region, dict.fromkeys(old for old, _ in ends)),
-                Sketch(self._wiring).excerpt(after, list(dict.fromkeys(ends))),
-            )
-        return self._drawn[region[0]]
+        gone = self._region(node)
+        return gone.before, gone.after
 
     def together(self, node: ir.Node) -> int:
         """Return how many other scatters went with this one."""
         if node.graph is not None or node not in self._wiring.nodes:
             return 0
-        region = self._region(node)
-        if region[0] not in self._scatters:
-            self._scatters[region[0]] = sum(map(is_scatter, region))
-        return self._scatters[region[0]] - is_scatter(node)
+        return self._region(node).scatters - is_scatter(node)
 
-    def _region(self, node: ir.Node) -> tuple[ir.Node, ...]:
+    def _region(self, node: ir.Node) -> _Region:
         """Return the nodes that are gone and hang together with this one, in the graph's order."""
-        if node not in self._regions:
+        if node not in self._regions:  # a region of many nodes has many that ask
             found, waiting = {node}, [node]
             while waiting:
                 wired = self._wiring.nodes[waiting.pop()]
@@ -220,9 +215,13 @@ class Excerpts:
                     if n is not None and n.graph is None and n not in found:
                         found.add(n)
                         waiting.append(n)
-            region = tuple(sorted(found, key=self._order.__getitem__))
-            self._regions.update(dict.fromkeys(region, region))
-        return self._regions.get(node, (node,))
+            nodes = sorted(found, key=self._order.__getitem__)
+            ends = list(dict.fromkeys(self._ends(nodes)))
+            before = self._before(nodes, dict.fromkeys(old for old, _ in ends))
+            after = Sketch(self._wiring).excerpt(self._after([now for _, now in ends]), ends)
+            region = _Region(before, after, sum(map(is_scatter, nodes)))
+            self._regions.update(dict.fromkeys(nodes, region))
+        return self._regions[node]
 
     def _behind(self, node: ir.Node) -> tuple[ir.Node, ...]:
         """Return a kept node and the nearest of the nodes that compute its indices."""

@@ -29,7 +29,7 @@ from onnx_scatterx.optimizer.analysis.transfers import transferred
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
-from onnx_scatterx.system.child import Closing, Failure
+from onnx_scatterx.system.child import Closing, NoReply
 from onnx_scatterx.system.scratch import scratch
 
 GENERATORS = frozenset({"ConstantOfShape", "Range"})
@@ -111,13 +111,13 @@ class NodeRunner(Closing):
         model = ModelFile(self._place).to_request()
         request = {"do": "open", **model, "library": None, "threads": 1, "optimize": False}
         answer = self._process.ask(request, timeout=_SECONDS)
-        if not isinstance(answer, Failure):
+        if not isinstance(answer, NoReply):
             self._opened += 1
             given = ((n, array) for n, array in inputs.items() if n not in stored)
             tensors = [to_raw(name, array) for name, array in given]
             request = {"do": "run", "session": self._opened - 1}
             answer = self._process.ask(request, tensors, timeout=_SECONDS)
-        if isinstance(answer, Failure):
+        if isinstance(answer, NoReply):
             if answer.kind != "error":
                 self._process = None  # it ended; the next node gets a new one
             return None

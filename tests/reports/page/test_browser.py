@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.batch.summary import Outcome, Summary
+from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from tests.helpers.many_scatters import many_scatters
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
@@ -92,11 +92,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     reports["long"] = onnx_scatterx.optimize(long, target="standard").report
     texts = {name: report.to_html() for name, report in reports.items()}
     outcomes = [
-        Outcome(Path(f"m{name}.onnx"), Path("out"), report, True, None, 1.0, compared=3)
+        ModelOutcome(Path(f"m{name}.onnx"), Path("out"), report, True, None, 1.0, compared=3)
         for name, report in reports.items()
         if name in ("1", "30", "kept")
     ]
-    failed = Outcome(Path("broken.onnx"), Path("out"), None, None, "it is no model", 0.1)
+    failed = ModelOutcome(Path("broken.onnx"), Path("out"), None, None, "it is no model", 0.1)
     texts["directory"] = Summary((*outcomes, failed), 4.0).to_html()
     found = {name: folder / f"{name}.html" for name in texts}
     for name, path in found.items():

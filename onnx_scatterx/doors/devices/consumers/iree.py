@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, input_names, reason_in
 
 
 class IREE(Adapter):
@@ -48,9 +48,7 @@ class IREE(Adapter):
         module = runtime.load_vm_module(
             runtime.VmModule.copy_buffer(config.vm_instance, binary), config
         )
-        graph = onnx.load(str(model), load_external_data=False).graph
-        constants = {tensor.name for tensor in graph.initializer}
-        names = [value.name for value in graph.input if value.name not in constants]
+        names = input_names(onnx.load(str(model), load_external_data=False).graph)
         exported = [name for name in module.vm_module.function_names if name[:2] != "__"]
         function = next(name for name in exported if not name.endswith("$async"))
         outputs = module[function](*(feeds[name] for name in names))
@@ -65,9 +63,7 @@ def _reason(output: str) -> str:
     >>> _reason("Traceback\nwork/model.mlir:7:10: error: failed to legalize")
     'model.mlir:7:10: error: failed to legalize'
     """
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    wrong = [line for line in lines if "error:" in line or "Error:" in line]
-    return re.sub(r"^\S*[/\\](?=model\.mlir:)", "", (wrong or lines or ["no reason given"])[0])
+    return re.sub(r"^\S*[/\\](?=model\.mlir:)", "", reason_in(output, "error:", "Error:"))
 
 
 adapter = IREE()

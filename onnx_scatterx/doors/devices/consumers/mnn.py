@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured, reason_in
+
+_SIGNS = ("Not Support", "not support", "rror", "Can't", "can't", "Don't", "nvalid", "ailed")
 
 
 class Mnn(Adapter):
@@ -37,20 +39,12 @@ class Mnn(Adapter):
         import MNN
 
         target = directory / "model.mnn"
-        arguments = [
-            "mnnconvert",
-            "-f",
-            "ONNX",
-            "--modelFile",
-            str(model),
-            "--MNNModel",
-            str(target),
-        ]
+        files = ["--modelFile", str(model), "--MNNModel", str(target)]
         with captured() as printed:
-            _tools.mnnconvert([*arguments, "--bizCode", "check"])
+            _tools.mnnconvert(["mnnconvert", "-f", "ONNX", *files, "--bizCode", "check"])
             text = printed()
         if not target.exists() or "Converted Success" not in text:
-            return Answer("refused", message=_reason(text))
+            return Answer("refused", message=reason_in(text, *_SIGNS))
         inputs, outputs = _ends(text)
         with captured() as printed:
             net = MNN.nn.load_module_from_file(
@@ -61,7 +55,7 @@ class Mnn(Adapter):
             arrays = [np.array(output.read()) for output in found]
             text = printed()
         if any(not output.dtype for output in found) or len(arrays) != len(outputs):
-            return Answer("refused", message=_reason(text))
+            return Answer("refused", message=reason_in(text, *_SIGNS))
         return Answer("taken", dict(zip(outputs, arrays, strict=True)))
 
 
@@ -86,14 +80,6 @@ def _variable(expr: Any, array: np.ndarray) -> Any:
     name = {"float32": "float", "int32": "int", "uint8": "uint8", "int8": "int8"}[array.dtype.name]
     kinds = getattr(expr, name)
     return expr.const(array, array.shape, expr.NCHW, kinds)
-
-
-def _reason(text: str) -> str:
-    """Return the line with the error, or the last one."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    signs = ("Not Support", "not support", "rror", "Can't", "can't", "Don't", "nvalid", "ailed")
-    wrong = [line for line in lines if any(sign in line for sign in signs)]
-    return (wrong or lines[-1:] or ["no reason given"])[0]
 
 
 adapter = Mnn()

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, captured, reason_in, run_program
 
 _INTEGERS = frozenset({"i8", "u8", "i16", "i32", "i64", "bool"})  # as pnnx writes element types
 
@@ -48,14 +46,10 @@ class Ncnn(Adapter):
             for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_storage"):
                 setattr(net.opt, f"use_{option}", False)
             net.opt.use_vulkan_compute = False
-            if net.load_param(str(directory / "ncnn.param")) != 0:
-                return Answer(
-                    "refused", message=_last_line(printed()) or "it cannot load the layers"
-                )
-            if net.load_model(str(directory / "ncnn.bin")) != 0:
-                return Answer(
-                    "refused", message=_last_line(printed()) or "it cannot load the weights"
-                )
+            for load, file in (net.load_param, "ncnn.param"), (net.load_model, "ncnn.bin"):
+                if load(str(directory / file)) != 0:
+                    why = reason_in(printed(), otherwise=f"it cannot load {file}")
+                    return Answer("refused", message=why)
             outputs: list[np.ndarray] = []
             with net.create_extractor() as extractor:
                 given = {f"in{n}": _array(array) for n, array in enumerate(feeds.values())}
@@ -63,11 +57,12 @@ class Ncnn(Adapter):
                     axis = _batch_axis(code, rf"\b{blob}\.numpy\(\), batch_index=(\d+)")
                     mat = ncnn.Mat(given[blob], batch_index=axis).clone()
                     if extractor.input(blob, mat) != 0:
-                        return Answer("refused", message=_last_line(printed()))
+                        return Answer("refused", message=reason_in(printed()))
                 for number, kind in enumerate(types):
                     status, mat = extractor.extract(f"out{number}")
                     if status != 0:
-                        return Answer("refused", message=_last_line(printed()) or "it does not run")
+                        why = reason_in(printed(), otherwise="it does not run")
+                        return Answer("refused", message=why)
                     axis = _batch_axis(code, rf"\bout{number}\.numpy\(batch_index=(\d+)")
                     outputs.append(np.array(_numbers(mat, kind, axis)))
         return Answer("taken", outputs)
@@ -94,20 +89,10 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
             files.append(directory / f"in{number}.npy")
             np.save(files[-1], array)
         arguments.append("input=" + ",".join(map(str, files)))
-    for written in ("pnnx.param", "pnnx.bin", "ncnn.param", "ncnn.bin"):
-        arguments.append(f"{written.replace('.', '')}={directory / written}")
-    for written in ("pnnx.py", "ncnn.py", "pnnx.onnx"):
-        arguments.append(f"{written.replace('.', '')}={directory / written}")
-    done = subprocess.run(
-        [str(converter()), str(place / "to_convert.onnx"), *arguments],
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    sys.stderr.write(done.stdout)
+    names = "pnnx.param pnnx.bin ncnn.param ncnn.bin pnnx.py ncnn.py pnnx.onnx"
+    arguments += [f"{name.replace('.', '')}={directory / name}" for name in names.split()]
+    command = [str(converter()), str(place / "to_convert.onnx"), *arguments]
+    done = run_program(command, directory)
     # The plainest sign: a layer that pnnx could not translate is written, but ncnn lacks it.
     lost = re.findall(r"^ignore (\S+) (\S+)", done.stdout, re.MULTILINE)
     if lost:
@@ -115,8 +100,7 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
         return Answer("refused", message=f"pnnx does not translate {operators}", node=lost[0][1])
     if done.returncode != 0 or not (directory / "ncnn.param").exists():
         how = f"pnnx ended with exit status {done.returncode}"
-        last = _last_line(done.stdout)
-        return Answer("refused", message=f"{how}: {last}" if last else how)
+        return Answer("refused", message=f"{how}: {reason_in(done.stdout)}")
     return None
 
 
@@ -158,11 +142,6 @@ def _numbers(mat: Any, kind: str, axis: int) -> np.ndarray:
     if kind in _INTEGERS and array.dtype == np.float32:
         return array.view(np.int32)
     return array
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
 
 
 adapter = Ncnn()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, reason_in, run_program
 
 _RUN = """
 const fs = require("fs"), ort = require("onnxruntime-web");
@@ -80,9 +80,7 @@ class OrtWeb(Adapter):
             (directory / f"in{number}").write_bytes(array.tobytes())
         done = _node(_RUN)
         if done.returncode:
-            sys.stderr.write(done.stderr)
-            lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-            return Answer("refused", message=lines[-1])
+            return Answer("refused", message=reason_in(done.stderr))
         found = json.loads((directory / "outputs.json").read_text(encoding="utf-8"))
         return Answer(
             "taken",
@@ -94,13 +92,7 @@ class OrtWeb(Adapter):
 
 
 def _node(program: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["node", "-e", program],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
+    return run_program(["node", "-e", program], stderr=subprocess.PIPE)
 
 
 adapter = OrtWeb()

@@ -8,14 +8,13 @@ in front of it, and the installation is not changed.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, reason_in, run_program
 
 # The package changes the path of libraries when it is imported: the old path is restored.
 _START = """
@@ -27,6 +26,7 @@ del sys.argv[0]
 sys.path.insert(0, os.path.dirname(sys.argv[0]))
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
+_SIGNS = ("rror:", "Exception:", "ssertion", "not support", "UNREACHABLE", "LLVM ERROR")
 
 
 class Sophgo(Adapter):
@@ -72,19 +72,12 @@ class Sophgo(Adapter):
 def _run(step: tuple[str, ...], directory: Path, environment: Mapping[str, str]) -> str | None:
     """Run one of the programs; return the error if it fails."""
     program = _package() / "python" / "tools" / step[0]
-    done = subprocess.run(
-        [sys.executable, "-c", _START, str(program), *step[1:]],
-        cwd=directory,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    written = directory / step[-1]
-    sys.stderr.write(done.stdout)
-    return _reason(done.stdout) if done.returncode or not written.exists() else None
+    command = [sys.executable, "-c", _START, str(program), *step[1:]]
+    done = run_program(command, directory, env=environment)
+    if not done.returncode and (directory / step[-1]).exists():
+        return None
+    printed = [line for line in done.stdout.splitlines() if "[!Error]" not in line]
+    return reason_in("\n".join(printed), *_SIGNS)
 
 
 def _package() -> Path:
@@ -137,14 +130,6 @@ def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndar
             found[name] = arrays.pop(min(near, key=len))
     lost = [name for name in names if name not in found]
     return {**found, **dict(zip(lost, arrays.values(), strict=False))}
-
-
-def _reason(text: str) -> str:
-    """Return the line with the error, or the last one."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    signs = ("rror:", "Exception:", "ssertion", "not support", "UNREACHABLE", "LLVM ERROR")
-    wrong = [s for s in lines if any(sign in s for sign in signs) and "[!Error]" not in s]
-    return (wrong or lines[-1:] or ["no reason given"])[0 if wrong else -1]
 
 
 adapter = Sophgo()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer
+from onnx_scatterx.doors.devices.adapter import Adapter, Answer, input_names
 
 
 class TVM(Adapter):
@@ -31,8 +31,7 @@ class TVM(Adapter):
         from tvm.relax.frontend.onnx import from_onnx
 
         loaded = onnx.load(str(model))
-        constants = {tensor.name for tensor in loaded.graph.initializer}
-        names = [value.name for value in loaded.graph.input if value.name not in constants]
+        names = input_names(loaded.graph)
         shapes = {name: list(feeds[name].shape) for name in names}
         types = {name: str(feeds[name].dtype) for name in names}
         module = relax.transform.DecomposeOpsForInference()(from_onnx(loaded, shapes, types))

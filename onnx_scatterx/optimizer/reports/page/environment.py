@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+import onnx_scatterx
 from onnx_scatterx.optimizer.reports.report import NEEDS
 from onnx_scatterx.text.visible import visible
 
@@ -45,7 +46,7 @@ def _environment() -> Environment:
         environment.globals[name] = Markup(text)  # our own files
         environment.globals[f"{name}_hash"] = base64.b64encode(digest).decode()
     environment.filters["visible"] = visible
-    environment.globals["version"] = _version()
+    environment.globals["version"] = getattr(onnx_scatterx, "__version__", "that is not installed")
     environment.globals["NEEDS"] = NEEDS
     return environment
 
@@ -53,14 +54,6 @@ def _environment() -> Environment:
 def _seen(value: object) -> object:
     """Return a value in visible characters; the text of a template is visible already."""
     return value if hasattr(value, "__html__") else visible(value)
-
-
-def _version() -> str:
-    """Return the version of the package that is installed."""
-    try:
-        return metadata.version("onnx-scatterx")
-    except metadata.PackageNotFoundError:
-        return "that is not installed"
 
 
 MOST_BYTES = 2_000_000  # of all drawings of a page

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import combinations, pairwise
 
 _GAP, _ROW_GAP = 14, 26
@@ -19,7 +20,7 @@ Arrows = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Layout:
+class BoxLayout:
     """The centre of each box, the points that each arrow passes, and the size of all."""
 
     centres: tuple[tuple[int, int], ...]
@@ -28,7 +29,7 @@ class Layout:
     height: int
 
 
-def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> Layout:
+def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> BoxLayout:
     """Lay out boxes of some widths and heights; the arrows, from box to box, have no cycle.
 
     >>> found = layout([(40, 20), (40, 20), (40, 20)], [(0, 2), (1, 2)])
@@ -36,7 +37,7 @@ def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> Layout:
     (((20, 10), (74, 10), (47, 56)), 94, 66)
     """
     if not sizes:
-        return Layout((), (), 0, 0)
+        return BoxLayout((), (), 0, 0)
     rows = _rows(len(sizes), arrows)
     chains = _chains(rows, arrows, len(sizes))
     steps = [pair for chain in chains for pair in pairwise(chain)]
@@ -55,23 +56,20 @@ def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> Layout:
         inner = [(round(xs[i]), y) for i in chain[1:-1] for y in tops[rows[i]]]
         paths.append((start, *inner, end))
     width = max(x + widths.get(i, 0) / 2 for i, x in xs.items())
-    return Layout(centres, tuple(paths), round(width), bottom)
+    return BoxLayout(centres, tuple(paths), round(width), bottom)
 
 
 def _rows(count: int, arrows: Arrows) -> dict[int, int]:
     """Return the row of each box: below its predecessors, and near to its successors."""
+    above: dict[int, list[int]] = {box: [] for box in range(count)}
+    for start, end in arrows:
+        above[end].append(start)
     rows = dict.fromkeys(range(count), 0)
-    for _ in range(count):
-        changed = False
-        for start, end in arrows:
-            if rows[end] <= rows[start]:
-                rows[end], changed = rows[start] + 1, True
-        if not changed:
-            break
-    has_source = {end for _, end in arrows}
+    for box in TopologicalSorter(above).static_order():
+        rows[box] = max((rows[start] + 1 for start in above[box]), default=0)
     for box in range(count):
         below = [rows[end] for start, end in arrows if start == box]
-        if box not in has_source and below:
+        if below and not above[box]:
             rows[box] = min(below) - 1
     return rows
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
-from onnx_scatterx.optimizer.reports.entries import Action, Detail, Entry, ScatterReport
+from onnx_scatterx.optimizer.reports.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.optimizer.reports.page.environment import Figure, Figures
 from onnx_scatterx.optimizer.reports.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.optimizer.reports.report import Report
@@ -126,7 +126,7 @@ class Card:
     def sections(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The facts and proofs that are not in other places of the card, with their labels."""
         above = {"answer", "unique"} if self.duplicates else {"answer"}
-        for label, sentences in (self.entry.detail or Detail()).sections:
+        for label, sentences in (self.entry.detail or EntryDetail()).sections:
             if label not in above and sentences != (self.entry.footprint,):
                 yield label, sentences
         if self.entry.facts:
@@ -166,17 +166,13 @@ class ModelPart:
         entry = self.report.entries[place]
         shown = [
             ([self.figures.svg(figure) for figure in figures], caption)
-            for figures, caption in _drawings(entry.detail or Detail(), self.report.planned)
+            for figures, caption in _drawings(entry.detail or EntryDetail(), self.report.planned)
         ]
         drawings = tuple(([s for s in svgs if s], text) for svgs, text in shown if all(svgs))
         about = (a for a in self.report.advice if not a.is_violation)
         advice = tuple(a for a in about if entry.node in a.nodes)
         name = f"{self.prefix}s{place}"
         return Card(name, entry, drawings, len(drawings) < len(shown), advice)
-
-    def of_kind(self, kind: str) -> list[Card]:
-        """Return the cards of one kind."""
-        return [card for card in self.cards if card.kind == kind]
 
     def by_reason(self, cards: Iterable[Card]) -> dict[str, list[Card]]:
         """Return cards by the reason why their nodes are kept."""
@@ -188,11 +184,6 @@ class ModelPart:
     def colliding(self) -> dict[str, list[Card]]:
         """The cards with updates that collide, by which updates win."""
         return _grouped((c for c in self.cards if c.duplicates), lambda c: c.duplicates)
-
-    @property
-    def selecting(self) -> list[Card]:
-        """The cards of nodes that became a Where of floats."""
-        return [card for card in self.cards if card.entry.selects_floats]
 
     @property
     def operator_rows(self) -> list[tuple[str, int, int]]:
@@ -214,7 +205,7 @@ def _grouped(cards: Iterable[Card], key: Callable[[Card], str]) -> dict[str, lis
     return groups
 
 
-def _drawings(detail: Detail, planned: bool) -> Iterator[tuple[Sequence[Figure], str]]:
+def _drawings(detail: EntryDetail, planned: bool) -> Iterator[tuple[Sequence[Figure], str]]:
     """Yield the drawings of a node with their captions."""
     if detail.index_map is not None:
         touched = "read" if detail.index_map.is_read else "written"

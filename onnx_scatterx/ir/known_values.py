@@ -1,0 +1,94 @@
+"""What is known of the values of a model, so that a node can be written otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes.common import ShapeInferencePass
+
+from onnx_scatterx.ir.cleanup import cloned
+from onnx_scatterx.ir.collection import quiet
+from onnx_scatterx.ir.constants import constant, overridable
+
+Input: TypeAlias = "ir.Value | np.ndarray | None"
+"""What a node reads: a value, a constant, or nothing."""
+
+
+class KnownValues:
+    """What is known of values: types as declared; shapes as ONNX infers them from the inputs.
+
+    Declared shapes of other values are not believed: a runtime does not check them. ONNX answers at
+    the first question, and by names. So it is not asked about a name that several graphs define,
+    nor about the values of functions, which have names of their own.
+    """
+
+    def __init__(self, model: ir.Model) -> None:
+        self._model = model
+        self._overridable = overridable(model)
+        values = _values(model)
+        self._defined = Counter(v.name for v in values)
+        self._asked = set(values)
+
+    def types(self, value: ir.Value) -> Collection[str]:
+        """Return the types that a value may have, in the notation of schemas."""
+        found = value if _is_typed(value) else self._of(value)
+        return {_text(ir.serde.serialize_type(found.type))} if found and found.type else set()
+
+    def shape(self, value: Input) -> Sequence[int | None] | None:
+        """Return the dims of a tensor, None for those that are not known, or None."""
+        found = self._of(value) if isinstance(value, ir.Value) else value
+        if found is None or found.shape is None:
+            return None
+        return [dim if isinstance(dim, int) else None for dim in found.shape]
+
+    def array(self, value: Input) -> np.ndarray | None:
+        """Return the constant that an input is in every run, or None."""
+        if isinstance(value, np.ndarray):
+            return value
+        found = constant(value, self._overridable)
+        return None if found is None else found.numpy()
+
+    def _of(self, value: ir.Value) -> ir.Value | None:
+        if value not in self._asked or self._defined[value.name] > 1:
+            return None
+        return self._inferred.get(value.name)
+
+    @cached_property
+    def _inferred(self) -> dict[str | None, ir.Value]:
+        """What ONNX infers of the values, by their names."""
+        copy = cloned(self._model)
+        for value in _values(copy):
+            if value.producer() is not None:
+                value.shape = None
+        with quiet("onnx_ir.passes.common.shape_inference"):
+            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(copy)
+        return {value.name: value for value in _values(copy)}
+
+
+def _values(model: ir.Model) -> list[ir.Value]:
+    """Return the values of a model and of its subgraphs, not those of functions."""
+    graphs = [model.graph, *model.graph.subgraphs()]
+    values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
+    return values + [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
+
+
+def _is_typed(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.TensorType) and value.dtype != ir.DataType.UNDEFINED
+
+
+def _text(kind: onnx.TypeProto) -> str:
+    """Return a type in the notation of schemas; for unknown types, one that they do not take."""
+    which = kind.WhichOneof("value")
+    if which == "sequence_type":
+        return f"seq({_text(kind.sequence_type.elem_type)})"
+    if which == "optional_type":
+        return f"optional({_text(kind.optional_type.elem_type)})"
+    if which != "tensor_type":
+        return f"{which}"
+    return f"tensor({onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()})"
