@@ -14,7 +14,7 @@ test *ARGS:
 quick *ARGS:
     pytest -m "not slow" {{ARGS}}
 
-# The random tests, with five times the examples, and others: those of a seed.
+# The random tests, with ten times the examples, and others: those of a seed.
 explore SEED *ARGS:
     SCATTERX_PROVE_SEED={{SEED}} SCATTERX_PROVE_SHARE=0.2 EXAMPLES=200 \
     pytest --hypothesis-profile=other --hypothesis-seed={{SEED}} {{ARGS}}

@@ -3,10 +3,10 @@
 pytest                              all but the tests marked `full`, with a worker for each core
 pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with three times the examples and the tests marked `full`
-pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes, as CI
-pytest --hypothesis-profile=deep    with five times the examples
-just explore 7                      with five times the examples, and others: those of seed 7
+pytest --hypothesis-profile=full    with six times the examples and the tests marked `full`, as CI
+pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes
+pytest --hypothesis-profile=deep    with ten times the examples
+just explore 7                      with ten times the examples, and others: those of seed 7
 
 Every run draws the same examples, so a test that fails does so everywhere.
 """
@@ -17,6 +17,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -25,8 +26,8 @@ from onnx_scatterx.system import child
 from tests.helpers import forked_worker
 from tests.helpers.examples import examples, is_full, scaled
 
-# Folders and files of tests of processes.
-_REAL_STARTS = {"batch", "runtime", "test_no_process.py", "test_stopping.py"}
+# Folders and files of tests of processes; single tests are marked `started`.
+_REAL_STARTS = {"runtime", "test_no_process.py", "test_stopping.py"}
 
 settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
@@ -102,6 +103,16 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in docstrings of helpers alone: tests have none."""
+    found = yield
+    is_test = file_path.name.startswith("test_")
+    return [f for f in found if not (is_test and type(f).__name__ == "DoctestModule")]
+
+
 def _follows_the_profile(item: pytest.Item) -> bool:
     if not isinstance(item, pytest.Function):
         return False
@@ -113,7 +124,7 @@ def _follows_the_profile(item: pytest.Item) -> bool:
 def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers be copies of this process, but for the tests of processes."""
     names = {request.path.parent.name, request.path.name}
-    if not hasattr(os, "fork"):
+    if not hasattr(os, "fork") or request.node.get_closest_marker("started"):
         return
     if not names & _REAL_STARTS:
         monkeypatch.setattr(child, "started", forked_worker.started)

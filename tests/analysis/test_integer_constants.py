@@ -245,6 +245,7 @@ def in_onnx_runtime(op: str, case: Case, optimize: bool) -> list[np.ndarray] | N
     model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
     options = ort.SessionOptions()
     options.log_severity_level = 4
+    options.intra_op_num_threads = 1
     levels = ort.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
     try:

@@ -60,6 +60,7 @@ def check(summary: Any, out: Path) -> None:
     assert summary.summary().startswith("2 of 6 models written, 2 of 2 scatters removed, 4 failed")
 
 
+@pytest.mark.started
 def test_processes(zoo: Path, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     out = tmp_path / "out"
@@ -70,6 +71,7 @@ def test_processes(zoo: Path, tmp_path: Path) -> None:
     assert told == [("optimizing", i + 1, 6) for i in range(6)]
 
 
+@pytest.mark.started
 def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
     paths = [p for p in zoo.rglob("*") if p.suffix.startswith(".onnx")]
     out = tmp_path / "out"
@@ -84,6 +86,7 @@ def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
     assert content["models"][0]["source"] == str(paths[0])
 
 
+@pytest.mark.started
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")
 def test_the_handler_of_ctrl_c_is_restored(zoo: Path, tmp_path: Path) -> None:
     def mask() -> set[signal.Signals]:
@@ -103,6 +106,7 @@ def test_the_handler_of_ctrl_c_is_restored(zoo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.started
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_cluster(zoo: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
@@ -134,6 +138,7 @@ class _Kills(dict[str, int]):
         return os._exit, (9,)
 
 
+@pytest.mark.started
 def test_a_worker_that_dies_is_reported(zoo: Path, tmp_path: Path) -> None:
     kills: Any = _Kills()
     summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, size_hint=kills)

@@ -1,16 +1,18 @@
 """Long work shows itself on a terminal, and nowhere else."""
 
+import contextlib
 import io
 import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from onnx_scatterx.doors.cli import progress as shown
+from onnx_scatterx.doors.cli import supervised
 from onnx_scatterx.doors.cli.progress import Batch, stages
 from tests.cli.test_cli import KV
 
@@ -111,23 +113,29 @@ def test_a_real_terminal_and_quiet(tmp_path: Path) -> None:
     import pty
 
     for quiet in ([], ["--quiet"]):
-        leader, follower = pty.openpty()
-        command = [sys.executable, "-m", "onnx_scatterx", "optimize", KV, "-o", "out.onnx"]
-        with subprocess.Popen(
-            [*command, "--verify", *quiet], cwd=tmp_path, stdout=follower, stderr=follower
-        ) as process:
-            os.close(follower)
-            seen = b""
-            while True:
-                try:
-                    part = os.read(leader, 1 << 16)
-                except OSError:  # as Linux reports that the writer closed it
-                    break
-                if not part:
-                    break
+        process, leader = pty.fork()
+        if process == 0:
+            _on_the_terminal(["optimize", KV, "-o", "out.onnx", "--verify", *quiet], tmp_path)
+        seen = b""
+        with contextlib.suppress(OSError):  # as Linux reports that the writer closed it
+            while part := os.read(leader, 1 << 16):
                 seen += part
         os.close(leader)
-        assert process.returncode == 0, seen
+        assert os.waitpid(process, 0)[1] == 0, seen
         text = seen.decode()
         assert (text == "") == bool(quiet)
         assert quiet or "the same, bit for bit" in ESCAPES.sub("", text)
+
+
+def _on_the_terminal(arguments: list[str], directory: Path) -> NoReturn:
+    """Run a command in a copy of this process, whose streams are a terminal."""
+    status = 70
+    try:
+        os.chdir(directory)
+        sys.stdin = os.fdopen(0, closefd=False)  # workers that are forked replace it
+        sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
+        status = supervised.run(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)

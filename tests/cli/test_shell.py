@@ -2,19 +2,19 @@
 
 import io
 import json
-import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from tests.cli.test_cli import KV, MODELS, NEG, error_of, saved
+from tests.cli.test_cli import KV, MODELS, NEG, error_of, saved, started
 from tests.helpers.support import scatters
 
 BOX = str(MODELS / "box_update_dynamo.onnx")
@@ -176,20 +176,10 @@ def test_stdin_must_be_a_model(
 
 @pytest.fixture
 def piped(tmp_path: Path) -> Piped:
-    """Return what runs a command in a copy of this process, or in one of its own without `fork`."""
+    """Return what runs a command in a directory of its own."""
     directory = tmp_path / "piped"
     directory.mkdir()
-
-    def ran(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-        if not hasattr(os, "fork"):
-            command = [sys.executable, "-m", "onnx_scatterx", *arguments]
-            return subprocess.run(command, capture_output=True, check=False)
-        from tests.fuzz_files.isolation import run
-
-        ended = run(arguments, directory, {}, 60)
-        return subprocess.CompletedProcess(arguments, ended.status, ended.sent, ended.err.encode())
-
-    return ran
+    return partial(started, directory)
 
 
 def test_stdout_is_the_model_alone(piped: Piped) -> None:

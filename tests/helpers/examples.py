@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import settings
 
-for name, count in {"daily": 20, "full": 60, "deep": 100, "other": 100}.items():
+for name, count in {"daily": 10, "full": 60, "deep": 100, "other": 100}.items():
     settings.register_profile(
         name, max_examples=count, deadline=None, derandomize=name != "other", database=None
     )

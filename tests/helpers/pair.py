@@ -281,6 +281,7 @@ def fused_nodes(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as directory:
         options = ort.SessionOptions()
         options.log_severity_level = 4
+        options.intra_op_num_threads = 1
         options.optimized_model_filepath = str(Path(directory) / "fused.onnx")
         ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         fused = onnx.load(options.optimized_model_filepath)

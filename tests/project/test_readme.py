@@ -114,7 +114,8 @@ def test_ci_runs_both_first() -> None:
     assert len([line for line in LINES if line.startswith("pip install ")]) == 2
     script = (ROOT / ".ci" / "run").read_text()
     commands = [line for line in script.splitlines() if not line.startswith(("#", "set ", "cd "))]
-    assert commands[0] == ".ci/readme"
+    first = next(line for line in commands if re.match(r"\.ci/|pip |pytest|python3? -m pip", line))
+    assert first == ".ci/readme"
 
 
 def test_the_picture() -> None:

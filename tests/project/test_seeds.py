@@ -15,6 +15,7 @@ WITHOUT = re.compile(
     r"random\.[a-z]+|(np|numpy)\.random\.[a-z]+|(random\.)?SystemRandom|secrets\.\w+|uuid\.uuid[14]"
     r"|os\.urandom|date\.today|datetime\.(date\.)?(now|today)"
 )
+DRAWS = re.compile(r"random|Random|default_rng|secrets|uuid|today|now")  # else it draws nothing
 SET_BACK = "masks.py"  # its generator is set back before each test
 
 
@@ -59,7 +60,9 @@ def test_every_generator_has_a_seed() -> None:
         f"{path.relative_to(ROOT)}:{line}"
         for path in FILES
         if path.name != SET_BACK
-        for line in not_repeated(path.read_text(encoding="utf-8"))
+        for text in [path.read_text(encoding="utf-8")]
+        if DRAWS.search(text)
+        for line in not_repeated(text)
     }
     assert found == set()
 

@@ -25,7 +25,7 @@ SEQUENCES = {
     "SequenceLength",
     "SplitToSequence",
 }
-EXAMPLES = int(os.environ.get("EXAMPLES", scaled(40)))  # nodes of each operator
+EXAMPLES = int(os.environ.get("EXAMPLES", max(8, scaled(40))))  # nodes of each operator
 
 
 def test_every_operator_whose_shape_is_believed_is_drawn() -> None:

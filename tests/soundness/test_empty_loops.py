@@ -13,6 +13,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
+from tests.helpers.examples import scaled
 from tests.helpers.pair import SESSIONS, agree
 
 MODEL = """<ir_version: 10, opset_import: ["" : 18, "local" : 1]>
@@ -202,7 +203,7 @@ def test_a_loop_that_runs_needs_nothing() -> None:
 @pytest.mark.slow
 def test_random_bodies() -> None:
     runs = 0
-    for seed in range(60):
+    for seed in range(scaled(100)):
         rng = random.Random(seed)
         model, gathers = drawn(rng), rng.random() < 0.3
         holder = rng.choice(("none", "none", "if", "function"))
@@ -210,4 +211,4 @@ def test_random_bodies() -> None:
         target = rng.choice(("standard", "scatterx", "ort-cpu"))
         after = onnx_scatterx.optimize(model, target=target, gathers=gathers).model
         runs += compare(model, after)
-    assert runs > 300
+    assert runs > scaled(500)

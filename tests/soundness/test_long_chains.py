@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx.text.reasons import Reason
 from tests.analysis.test_limits import limited
-from tests.helpers.examples import scaled
+from tests.helpers.examples import is_full, scaled
 from tests.helpers.long_chains import STYLES, H, W, long_chain
 from tests.helpers.pair import Feed, Pair
 from tests.helpers.support import assert_sound, optimize, parse, sample, scatters
@@ -73,7 +73,7 @@ def test_the_steps_of_a_model_suffice_for_a_thousand_writes(style: str, seed: in
 def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str) -> None:
     original = parse(long_chain(30, 5, style, dynamic=True))
     left = []
-    for steps in range(12_000, 72_000, 6_000):
+    for steps in range(12_000, 72_000, 6_000 if is_full() else 13_500):
         with limited(model_steps=steps, node_steps=0):
             result = onnx_scatterx.optimize(original, target="standard")
         kept = [s for s in result.report.scatters if s.refusal is not None]

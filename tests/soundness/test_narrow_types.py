@@ -18,6 +18,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.runtime.ort_session import run_raw
 from onnx_scatterx.runtime.session import library_path
 from onnx_scatterx.system.serving import RawTensor
+from tests.helpers.examples import scaled
 from tests.helpers.native_support import since
 from tests.helpers.support import nodes, parse
 
@@ -193,7 +194,7 @@ def test_every_code_by_scatterx(kind: str, mode: str) -> None:
 def test_random_caches(kind: str, *, static: bool) -> None:
     """Sizes 0 and 1, rings, starts anywhere or left out, two writes to one cache, both targets."""
     rng = np.random.default_rng(count(kind) + static)
-    for _ in range(12):
+    for _ in range(scaled(20)):
         mode, with_start = str(rng.choice(["linear", "circular"])), rng.random() < 0.8
         b, d = (int(n) for n in rng.integers(0, 4, 2))
         s = int(rng.integers(1, 7))

@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
+from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
 from tests.helpers.pair import SESSIONS, Feed
 from tests.helpers.support import assert_sound, f32, i64, optimize, parse, sample
@@ -191,7 +192,7 @@ def _fed(model: onnx.ModelProto, rng: random.Random) -> Feed:
 @pytest.mark.slow
 def test_any_reshape_has_the_shape_that_is_known_of_it() -> None:
     accepted = [0, 0]
-    for seed in range(300):
+    for seed in range(scaled(500)):
         rng = random.Random(seed)
         model = _drawn(rng)
         judged = Judged(model, SESSIONS[seed % 2])
@@ -203,4 +204,4 @@ def test_any_reshape_has_the_shape_that_is_known_of_it() -> None:
             except AssertionError as error:
                 text = onnx.printer.to_text(model)
                 raise AssertionError(f"{error}, x {feed['x'].shape}\n{text}") from error
-    assert min(accepted) > 200, accepted
+    assert min(accepted) > scaled(333), accepted
