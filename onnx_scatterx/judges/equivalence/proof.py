@@ -110,7 +110,7 @@ class Proof:
         if kind == "proven for sizes":
             sizes = f"only for {'; '.join(map(_named, self.sizes))}"
         else:
-            sizes = f"for {fixed}, which the second model has fixed" if fixed else "for all sizes"
+            sizes = f"for {fixed}, which the second model has fixed," if fixed else "for all sizes"
         said = f"proven the same, {sizes} and all inputs on which the first model runs"
         if self.promised:
             said += f", if {', '.join(self.promised)}"
@@ -201,8 +201,7 @@ def _prove(
     inputs: Mapping[str, np.ndarray] = {}
     sizes: tuple[Mapping[str, int], ...] = ()
     try:
-        judgement = judged(progress=progress)
-        outputs = verdicts(judgement)
+        judgement, outputs, assumed = _answered(judged, effort, progress=progress)
         if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
             if replay is not None:
                 refutation, inputs = _refuted(judgement, replay)
@@ -216,7 +215,7 @@ def _prove(
         return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     return Proof(
         outputs,
-        judgement.assumed,
+        assumed,
         tuple(judgement.world.promised),
         {shown(key): n for key, n in judgement.fixed.items()},
         sizes,
@@ -227,6 +226,30 @@ def _prove(
         time.monotonic() - start,
         judgement.world.solver.asked,
     )
+
+
+def _answered(
+    judged: Callable[..., Judgement], effort: float, **how: Any
+) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
+    """Return a judgement, its verdicts, and what they assume.
+
+    What is proven of the kernel of ScatterX must hold for the functions in its place, too.
+    """
+    judgement = judged(**how)
+    outputs, assumed = verdicts(judgement), judgement.assumed
+    if not judgement.replaced or any(v.kind != "proven" for v in outputs.values()):
+        return judgement, outputs, assumed
+    try:
+        with new_table(effort):
+            again = judged(fallback=True, **how)
+            others, assumed = verdicts(again), (*assumed, *again.assumed)
+    except UnsupportedError as error:
+        others = dict.fromkeys(outputs, Verdict("unknown", str(error)))
+    outputs = {
+        n: v if v.kind == "proven" else Verdict("proven for the kernel", v.why)
+        for n, v in others.items()
+    }
+    return judgement, outputs, tuple(dict.fromkeys(assumed))
 
 
 def _unless_proven(
@@ -254,8 +277,6 @@ def _verdict(judgement: Judgement, comparison: Comparison) -> Verdict:
         return Verdict("unknown", _reason(judgement, open_, what))
     if judgement.stated is not None:
         return Verdict("unknown", judgement.stated)
-    if judgement.fallback is not None:
-        return Verdict("proven for the kernel", judgement.fallback)
     return Verdict("proven")
 
 
@@ -294,7 +315,7 @@ def _proven_sizes(
     """Yield the sizes of those tried for which everything is proven."""
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
         with suppress(UnsupportedError), new_table(effort):
-            one = judged(sizes=sizes)
-            kinds = {v.kind for v in verdicts(one).values()}
+            one, outputs, _ = _answered(judged, effort, sizes=sizes)
+            kinds = {v.kind for v in outputs.values()}
             if one.facts.status != "proven" and kinds == {"proven"}:
                 yield {shown(key): size for key, size in sizes.items()}

@@ -164,7 +164,9 @@ def narrowing(first: ir.Model, second: ir.Model, distrust_dims: bool = False) ->
             d if isinstance(d, int) else n if n is not None else known.get(d or "")
             for d, n in pairs
         ]
-        if any(n is not None and not isinstance(d, int) for (d, _), n in zip(pairs, dims, strict=True)):
+        if any(
+            n is not None and not isinstance(d, int) for (d, _), n in zip(pairs, dims, strict=True)
+        ):
             shapes[name] = tuple(dims)
     return FixedSizes(symbols, shapes)
 

@@ -71,18 +71,13 @@ def proven(
     )
 
 
-def unloaded(why: str) -> Proof:
-    """Return the verdict on a second model that does not load, if the first may not run either."""
+def unproven(why: str, differs: bool) -> Proof:
+    """Return the verdict on models that were not judged: they differ, or the second may not run."""
     from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 
+    if differs:
+        return Proof({"": Verdict("refuted")}, refutation=why)
     return Proof({"": Verdict("unknown", why)})
-
-
-def refuted(why: str) -> Proof:
-    """Return the verdict on two models that differ before they are run."""
-    from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
-
-    return Proof({"": Verdict("refuted")}, refutation=why)
 
 
 def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:

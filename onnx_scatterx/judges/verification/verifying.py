@@ -29,7 +29,7 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.proving import judged, needed, proven, refuted, unloaded
+from onnx_scatterx.judges.verification.proving import judged, needed, proven, unproven
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
@@ -131,7 +131,7 @@ def verify(
     require_same_names(face, other_face)
     different = differences(face, other_face)
     if different:
-        proof = refuted(different[0]) if prove else None
+        proof = unproven(different[0], True) if prove else None
         return Verification(0, 0, interface=different, proof=proof, seed=seed)
     try:
         fixed = narrowing(first, second, distrust_dims)
@@ -159,13 +159,13 @@ def verify(
         if failure is not None and not fixed.shapes:  # else the first may not run at them, either
             why = told_of(second.metadata_props)
             nothing = comparison.result(seed, 0.0)
-            proof = refuted(failure) if prove else None
+            proof = unproven(failure, True) if prove else None
             return replace(nothing, interface=(failure,), proof=proof, in_onnxruntime=why)
         for number, feed in enumerate(given):
             comparison.one(Draw(-1 - number, {}, "given", feed))
         proof = None
         if prove and failure is not None:
-            proof = unloaded(failure)
+            proof = unproven(failure, False)
         elif prove:
             tell = observer.counted("proving")
             proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)

@@ -56,6 +56,8 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         sizes = sizes_of(lengths, world, "Split: no size is negative")
     elif node.get("split"):
         sizes = [integer(s) for s in node.get("split")]
+        if any(s.low < 0 for s in sizes):
+            never(world, "Split: no size is negative")
     else:
         total = number(a.shape[axis])
         if total is None or (total % count and node.version < 18):
