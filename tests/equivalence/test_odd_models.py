@@ -8,6 +8,7 @@ import pytest
 from onnx_scatterx import verify
 from onnx_scatterx.judges.equivalence.proof import prove
 from tests.equivalence.test_odd_nodes import floats, outcome, unproven
+from tests.helpers.equivalence_support import assert_follows
 from tests.helpers.support import parse
 
 
@@ -108,3 +109,16 @@ def test_a_size_that_is_fixed_in_one_of_two_inputs() -> None:
     assert found.answer == "same", found
     assert "for N = 4, which the second model has fixed, and all inputs" in str(found)
     assert verify(one, other, prove=True, samples=5, distrust_dims=True).answer == "different"
+
+
+def test_two_ways_to_keep_the_axes_of_a_maximum() -> None:
+    text = """g (int64[K, M] x) => (int64[1, M] y, int64[M] z) <int64[1] a = {0}> {
+        y = ReduceMax <keepdims = 1> (x, a) z = %s }"""
+    pair = [parse(text % n) for n in ("ReduceMax <keepdims = 0> (x, a)", "Squeeze(y, a)")]
+    assert prove(*pair).proven
+    assert_follows(
+        """g (int64[K, 1, 3] x) => (int64[3] y, int64[1, 3] z)
+        <int64[2] a = {0, 1}, int64[1] b = {0}> {
+        y = ReduceMax <keepdims = 0> (x, a) z = ReduceMax <keepdims = 0> (x, b) }""",
+        {"x": np.array([[[1, 9, 3]], [[4, 2, 8]]])},
+    )

@@ -290,7 +290,7 @@ def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
                 found.append(point[p2[source - columns]])
         return tuple(found)
 
-    key = (*data.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
+    key = (*data.shape, *updates.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
     inversion = Inversion(updates.shape, target, f"ScatterX {world.name(table, key)}", world)
     if node.get("unique") and not inversion.unique:
         if not world.owing:
