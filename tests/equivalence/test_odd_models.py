@@ -122,3 +122,12 @@ def test_two_ways_to_keep_the_axes_of_a_maximum() -> None:
         y = ReduceMax <keepdims = 0> (x, a) z = ReduceMax <keepdims = 0> (x, b) }""",
         {"x": np.array([[[1, 9, 3]], [[4, 2, 8]]])},
     )
+
+
+def test_a_rank_that_onnx_infers_wrongly() -> None:
+    text = """g (float[4, 1, 4] x, float[A, B, C] w) => (int64[1] z) <int64[1] rank = {2}> {
+        y = ConvTranspose <kernel_shape = [3], output_padding = [0], output_shape = [3],
+            strides = [2]> (x, w)
+        s = Shape(y) r = Shape(s) z = Identity(%s) }"""
+    one, other = (parse(text % name) for name in ("r", "rank"))
+    unproven(one, other, {"x": floats(4, 1, 4), "w": floats(1, 3, 3)})
