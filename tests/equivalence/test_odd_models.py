@@ -131,3 +131,25 @@ def test_a_rank_that_onnx_infers_wrongly() -> None:
         s = Shape(y) r = Shape(s) z = Identity(%s) }"""
     one, other = (parse(text % name) for name in ("r", "rank"))
     unproven(one, other, {"x": floats(4, 1, 4), "w": floats(1, 3, 3)})
+
+
+def test_memory_that_is_given_to_a_value_whose_dim_has_the_same_name() -> None:
+    """So ONNX Runtime may fail if dims of one name differ, and does not for the first model."""
+    text = """g (int64[N] x, int64[N] w) => (int64[N] y, int64[M] z) <int64[1] o = {1}> {
+        %s = %s(x%s) %s z = Neg(%s) }"""
+    one = parse(text % ("y", "Neg", "", "", "w"))
+    nodes = "u = Sub(t, o) y = Neg(u) s = Add(w, o) v = Sub(s, o)"
+    other = parse(text % ("t", "Add", ", o", nodes, "v"))
+    feed = {"x": np.arange(5), "w": np.arange(3)}
+    assert outcome(one, feed)
+    assert not outcome(other, feed)
+    assert prove(one, other).proven
+    assert prove(one, other, distrust_dims=True).kind == "unknown"
+
+
+def test_that_axes_are_short_is_always_an_assumption() -> None:
+    one = parse("""g (int64 n) => (int64[M] y) <int64 zero = {0}, int64 one = {1}> {
+        r = Range(zero, n, one) c = Cast <to = 6> (r) y = Cast <to = 7> (c) }""")
+    other = parse("""g (int64 n) => (int64[M] y) <int64 zero = {0}, int64 one = {1}> {
+        y = Range(zero, n, one) }""")
+    assert "every axis is shorter than 2^31" in str(prove(one, other))

@@ -124,11 +124,9 @@ def _judge(
     for text in builder.removed.values():
         world.assume(text)
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
-    own, names = builder.branches[:branches], builder.trusted
-    stated = wrong_dim(one, trial.first, own, world, "first", names=False)
-    stated = stated or wrong_dim(
-        other, trial.second, builder.branches, world, "second", names=names, others=one.declared
-    )
+    own = builder.branches[:branches]
+    stated = wrong_dim(one, trial.first, own, world)
+    stated = stated or wrong_dim(other, trial.second, builder.branches, world, one.declared)
     return Judgement(
         outputs,
         trial.regions,

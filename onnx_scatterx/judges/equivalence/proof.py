@@ -201,7 +201,7 @@ def _prove(
     inputs: Mapping[str, np.ndarray] = {}
     sizes: tuple[Mapping[str, int], ...] = ()
     try:
-        judgement, outputs, assumed = _answered(judged, effort, progress=progress)
+        judgement, outputs, assumed = answered(judged, effort, progress=progress)
         if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
             if replay is not None:
                 refutation, inputs = _refuted(judgement, replay)
@@ -228,7 +228,7 @@ def _prove(
     )
 
 
-def _answered(
+def answered(
     judged: Callable[..., Judgement], effort: float, **how: Any
 ) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
     """Return a judgement, its verdicts, and what they assume.
@@ -315,7 +315,7 @@ def _proven_sizes(
     """Yield the sizes of those tried for which everything is proven."""
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
         with suppress(UnsupportedError), new_table(effort):
-            one, outputs, _ = _answered(judged, effort, sizes=sizes)
+            one, outputs, _ = answered(judged, effort, sizes=sizes)
             kinds = {v.kind for v in outputs.values()}
             if one.facts.status != "proven" and kinds == {"proven"}:
                 yield {shown(key): size for key, size in sizes.items()}
