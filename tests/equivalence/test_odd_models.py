@@ -147,6 +147,15 @@ def test_memory_that_is_given_to_a_value_whose_dim_has_the_same_name() -> None:
     assert prove(one, other, distrust_dims=True).kind == "unknown"
 
 
+def test_a_node_that_no_output_needs_may_fail() -> None:
+    """By default, ONNX Runtime removes it, and the first model runs on more inputs."""
+    text = """g (float[3] x, int64[1] i) => (bool[1] y) <int64[1] k = {3}, bool[1] t = {1}> {
+        z = Gather(x, i) y = %s }"""
+    one, other = (parse(text % node) for node in ("Less(i, k)", "Identity(t)"))
+    assert not outcome(one, {"x": floats(3), "i": np.array([9])})
+    assert "on which the first model runs without graph optimizations" in str(prove(one, other))
+
+
 def test_that_axes_are_short_is_always_an_assumption() -> None:
     one = parse("""g (int64 n) => (int64[M] y) <int64 zero = {0}, int64 one = {1}> {
         r = Range(zero, n, one) c = Cast <to = 6> (r) y = Cast <to = 7> (c) }""")

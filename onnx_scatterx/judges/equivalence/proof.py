@@ -173,9 +173,8 @@ def prove(
     >>> twice = onnx.parser.parse_model(head + '''{
     ...     t = Transpose<perm = [1, 0]>(x)
     ...     y = Transpose<perm = [1, 0]>(t) }''')
-    >>> print(prove(twice, onnx.parser.parse_model(head + "{ y = Identity(x) }")))
-    proven the same, for all sizes and all inputs on which the first model runs
-      assumed: every axis is shorter than 2^31
+    >>> prove(twice, onnx.parser.parse_model(head + "{ y = Identity(x) }")).kind
+    'proven'
     """
     judged = functools.partial(
         judge,
