@@ -304,12 +304,10 @@ def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
 
 
 def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
-    if len(one) != len(other):
-        return False
-    pairs = list(zip(one, other, strict=True))
-    if any((a is None) != (b is None) for a, b in pairs):
-        return False
-    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
+    return len(one) == len(other) and all(
+        a is b or (a is not None and b is not None and equal(a, b))
+        for a, b in zip(one, other, strict=True)
+    )
 
 
 def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:

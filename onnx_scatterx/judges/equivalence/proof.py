@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import z3
@@ -21,7 +21,7 @@ from onnx_scatterx.judges.equivalence.counterexample import counterexamples, pos
 from onnx_scatterx.judges.equivalence.declarations import InputClause
 from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
 
-Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
+Kind = Literal["proven", "proven for the kernel", "proven for sizes", "unknown", "refuted"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
 """Runs both models on sizes and inputs; says how they differ, None if they do not."""
 
@@ -71,9 +71,7 @@ class Proof:
     def kind(self) -> Kind:
         """What is known of all outputs together."""
         kinds = {v.kind for v in self.outputs.values()}
-        order: tuple[Kind, ...] = (
-            *("refuted", "unknown", "proven for sizes", "proven for the kernel"),
-        )
+        order = get_args(Kind)[::-1]
         return next((k for k in order if k in kinds), "proven")
 
     @property

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import onnx
 
@@ -18,31 +17,21 @@ from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 _OWN_NAMES = {"float32": "float", "float64": "double", "float4_e2m1fn": "float4e2m1"}
 
 
-@dataclass(frozen=True)
-class _Schema:
-    """An operator: its attributes with their types; for each input its types and their name."""
-
-    attributes: dict[str, int]
-    inputs: list[tuple[frozenset[str], str]]
-    counts: tuple[range, range]
+_Input = tuple[frozenset[str], str]
+"""The types that an input may have, and the name of its type."""
 
 
 @functools.cache
-def _schema(op: str, version: int) -> _Schema | None:
+def _schema(op: str, version: int) -> tuple[dict[str, int], list[_Input], range, range] | None:
+    """Return the types of attributes, the inputs, and how many inputs and outputs there may be."""
     try:
         found = onnx.defs.get_schema(op, version, "")
     except onnx.defs.SchemaError:
         return None
-    if found.deprecated:
-        return None
-    return _Schema(
-        {name: int(getattr(a.type, "value", 0)) for name, a in found.attributes.items()},
-        [(frozenset(i.types), i.type_str) for i in found.inputs],
-        (
-            range(found.min_input, found.max_input + 1),
-            range(found.min_output, found.max_output + 1),
-        ),
-    )
+    attributes = {name: int(getattr(a.type, "value", 0)) for name, a in found.attributes.items()}
+    inputs = [(frozenset(i.types), i.type_str) for i in found.inputs]
+    outputs = range(found.min_output, found.max_output + 1)
+    return attributes, inputs, range(found.min_input, found.max_input + 1), outputs
 
 
 def fault(node: Node, inputs: Sequence[Tensor | None]) -> str | None:
@@ -50,18 +39,16 @@ def fault(node: Node, inputs: Sequence[Tensor | None]) -> str | None:
     schema = _schema(node.op, node.version)
     if schema is None:
         return f"{node.op}, which its operator set does not have"
-    if len(inputs) not in schema.counts[0] or len(node.outputs) not in schema.counts[1]:
-        return f"{node.op} with too many or too few inputs or outputs"
-    if "" in node.outputs:
-        return f"{node.op} with an output that is left out"
-    for a in node.proto.attribute:
-        if schema.attributes.get(a.name) != a.type:
-            return f"{node.op} with an attribute {a.name!r} that its operator set does not have"
+    attributes, declared, reads, makes = schema
+    if len(inputs) not in reads or len(node.outputs) not in makes or "" in node.outputs:
+        return f"{node.op} with inputs or outputs that are missing, or too many"
+    if any(attributes.get(a.name) != a.type for a in node.proto.attribute):
+        return f"{node.op} with an attribute that its operator set does not have"
     bound: dict[str, str] = {}
     for place, tensor in enumerate(inputs):
         if tensor is None or tensor.dtype == "unknown":
             continue
-        types, name = schema.inputs[min(place, len(schema.inputs) - 1)]
+        types, name = declared[min(place, len(declared) - 1)]
         own = _OWN_NAMES.get(tensor.dtype, tensor.dtype.replace("_", ""))
         if f"tensor({own})" not in types or bound.setdefault(name, own) != own:
             return f"{node.op} of types that its operator set does not have"

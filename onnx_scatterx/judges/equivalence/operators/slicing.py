@@ -167,8 +167,6 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     if a.rank == 0:
         never(world, "Pad of a scalar")
-    if node.version < 11:
-        raise UnsupportedError("Pad of operator sets before 11")
     mode = node.get("mode", b"constant").decode()
     amounts = needed(inputs, 1).elements()
     chosen = given_numbers(inputs, 3, "axes")
