@@ -17,6 +17,7 @@ another version of the prover, take another directory.
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import random
 import statistics
@@ -34,7 +35,7 @@ from prove_workers import Row, rows_of
 import onnx_scatterx
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
 from onnx_scatterx.judges.equivalence.judge import deep, judge
-from onnx_scatterx.judges.equivalence.proof import verdicts
+from onnx_scatterx.judges.equivalence.proof import answered
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")
 NAMES = ("", "fresh", "rotated")
@@ -114,8 +115,8 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
         start = time.process_time()
         try:
             with deep(), new_table():
-                found = judge(before, after)
-                kinds = verdicts(found).values()
+                found, outputs, _ = answered(functools.partial(judge, before, after), 1)
+                kinds = outputs.values()
             answers = {v.kind for v in kinds}
             row["answer"] = next(
                 (k for k in ("unknown", "proven for the kernel") if k in answers), "proven"

@@ -38,7 +38,21 @@ def test_a_function_that_calls_another_scatterx() -> None:
         )
     )
     nested.functions[0].node[0].domain = "onnx_scatterx.2"
-    unproven(parse(ND), nested, {"x": floats(4), "i": np.array([[1]]), "u": floats(1)})
+    feed = {"x": floats(4), "i": np.array([[1]]), "u": floats(1)}
+    assert outcome(parse(ND), feed) != outcome(nested, feed)
+    assert prove(parse(ND), nested).kind == "proven for the kernel"
+
+
+def test_a_function_in_both_models() -> None:
+    """It may take more than the kernel, and is the same all the same."""
+    for body in ("b = Neg(a)", "k = Constant <value = int64[1, 1] {1}> () b = ScatterND(a, k, v)"):
+        one, other = (
+            onnx.parser.parse_model(SCATTERX.replace("BODY", body).replace("= Neg", f"= {op}"))
+            for op in ("Neg", "Abs")
+        )
+        assert prove(one, one).proven
+        kind = "proven" if "Neg" not in body else "proven for the kernel"
+        assert prove(one, other).kind == kind
 
 
 def test_a_domain_without_a_kernel() -> None:

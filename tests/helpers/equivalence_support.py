@@ -57,7 +57,7 @@ def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
     return facts
 
 
-def _built(model: onnx.ModelProto) -> tuple[World, Builder, Graph, Scope, Scope]:
+def _built(model: onnx.ModelProto) -> tuple[World, Builder, Graph, dict[str, Tensor], Scope]:
     """Return a model as the second judge reads it: its values, inputs first."""
     world = World()
     builder = Builder(world)

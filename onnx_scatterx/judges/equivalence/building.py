@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,6 @@ from onnx_scatterx.judges.equivalence.core.logic import FALSE, below
 from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents
 from onnx_scatterx.judges.equivalence.core.masks import most
 from onnx_scatterx.judges.equivalence.core.reading import (
-    Body,
     Declared,
     Graph,
     Node,
@@ -22,6 +21,7 @@ from onnx_scatterx.judges.equivalence.core.reading import (
     declared,
     node_of,
 )
+from onnx_scatterx.judges.equivalence.core.schemas import fault
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, constant
 from onnx_scatterx.judges.equivalence.core.terms import (
     LARGEST_SIZE,
@@ -48,7 +48,6 @@ _QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
 
-Scope = dict[str, Tensor]
 Equal = Callable[[Tensor, Tensor], bool]
 
 
@@ -57,22 +56,26 @@ def shown(key: SizeKey) -> str:
     return key if isinstance(key, str) else f"{key[0]}[{key[1]}]"
 
 
+class Scope(dict[str, Tensor]):
+    """The values of a model by their names; ``stored`` are those that it has as constants."""
+
+    def __init__(self, values: Mapping[str, Tensor], stored: Iterable[str] = ()) -> None:
+        super().__init__(values)
+        self.stored = set(stored)
+
+
 @dataclass
 class Opaque:
-    """A node that is an unknown function of its inputs and of the values that it captures."""
+    """A node that is an unknown function of its inputs and of the values that it captures.
+
+    ``stored`` says which of these the model has as constants, where a runtime may pack them.
+    """
 
     node: Node
     read: tuple[Tensor | None, ...]
     outputs: list[Tensor]
     reason: str
-
-
-@dataclass
-class Fallback:
-    """The result of a function, and what it needs to run."""
-
-    result: Tensor
-    debts: list[Debt]
+    stored: tuple[bool, ...]
 
 
 @dataclass
@@ -93,19 +96,18 @@ class Builder:
     _alive: list[Any] = field(default_factory=list)
     branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
+    _opaque: dict[int, Opaque] = field(default_factory=dict)
 
     def constant(self, content: Contents) -> Tensor:
         """Return a constant, the same tensor for the same contents."""
         if content not in self._constants:
             dtype, dims = content.dtype, tuple(map(integer, content.shape))
             name = ("constant", content)
-            made = (
+            self._constants[content] = (
                 Tensor(dtype, dims, lambda at: apply(name, at, sort_of(dtype), *range_of(dtype)))
                 if content.array is None
                 else constant(content.array, dtype)
             )
-            made.stored = True
-            self._constants[content] = made
         return self._constants[content]
 
     def input(self, stated: Declared) -> Tensor:
@@ -139,16 +141,13 @@ class Builder:
             if key in self.fixed:
                 self.sizes[key] = integer(self.fixed[key])
             else:
-                self.world.assume("every axis is shorter than 2^31")
                 self.sizes[key] = variable(("size", key), 0, LARGEST_SIZE)
         return self.sizes[key]
 
-    def scope(self, graph: Graph, inputs: Scope) -> Scope:
+    def scope(self, graph: Graph, inputs: Mapping[str, Tensor]) -> Scope:
         """Return the values that a graph starts with."""
-        scope = dict(inputs)
-        for name, content in graph.constants.items():
-            scope[name] = self.constant(content)
-        return scope
+        stored = {name: self.constant(content) for name, content in graph.constants.items()}
+        return Scope({**inputs, **stored}, stored)
 
     def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> None:
         """Add the outputs of a node to a scope.
@@ -159,6 +158,7 @@ class Builder:
         content = constant_of(node)
         if content is not None:
             scope[node.outputs[0]] = self.constant(content)
+            scope.stored.add(node.outputs[0])
             return
         for name in (*node.inputs, *node.captured):
             if name and name not in scope:
@@ -181,22 +181,12 @@ class Builder:
                 self.removed[key] = _assumed(node, found)
         elif self.world.owing:
             self.removed.pop(key, None)
+        opaque = self._opaque.get(id(found))
+        if opaque is not None and opaque.stored != _stored(node, scope):
+            self.world.assume(f"{node.op} is the same for a constant that is computed")
         for name, tensor in zip(node.outputs, found, strict=False):
             if name:
                 scope[name] = tensor
-
-    def fallback(self, body: Body, inputs: Sequence[Tensor | None]) -> Fallback:
-        """Return the result of a function that runs in the place of a ScatterX, and its debts."""
-        world = self.world
-        owing, debts = world.owing, world.debts
-        world.owing, world.debts = True, []
-        scope = {n: t for n, t in zip(body.inputs, inputs, strict=False) if t is not None}
-        try:
-            for node in body.nodes:
-                self.run(node, scope)
-            return Fallback(scope[body.output], world.debts)
-        finally:
-            world.owing, world.debts = owing, debts
 
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
@@ -211,6 +201,9 @@ class Builder:
             if node.scatterx:
                 return scatterx(node, inputs, self.world)
             if operator is not None:
+                wrong = fault(node, inputs)
+                if wrong:
+                    raise UnsupportedError(wrong)
                 return operator(node, inputs, self.world)
         except WorkSpentError:
             raise
@@ -228,13 +221,13 @@ class Builder:
                     continue
                 reason = f"{node.op}: what it reads is not proven to be the same in the first model"
                 if _alike(other.read, read, equal):
-                    if any(_packed(a, b) for a, b in zip(other.read, read, strict=True)):
-                        self.world.assume(f"{node.op} is the same for a constant that is computed")
                     return other.outputs
         if self.world.owing:
             self.world.debts.append(Debt(FALSE, reason))
         outputs = self._unknown(node, inputs)
-        self.opaque.append(Opaque(node, read, outputs, reason))
+        made = Opaque(node, read, outputs, reason, _stored(node, scope))
+        self.opaque.append(made)
+        self._opaque[id(outputs)] = made
         return outputs
 
     def _branch(
@@ -252,9 +245,8 @@ class Builder:
         if taken is None:
             return None
         graph: onnx.GraphProto = node.get("then_branch" if taken else "else_branch")
-        inner = dict(scope)
-        for initializer in graph.initializer:
-            inner[initializer.name] = self.constant(contents(initializer))
+        data = {i.name: self.constant(contents(i)) for i in graph.initializer}
+        inner = Scope({**scope, **data}, {*scope.stored, *data})
         for proto in graph.node:
             self.run(node_of(proto, node.versions), inner, equal)
         stated = map(declared, (*graph.value_info, *graph.output))
@@ -312,14 +304,12 @@ def _below(limit: Term) -> Callable[[Coordinates, Term], Term]:
 
 
 def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equal: Equal) -> bool:
-    if len(one) != len(other):
-        return False
-    pairs = list(zip(one, other, strict=True))
-    if any((a is None) != (b is None) for a, b in pairs):
-        return False
-    return all(a is b or (a is not None and b is not None and equal(a, b)) for a, b in pairs)
+    return len(one) == len(other) and all(
+        a is b or (a is not None and b is not None and equal(a, b))
+        for a, b in zip(one, other, strict=True)
+    )
 
 
-def _packed(a: Tensor | None, b: Tensor | None) -> bool:
-    """Return whether an operand is stored in one model only, where a runtime may pack it."""
-    return a is not None and b is not None and a.stored != b.stored
+def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:
+    """Return which of the values that a node reads its model has as constants."""
+    return tuple([name in scope.stored for name in (*node.inputs, *node.captured)])

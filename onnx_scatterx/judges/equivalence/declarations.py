@@ -55,19 +55,19 @@ def wrong_dim(
     scope: Scope,
     branches: Iterable[tuple[Declared, Tensor]],
     world: World,
-    which: str,
-    names: bool,
-    others: Iterable[Declared] = (),
+    others: Iterable[Declared] | None = None,
 ) -> str | None:
     """Return the first dim that a model states and that was not proven to follow from its inputs.
 
-    If ``names`` is true, dims of one name must be one size; the inputs give it first. Names do not
-    count on an output that no node reads and that is also among the ``others``, which the first
-    model declares: ONNX Runtime never gives the memory of such an output to another value.
+    ``others`` is what the first model states, if the model is the second one. Then dims of one name
+    must be one size, too; the inputs give it first. Names do not count on an output that no node
+    reads and that is also among the ``others``: ONNX Runtime never gives the memory of such an
+    output to another value.
     """
+    which = "first" if others is None else "second"
     known: dict[str, Term] = {}
     read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}
-    last = {one.name for one in set(others) & set(graph.declared)} & set(graph.outputs) - read
+    last = {o.name for o in set(others or ()) & set(graph.declared)} & set(graph.outputs) - read
     stated = [(s, scope[s.name]) for s in (*graph.inputs, *graph.declared) if s.name in scope]
     for one, tensor in (*stated, *branches):
         if one.dims is None:
@@ -76,7 +76,7 @@ def wrong_dim(
         if tensor.dims is None or len(tensor.dims) != len(one.dims):
             # ONNX Runtime's default options also fold by a rank.
             if any(isinstance(d, int) for d in one.dims) or (
-                which == "second" and one.name not in last
+                others is not None and one.name not in last
             ):
                 return f"{what} a rank that was not proven"
             continue
@@ -84,7 +84,7 @@ def wrong_dim(
             expected: Term | None = None
             if isinstance(dim, int):
                 expected = integer(dim)
-            elif dim and names and one.name not in last:
+            elif dim and others is not None and one.name not in last:
                 expected = known.setdefault(dim, d)
             if expected is not None and not world.same(expected, d):
                 return f"{what} that axis {axis} has size {dim}, which was not proven"

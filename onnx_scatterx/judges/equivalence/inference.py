@@ -106,7 +106,8 @@ def inferred(
         dims: list[Term | None] | None = None
         if kind.tensor_type.HasField("shape") and node.op != "Squeeze":  # of no axes, it is wrong
             dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
-            if any(a.HasField("g") for a in proto.attribute):  # what a subgraph states may be wrong
+            # What a subgraph states may be wrong, and ONNX reads an ``output_shape`` wrongly.
+            if any(a.HasField("g") or a.name == "output_shape" for a in proto.attribute):
                 dims = None
             elif node.op not in BELIEVED or node.get("auto_pad", b"NOTSET") != b"NOTSET":
                 dims = [None] * len(dims)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnx_scatterx.judges.equivalence.building import INVALID, Builder, Scope, SizeKey
+from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
@@ -20,10 +20,13 @@ from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, 
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
-from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 Progress = Callable[[int, int], None]
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
+ALWAYS_ASSUMED = (
+    "every axis is shorter than 2^31",
+    "inputs count on which the first model runs without graph optimizations, too",
+)
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,9 @@ class Judgement:
     """The result for two models: for each output, each region and each debt.
 
     ``owed`` are the requirements of the second model that were not proven. ``stated`` is a dim that
-    a model states and that was not proven. ``fallback`` says why a function that runs in the place
-    of ScatterX may give something else. ``facts`` says whether all facts can hold
-    at once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
+    a model states and that was not proven. ``replaced`` says whether a function may run in the
+    place of a ScatterX that was read as the kernel. ``facts`` says whether all facts can hold at
+    once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
     """
 
     outputs: dict[str, Comparison]
@@ -50,10 +53,10 @@ class Judgement:
     facts: Decision
     assumed: tuple[str, ...]
     world: World
-    inputs: Scope
+    inputs: Mapping[str, Tensor]
     sizes: dict[SizeKey, Term]
     stated: str | None
-    fallback: str | None
+    replaced: bool
     fixed: dict[SizeKey, int]
     builder: Builder
     seconds: float = 0.0
@@ -69,19 +72,22 @@ def judge(
     effort: float = 1,
     progress: Progress | None = None,
     beside: Path | None = None,
+    fallback: bool = False,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
     ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
-    External data of a message lie in the directory ``beside``.
+    External data of a message lie in the directory ``beside``. With ``fallback``, the functions in
+    the place of ScatterX are judged, not the kernel.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
         world.solver.effort, world.solver.budget = effort, int(effort * ALL)
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
-        return _judge(read(before, beside), read(after, beside), builder, given, progress)
+        one, other = (read(source, beside, fallback) for source in (before, after))
+        return _judge(one, other, builder, given, progress)
 
 
 def _judge(
@@ -103,15 +109,14 @@ def _judge(
     fixed = fixed_by(one.inputs, other.inputs, builder)
     builder.fixed |= fixed
     world = builder.world
+    for text in ALWAYS_ASSUMED:
+        world.assume(text)
     pairs = paired(one, other)
     inputs = {i.name: builder.input(i) for i in one.inputs}
     take(given, builder.sizes, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
     total = len(one.nodes) + len(other.nodes)
-    loose = None
     for done, node in enumerate(one.nodes):
-        if node.scatterx and node.domain in one.bodies:
-            loose = loose or trial.loose(node)
         builder.run(node, trial.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
@@ -124,12 +129,9 @@ def _judge(
     for text in builder.removed.values():
         world.assume(text)
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
-    own, names = builder.branches[:branches], builder.trusted
-    stated = wrong_dim(one, trial.first, own, world, "first", names=False)
-    stated = stated or wrong_dim(
-        other, trial.second, builder.branches, world, "second", names=names, others=one.declared
-    )
-    fallback = loose or trial.fallback(one, trial.first) or trial.fallback(other, trial.second)
+    own = builder.branches[:branches]
+    stated = wrong_dim(one, trial.first, own, world)
+    stated = stated or wrong_dim(other, trial.second, builder.branches, world, one.declared)
     return Judgement(
         outputs,
         trial.regions,
@@ -140,7 +142,7 @@ def _judge(
         inputs,
         builder.sizes,
         stated,
-        fallback,
+        one.replaced or other.replaced,
         fixed,
         builder,
         time.monotonic() - start,
@@ -228,35 +230,6 @@ class Trial:
                 self.owed.append((what, answer))
             elif not coordinates(debt.condition):
                 self.world.solver.assume(debt.condition)
-
-    def loose(self, node: Node) -> str | None:
-        """Return what the kernel of the first model needs, and a function in its place may not."""
-        self.world.owing = True
-        try:
-            scatterx(node, [self.first.get(n) for n in node.inputs], self.world)
-        except (UnsupportedError, *INVALID) as error:
-            return str(error)
-        finally:
-            debts, self.world.debts, self.world.owing = self.world.debts, [], False
-        return next((d.what for d in debts if not settled(d, self.world)), None)
-
-    def fallback(self, graph: Graph, scope: Scope) -> str | None:
-        """Return why a function of a model may give something else than the kernel of ScatterX."""
-        for node in graph.nodes:
-            body = graph.bodies.get(node.domain) if node.scatterx else None
-            if body is None:
-                continue
-            try:
-                made = self.builder.fallback(body, [scope.get(n) for n in node.inputs])
-            except UnsupportedError as error:
-                return str(error)
-            for debt in made.debts:
-                if not settled(debt, self.world):
-                    return debt.what
-            answer = self.same(scope[node.outputs[0]], made.result)
-            if not answer:
-                return answer.why
-        return None
 
 
 def settled(debt: Debt, world: World) -> Comparison:

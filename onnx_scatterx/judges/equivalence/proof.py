@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import z3
@@ -21,7 +21,7 @@ from onnx_scatterx.judges.equivalence.counterexample import counterexamples, pos
 from onnx_scatterx.judges.equivalence.declarations import InputClause
 from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
 
-Kind = Literal["proven", "proven for the kernel", "proven for sizes", "refuted", "unknown"]
+Kind = Literal["proven", "proven for the kernel", "proven for sizes", "unknown", "refuted"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
 """Runs both models on sizes and inputs; says how they differ, None if they do not."""
 
@@ -71,9 +71,7 @@ class Proof:
     def kind(self) -> Kind:
         """What is known of all outputs together."""
         kinds = {v.kind for v in self.outputs.values()}
-        order: tuple[Kind, ...] = (
-            *("refuted", "unknown", "proven for sizes", "proven for the kernel"),
-        )
+        order = get_args(Kind)[::-1]
         return next((k for k in order if k in kinds), "proven")
 
     @property
@@ -110,7 +108,7 @@ class Proof:
         if kind == "proven for sizes":
             sizes = f"only for {'; '.join(map(_named, self.sizes))}"
         else:
-            sizes = f"for {fixed}, which the second model has fixed" if fixed else "for all sizes"
+            sizes = f"for {fixed}, which the second model has fixed," if fixed else "for all sizes"
         said = f"proven the same, {sizes} and all inputs on which the first model runs"
         if self.promised:
             said += f", if {', '.join(self.promised)}"
@@ -173,9 +171,8 @@ def prove(
     >>> twice = onnx.parser.parse_model(head + '''{
     ...     t = Transpose<perm = [1, 0]>(x)
     ...     y = Transpose<perm = [1, 0]>(t) }''')
-    >>> print(prove(twice, onnx.parser.parse_model(head + "{ y = Identity(x) }")))
-    proven the same, for all sizes and all inputs on which the first model runs
-      assumed: every axis is shorter than 2^31
+    >>> prove(twice, onnx.parser.parse_model(head + "{ y = Identity(x) }")).kind
+    'proven'
     """
     judged = functools.partial(
         judge,
@@ -201,8 +198,7 @@ def _prove(
     inputs: Mapping[str, np.ndarray] = {}
     sizes: tuple[Mapping[str, int], ...] = ()
     try:
-        judgement = judged(progress=progress)
-        outputs = verdicts(judgement)
+        judgement, outputs, assumed = answered(judged, effort, progress=progress)
         if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
             if replay is not None:
                 refutation, inputs = _refuted(judgement, replay)
@@ -216,7 +212,7 @@ def _prove(
         return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     return Proof(
         outputs,
-        judgement.assumed,
+        assumed,
         tuple(judgement.world.promised),
         {shown(key): n for key, n in judgement.fixed.items()},
         sizes,
@@ -227,6 +223,30 @@ def _prove(
         time.monotonic() - start,
         judgement.world.solver.asked,
     )
+
+
+def answered(
+    judged: Callable[..., Judgement], effort: float, **how: Any
+) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
+    """Return a judgement, its verdicts, and what they assume.
+
+    What is proven of the kernel of ScatterX must hold for the functions in its place, too.
+    """
+    judgement = judged(**how)
+    outputs, assumed = verdicts(judgement), judgement.assumed
+    if not judgement.replaced or any(v.kind != "proven" for v in outputs.values()):
+        return judgement, outputs, assumed
+    try:
+        with new_table(effort):
+            again = judged(fallback=True, **how)
+            others, assumed = verdicts(again), (*assumed, *again.assumed)
+    except UnsupportedError as error:
+        others = dict.fromkeys(outputs, Verdict("unknown", str(error)))
+    outputs = {
+        n: v if v.kind == "proven" else Verdict("proven for the kernel", v.why)
+        for n, v in others.items()
+    }
+    return judgement, outputs, tuple(dict.fromkeys(assumed))
 
 
 def _unless_proven(
@@ -254,8 +274,6 @@ def _verdict(judgement: Judgement, comparison: Comparison) -> Verdict:
         return Verdict("unknown", _reason(judgement, open_, what))
     if judgement.stated is not None:
         return Verdict("unknown", judgement.stated)
-    if judgement.fallback is not None:
-        return Verdict("proven for the kernel", judgement.fallback)
     return Verdict("proven")
 
 
@@ -294,7 +312,7 @@ def _proven_sizes(
     """Yield the sizes of those tried for which everything is proven."""
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
         with suppress(UnsupportedError), new_table(effort):
-            one = judged(sizes=sizes)
-            kinds = {v.kind for v in verdicts(one).values()}
+            one, outputs, _ = answered(judged, effort, sizes=sizes)
+            kinds = {v.kind for v in outputs.values()}
             if one.facts.status != "proven" and kinds == {"proven"}:
                 yield {shown(key): size for key, size in sizes.items()}

@@ -125,8 +125,11 @@ def _trains(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
     return mode is None or bool(mode.numpy())
 
 
-def narrowing(first: ir.Model, second: ir.Model) -> FixedSizes:
+def narrowing(first: ir.Model, second: ir.Model, distrust_dims: bool = False) -> FixedSizes:
     """Return the sizes that are numbers in the inputs of the second model, and not in the first.
+
+    A name of the first model that is a number in one input is this number in all of its inputs,
+    unless ``distrust_dims``.
 
     >>> text = '''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, ?] x) => (float[N, M] y) { y = Neg (x) }'''
@@ -136,24 +139,31 @@ def narrowing(first: ir.Model, second: ir.Model) -> FixedSizes:
     """
     others = {v.name: dims_of(v) for v in second.graph.inputs}
     symbols: dict[str, int] = {}
-    shapes: dict[str, tuple[int | None, ...]] = {}
+    both: dict[str, list[tuple[int | str | None, int | None]]] = {}
     for value in first.graph.inputs:
-        theirs = others.get(value.name)
-        mine = dims_of(value)
+        name, theirs, mine = value.name or "", others.get(value.name), dims_of(value)
         if theirs is None or not isinstance(value.type, ir.TensorType):
             continue
         if mine is None and all(isinstance(d, int) for d in theirs):
             mine = (None,) * len(theirs)
         if mine is None or len(mine) != len(theirs):
             continue
-        found = [n if isinstance(n, int) else None for n in theirs]
-        for axis, (dim, number) in enumerate(zip(mine, found, strict=True)):
+        numbers = [n if isinstance(n, int) else None for n in theirs]
+        both[name] = list(zip(mine, numbers, strict=True))
+        for axis, (dim, number) in enumerate(both[name]):
             if number is not None and not isinstance(dim, int):
-                symbols.setdefault(dim or f"{value.name}[{axis}]", number)
-        if any(n is not None and not isinstance(d, int) for n, d in zip(found, mine, strict=True)):
-            shapes[value.name or ""] = tuple(
-                d if isinstance(d, int) else n for n, d in zip(found, mine, strict=True)
-            )
+                symbols.setdefault(dim or f"{name}[{axis}]", number)
+    shapes: dict[str, tuple[int | None, ...]] = {}
+    for name, pairs in both.items():
+        known = {} if distrust_dims else symbols
+        dims = [
+            d if isinstance(d, int) else n if n is not None else known.get(d or "")
+            for d, n in pairs
+        ]
+        if any(
+            n is not None and not isinstance(d, int) for (d, _), n in zip(pairs, dims, strict=True)
+        ):
+            shapes[name] = tuple(dims)
     return FixedSizes(symbols, shapes)
 
 

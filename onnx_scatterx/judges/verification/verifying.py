@@ -134,7 +134,7 @@ def verify(
         proof = unrun(different[0], refuted=True) if prove else None
         return Verification(0, 0, interface=different, proof=proof, seed=seed)
     try:
-        fixed = narrowing(first, second)
+        fixed = narrowing(first, second, distrust_dims)
         promised = at_sizes(clauses(assume), fixed)
         own = at_sizes(from_metadata(second.metadata_props), fixed)
         assumed = tuple(dict.fromkeys((*promised, *own)))

@@ -13,18 +13,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
-from onnx import inliner
 
+from onnx_scatterx.judges.equivalence.core.functions import (
+    STANDARD,
+    bodies,
+    is_scatterx,
+    replaced,
+    subgraphs,
+    subgraphs_of,
+    without_functions,
+)
 from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents, dtype_name
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
 
 Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 
-SCATTERX = "onnx_scatterx"
-"""The domain of ScatterX; the second to the eighth are followed by their number."""
-
-_STANDARD = ("", "ai.onnx")
-_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 _DEFAULTS_SINCE = 4  # the version of the format in which an initializer may also be an input
 _FLAGS = {"allowzero", "exclusive", "fmod", "keepdims", "noop_with_empty_axes", "reverse"}
 _RANDOM = {"Bernoulli", "Multinomial"}
@@ -81,8 +84,8 @@ class Graph:
     """A model: its inputs, constants, nodes in order, and the names of its outputs.
 
     ``defaults`` are values of the inputs that a caller may omit. ``declared`` are the types that
-    the model states of its inner values and outputs. ``bodies`` are the functions that run in the
-    place of ScatterX if the library is not there: the names of inputs and outputs, and the nodes.
+    the model states of its inner values and outputs. ``replaced`` says whether the model has
+    functions that run in the place of ScatterX if the library is not there.
     """
 
     inputs: tuple[Declared, ...]
@@ -91,27 +94,14 @@ class Graph:
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     declared: tuple[Declared, ...]
-    bodies: dict[str, Body]
+    replaced: bool
 
 
-@dataclass(frozen=True)
-class Body:
-    """A function: the names of its inputs and of its output, and its nodes."""
-
-    inputs: tuple[str, ...]
-    output: str
-    nodes: tuple[Node, ...]
-
-
-def is_scatterx(domain: str) -> bool:
-    """Return whether a domain is one of ScatterX's."""
-    return domain in (SCATTERX, *(f"{SCATTERX}.{number}" for number in range(2, 9)))
-
-
-def read(source: Source, beside: Path | None = None) -> Graph:
+def read(source: Source, beside: Path | None = None, fallback: bool = False) -> Graph:
     """Return a model as the judge reads it; UnsupportedError if that is impossible.
 
-    External data of a message are looked for in the directory ``beside``.
+    External data of a message are looked for in the directory ``beside``. With ``fallback``, a
+    ScatterX that has a function is this function, else it is the kernel.
     """
     if not isinstance(source, onnx.ModelProto):
         beside = Path(source).parent
@@ -119,21 +109,12 @@ def read(source: Source, beside: Path | None = None) -> Graph:
             source = onnx.load(source, load_external_data=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise UnsupportedError(f"{source} cannot be read as ONNX") from error
-    return _graph(source, beside)
-
-
-def _graph(model: onnx.ModelProto, beside: Path | None) -> Graph:
-    versions = _versions(model.opset_import, "the model")
-    bodies = {f.domain: _body(f) for f in model.functions if _replaced(f)}
-    model = _flat(model)
+    versions = _versions(source.opset_import)
+    for function in source.functions:
+        _versions(function.opset_import)
+    model = without_functions(source, fallback)
     graph = model.graph
-    for one in (graph, *(inner for node in graph.node for inner in _subgraphs(node))):
-        named = [i.name for i in one.initializer]
-        named += [name for node in one.node for name in node.output if name]
-        if len(set(named)) < len(named):
-            raise UnsupportedError("two values of one name")
-    if graph.sparse_initializer:
-        raise UnsupportedError("sparse initializers")
+    _check_names(graph, frozenset())
     data = {i.name: contents(i, beside) for i in graph.initializer}
     fixed = set(data) if model.ir_version < _DEFAULTS_SINCE else set()
     inputs = tuple(declared(i) for i in graph.input if i.name not in fixed)
@@ -145,77 +126,44 @@ def _graph(model: onnx.ModelProto, beside: Path | None) -> Graph:
         tuple(node_of(n, versions) for n in graph.node),
         tuple(o.name for o in graph.output),
         tuple(declared(v) for v in (*graph.value_info, *graph.output)),
-        bodies,
+        any(map(replaced, source.functions)) and not fallback,
     )
 
 
-def _versions(imports: Iterable[onnx.OperatorSetIdProto], what: str) -> dict[str, int]:
+def _check_names(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
+    """Raise UnsupportedError if a name means two things, in a graph or in what is around it.
+
+    ONNX Runtime may take a constant from outside for one of the same name within a subgraph.
+    """
+    stored = [i.name for i in graph.initializer]
+    made = [name for node in graph.node for name in node.output if name]
+    inputs = {i.name for i in graph.input}
+    own = frozenset([*stored, *made, *inputs])
+    if len({*stored, *made}) < len(stored) + len(made) or inputs & set(made):
+        raise UnsupportedError("two values of one name")
+    if own & outside:
+        raise UnsupportedError("a value within a subgraph that has the name of one around it")
+    if graph.sparse_initializer:
+        raise UnsupportedError("sparse initializers")
+    for inner in (inner for node in graph.node for inner in subgraphs_of(node)):
+        _check_names(inner, own | outside)
+
+
+def _versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
     """Return the version of each operator set; UnsupportedError if one is named twice."""
     found: dict[str, int] = {}
     for one in imports:
-        domain = "" if one.domain in _STANDARD else one.domain
+        domain = "" if one.domain in STANDARD else one.domain
         if domain in found:
-            raise UnsupportedError(f"{what} names the operator set {domain or 'ai.onnx'!r} twice")
+            what = f"the operator set {domain or 'ai.onnx'!r} twice"
+            raise UnsupportedError(f"the model names {what}")
         found[domain] = one.version
     return found
 
 
-def _replaced(function: onnx.FunctionProto) -> bool:
-    """Return whether the kernel of ScatterX runs in the place of a function."""
-    return function.name == "ScatterX" and is_scatterx(function.domain)
-
-
-def _body(function: onnx.FunctionProto) -> Body:
-    versions = _versions(function.opset_import, "a function")
-    if (
-        len(function.output) != 1
-        or function.overload
-        or any(a.ref_attr_name for n in function.node for a in n.attribute)
-    ):
-        raise UnsupportedError("a ScatterX function that reads attributes")
-    if any(is_scatterx(n.domain) for n in function.node):
-        raise UnsupportedError("a ScatterX function that calls another")
-    nodes = tuple(node_of(n, versions) for n in function.node)
-    return Body(tuple(function.input), function.output[0], nodes)
-
-
-def _flat(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model without functions; UnsupportedError if a call may mean several things.
-
-    A node of the default domain always means the operator, even if a function has its name. In
-    another domain in which a runtime has operators, it may mean either. Defaults of attributes are
-    lost when functions are inlined. The functions of ScatterX are left out, not inlined.
-    """
-    flat = onnx.ModelProto()
-    flat.CopyFrom(model)
-    del flat.functions[:]
-    flat.functions.extend(
-        f for f in model.functions if f.domain not in _STANDARD and not _replaced(f)
-    )
-    for function in flat.functions:
-        name = f"the function {function.domain}.{function.name}"
-        if any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES):
-            raise UnsupportedError(f"{name}, which a runtime may take for an operator of its own")
-        if function.attribute_proto:
-            raise UnsupportedError(f"{name} has defaults of attributes")
-    if not flat.functions:
-        return flat
-    called = {(f.domain, f.name) for f in flat.functions}
-    try:
-        flat = inliner.inline_local_functions(flat)
-    except (RuntimeError, onnx.checker.ValidationError) as error:
-        raise UnsupportedError("functions that cannot be inlined") from error
-    inner = (n for node in flat.graph.node for graph in _subgraphs(node) for n in graph.node)
-    for node in (*flat.graph.node, *inner):
-        if (node.domain, node.op_type) in called:
-            what = f"the function {node.domain}.{node.op_type}"
-            raise UnsupportedError(f"{what}, which cannot be inlined")
-    return flat
-
-
 def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
     """Return a node, given the version of each operator set."""
-    domain = "" if proto.domain in _STANDARD else proto.domain
+    domain = "" if proto.domain in STANDARD else proto.domain
     version = versions.get(domain, 0)
     if domain == "" and not version:
         raise UnsupportedError("no version of ONNX's operators is named")
@@ -225,7 +173,7 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
     captured: dict[str, str] = {}
     ordered = sorted(proto.attribute, key=lambda a: a.name)
     flavour = tuple([(a.name, _nameless(a, captured)) for a in ordered])
-    inner = [node for graph in _subgraphs(proto) for node in graph.node]
+    inner = [node for graph in subgraphs(proto) for node in graph.node]
     since = tuple([_since(n, versions) for n in (proto, *inner)])
     for n in (proto, *inner):
         if any(a.name in _FLAGS and a.i not in (0, 1) for a in n.attribute):
@@ -244,7 +192,7 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
         attributes,
         version,
         versions,
-        (proto.op_type, domain, since, flavour, len(proto.output)),
+        (proto.op_type, domain, since, flavour, tuple(map(bool, proto.output))),
         flavour,
         tuple(captured),
         any(map(_draws, (proto, *inner))),
@@ -254,7 +202,7 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
 
 def _since(proto: onnx.NodeProto, versions: Mapping[str, int]) -> int:
     """Return the version of the operator set in which an operator became what it is."""
-    domain = "" if proto.domain in _STANDARD else proto.domain
+    domain = "" if proto.domain in STANDARD else proto.domain
     version = versions.get(domain, 0)
     try:
         return int(onnx.defs.get_schema(proto.op_type, version, domain).since_version)
@@ -270,7 +218,7 @@ def _nameless(attribute: onnx.AttributeProto, captured: dict[str, str]) -> bytes
     plain = onnx.AttributeProto()
     plain.CopyFrom(attribute)
     plain.doc_string = ""
-    for graph in _bodies(plain):
+    for graph in bodies(plain):
         _rename(graph, {}, captured)
     return bytes(plain.SerializeToString(deterministic=True))
 
@@ -294,7 +242,7 @@ def _rename(graph: onnx.GraphProto, outer: dict[str, str], captured: dict[str, s
         del node.metadata_props[:]
         node.input[:] = [old(n) for n in node.input]
         for attribute in node.attribute:
-            for inner in _bodies(attribute):
+            for inner in bodies(attribute):
                 _rename(inner, names, captured)
         node.output[:] = [new(n) for n in node.output]
     for value in (*graph.output, *graph.value_info):
@@ -324,19 +272,9 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
     return dim.dim_param or None
 
 
-def _bodies(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
-    return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
-
-
-def _subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """Return the graphs within a node, and those within their nodes."""
-    own = [graph for a in node.attribute for graph in _bodies(a)]
-    return own + [deeper for graph in own for n in graph.node for deeper in _subgraphs(n)]
-
-
 def _tensors(node: onnx.NodeProto) -> Iterable[onnx.TensorProto]:
     """Yield the tensors within a node, those of its subgraphs included."""
-    graphs = _subgraphs(node)
+    graphs = subgraphs(node)
     for one in (node, *(n for graph in graphs for n in graph.node)):
         for attribute in one.attribute:
             yield from (attribute.t, *attribute.tensors)
@@ -346,7 +284,7 @@ def _tensors(node: onnx.NodeProto) -> Iterable[onnx.TensorProto]:
 
 def _draws(node: onnx.NodeProto) -> bool:
     trains = node.op_type == "Dropout" and len(node.input) > 2 and node.input[2] != ""
-    return node.domain in _STANDARD and (trains or node.op_type in _RANDOM)
+    return node.domain in STANDARD and (trains or node.op_type in _RANDOM)
 
 
 def constant_of(node: Node) -> Contents | None:

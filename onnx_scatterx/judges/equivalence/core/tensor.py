@@ -37,7 +37,7 @@ class Tensor:
 
     ``define`` returns the element at coordinates within the dims; its result for others is
     meaningless. ``array`` is the contents of a constant. ``watchers`` are called with each element
-    that is read. ``stored`` says whether a model has it as a constant.
+    that is read.
     """
 
     dtype: str
@@ -45,7 +45,6 @@ class Tensor:
     define: Callable[[Coordinates], Term]
     array: np.ndarray | None = None
     watchers: list[Callable[[Coordinates, Term], None]] = field(default_factory=list)
-    stored: bool = False
     _known: dict[Coordinates, Term] = field(default_factory=dict)
 
     @property

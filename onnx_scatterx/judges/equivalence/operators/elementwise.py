@@ -57,6 +57,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     given,
     needed,
+    never,
     operator,
     pointwise,
     read,
@@ -180,12 +181,16 @@ def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) ->
 def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, b = needed(inputs, 0), needed(inputs, 1)
     refuse_by_place(node.op, a.dtype)
+    if node.op == "Mod" and sort_of(a.dtype) == "data" and not node.get("fmod"):
+        never(world, "Mod of floats without fmod")
 
     def define(x: Term, y: Term) -> Term:
         return binary(node.op, node, a.dtype, x, y, world)
 
     made = pointwise(a.dtype, [a, b], define, world, f"{node.op}: the shapes fit")
     dims = made[0].shape
+    if node.op == "PRelu" and not (len(dims) == a.rank and all(map(world.same, dims, a.shape))):
+        raise UnsupportedError("PRelu with slopes that may be more than the elements")
     if node.op in ("Div", "Mod") and sort_of(a.dtype) == "integer":
         points = b.points("divisor")  # all are looked at, even if the result is empty
         world.need_all(points, negation(equal(b.at(points), ZERO)), f"{node.op}: not by 0")
@@ -217,6 +222,8 @@ def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     tensors = [needed(inputs, i) for i in range(len(inputs))]
     dtype = tensors[0].dtype
+    if node.version < 8 and len(tensors) > 1:
+        raise UnsupportedError(f"{node.op} of operator sets before 8, which does not broadcast")
     pick = minimum if node.op == "Min" else maximum
 
     def made(a: Term, b: Term) -> Term:

@@ -1,4 +1,4 @@
-"""Gather, GatherElements, GatherND, and Compress by a constant: elements at computed positions."""
+"""Gather, GatherElements and GatherND: elements at computed positions."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 
@@ -174,13 +175,19 @@ def _reading(
     node: Node, a: Tensor, axes: set[int]
 ) -> Callable[[Coordinates, dict[int, Term]], Term]:
     """Return what reads an element, from a point of the result and coordinates on some axes."""
-    kept = node.get("keepdims", 1)
+    places = _places(node, a, axes)
 
     def read(at: Coordinates, points: dict[int, Term]) -> Term:
-        rest = iter([c for k, c in enumerate(at) if k not in axes] if kept else at)
-        return a.at([points.get(k, ZERO) if k in axes else next(rest) for k in range(a.rank)])
+        own = points | {k: at[i] for k, i in places.items()}
+        return a.at([own.get(k, ZERO) for k in range(a.rank)])
 
     return read
+
+
+def _places(node: Node, a: Tensor, axes: set[int]) -> dict[int, int]:
+    """Return where the axes that are not reduced are in the result."""
+    left = [k for k in range(a.rank) if k not in axes]
+    return {k: k if node.get("keepdims", 1) else i for i, k in enumerate(left)}
 
 
 def _reduced_axes(node: Node, inputs: Inputs, a: Tensor) -> set[int] | None:
@@ -215,28 +222,27 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             world.need(implies(exist, below(ZERO, a.shape[k])), f"{node.op}: of some elements")
 
     read = _reading(node, a, axes)
-
-    def own(at: Coordinates, point: Term) -> Term:
-        return read(at, dict.fromkeys(reduced, point))
-
     pick = maximum if node.op == "ReduceMax" else minimum
     dims = _kept(node, a, axes)
     if not reduced:
-        return [Tensor(a.dtype, dims, lambda at: own(at, ZERO))]
+        return [Tensor(a.dtype, dims, lambda at: read(at, {}))]
     (axis,) = reduced
     limit = a.shape[axis]
     length = number(limit)
     if length is not None and 0 < length <= _FEW:
 
         def several(at: Coordinates) -> Term:
-            made = own(at, ZERO)
-            for i in range(1, length):
-                made = pick(made, own(at, integer(i)))
-            return made
+            return functools.reduce(pick, [read(at, {axis: integer(i)}) for i in range(length)])
 
         return [Tensor(a.dtype, dims, several)]
+    # One function for all ways to keep axes: of the coordinates on the other axes of the input.
     name = world.name(a, (*a.shape, integer(axis)))
     value_name, point_name = f"{node.op} {name}", f"where {node.op} {name}"
+    real = [k for k, d in enumerate(a.shape) if k != axis and d is not ONE]
+
+    def own(at: Coordinates, point: Term) -> Term:
+        places = dict(zip(real, at, strict=True)) | {axis: point}
+        return a.at([places.get(k, ZERO) for k in range(a.rank)])
 
     def value_at(at: Coordinates) -> Term:
         sample = own(at, variable("any", limit=limit))
@@ -264,8 +270,10 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     world.witnesses.define(value_name, Definition(facts, universals))
     world.witnesses.define(point_name, Definition(facts, universals, lambda _: limit))
 
+    result = _places(node, a, axes)
+
     def define(at: Coordinates) -> Term:
         # A question that names the value also names the point: their facts name both.
-        return value_at(at)
+        return value_at(tuple(at[result[k]] for k in real))
 
     return [Tensor(a.dtype, dims, define)]

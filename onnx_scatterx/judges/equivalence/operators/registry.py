@@ -211,5 +211,7 @@ def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     proto = node.get("value")
     array = np.zeros(1, np.float32) if proto is None else numpy_helper.to_array(proto)
     dtype = str(array.dtype.name)
+    if array.size != 1:
+        raise UnsupportedError("ConstantOfShape of another number of values than 1")
     value = constant(array.reshape(-1)[0], dtype)
     return [Tensor(dtype, tuple(dims), lambda _: value)]

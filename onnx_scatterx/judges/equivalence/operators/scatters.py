@@ -51,11 +51,7 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
     mode = node.get("reduction", b"none").decode()
     if mode == "none":
         return new
-    if mode not in ("add", "mul", "max", "min"):
-        raise UnsupportedError(f"a reduction {mode!r}, which ONNX Runtime may take for none")
     if old.sort == "condition":
-        if mode not in ("add", "mul"):
-            raise UnsupportedError(f"{node.op} {mode} of conditions, which never runs")
         return either(old, new) if mode == "add" else both(old, new)
     if mode in ("add", "mul"):
         return binary({"add": "Add", "mul": "Mul"}[mode], _plain(node), dtype, old, new, world)
@@ -79,8 +75,13 @@ def written(
     world: World,
 ) -> Tensor:
     """Return data with updates written into it."""
-    reduces = node.get("reduction", b"none") != b"none"
+    mode = node.get("reduction", b"none")
+    reduces = mode != b"none"
     if reduces:
+        if mode not in (b"add", b"mul", b"max", b"min"):
+            raise UnsupportedError("a reduction that ONNX Runtime may take for none")
+        if data.dtype == "bool" and mode in (b"max", b"min"):
+            never(world, f"{node.op}: the greatest or least of conditions")
         simple = data.dtype in ("bool", "float32", "float64") or sort_of(data.dtype) == "integer"
         if not simple:  # ONNX Runtime loads these, and refuses to run most of them
             raise UnsupportedError(f"a reduction of {data.dtype}")
@@ -289,7 +290,7 @@ def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
                 found.append(point[p2[source - columns]])
         return tuple(found)
 
-    key = (*data.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
+    key = (*data.shape, *updates.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
     inversion = Inversion(updates.shape, target, f"ScatterX {world.name(table, key)}", world)
     if node.get("unique") and not inversion.unique:
         if not world.owing:

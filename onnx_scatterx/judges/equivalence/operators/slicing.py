@@ -56,6 +56,8 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         sizes = sizes_of(lengths, world, "Split: no size is negative")
     elif node.get("split"):
         sizes = [integer(s) for s in node.get("split")]
+        if any(s.low < 0 for s in sizes):
+            never(world, "Split: no size is negative")
     else:
         total = number(a.shape[axis])
         if total is None or (total % count and node.version < 18):
@@ -165,8 +167,6 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     if a.rank == 0:
         never(world, "Pad of a scalar")
-    if node.version < 11:
-        raise UnsupportedError("Pad of operator sets before 11")
     mode = node.get("mode", b"constant").decode()
     amounts = needed(inputs, 1).elements()
     chosen = given_numbers(inputs, 3, "axes")

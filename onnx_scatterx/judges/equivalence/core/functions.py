@@ -1,0 +1,74 @@
+"""Graphs within a model: the subgraphs of nodes, and functions, which are inlined."""
+
+from __future__ import annotations
+
+import onnx
+from onnx import inliner
+
+from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
+
+SCATTERX = "onnx_scatterx"
+"""The domain of ScatterX; the second to the eighth are followed by their number."""
+
+STANDARD = ("", "ai.onnx")
+_RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
+
+
+def is_scatterx(domain: str) -> bool:
+    """Return whether a domain is one of ScatterX's."""
+    return domain in (SCATTERX, *(f"{SCATTERX}.{number}" for number in range(2, 9)))
+
+
+def replaced(function: onnx.FunctionProto) -> bool:
+    """Return whether the kernel of ScatterX runs in the place of a function, if it is there."""
+    return function.name == "ScatterX" and is_scatterx(function.domain)
+
+
+def bodies(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
+    """Return the graphs of an attribute."""
+    return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
+
+
+def subgraphs_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """Return the graphs of a node, without those within them."""
+    return [graph for a in node.attribute for graph in bodies(a)]
+
+
+def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """Return the graphs within a node, and those within their nodes."""
+    own = subgraphs_of(node)
+    return own + [deeper for graph in own for n in graph.node for deeper in subgraphs(n)]
+
+
+def without_functions(model: onnx.ModelProto, fallback: bool) -> onnx.ModelProto:
+    """Return a model without functions; UnsupportedError if a call may mean several things.
+
+    A node of the default domain always means the operator, even if a function has its name. In
+    another domain in which a runtime has operators, it may mean either. Defaults of attributes are
+    lost when functions are inlined. Without ``fallback``, those of ScatterX are dropped.
+    """
+    flat = onnx.ModelProto()
+    flat.CopyFrom(model)
+    del flat.functions[:]
+    flat.functions.extend(
+        f for f in model.functions if f.domain not in STANDARD and (fallback or not replaced(f))
+    )
+    for function in flat.functions:
+        name = f"the function {function.domain}.{function.name}"
+        if any(f"{function.domain}.".startswith(f"{own}.") for own in _RUNTIMES):
+            raise UnsupportedError(f"{name}, which a runtime may take for an operator of its own")
+        if function.attribute_proto:
+            raise UnsupportedError(f"{name} has defaults of attributes")
+    if not flat.functions:
+        return flat
+    called = {(f.domain, f.name) for f in flat.functions}
+    try:
+        flat = inliner.inline_local_functions(flat)
+    except (RuntimeError, onnx.checker.ValidationError) as error:
+        raise UnsupportedError("functions that cannot be inlined") from error
+    inner = (n for node in flat.graph.node for graph in subgraphs(node) for n in graph.node)
+    for node in (*flat.graph.node, *inner):
+        if (node.domain, node.op_type) in called:
+            what = f"the function {node.domain}.{node.op_type}"
+            raise UnsupportedError(f"{what}, which cannot be inlined")
+    return flat
