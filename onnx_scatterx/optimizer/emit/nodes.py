@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -20,7 +21,7 @@ from onnx_scatterx.optimizer.emit.dry_run import (
     has_kernel,
     lacking,
 )
-from onnx_scatterx.optimizer.emit.forms import other_form
+from onnx_scatterx.optimizer.emit.forms import attempted, other_form
 from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
@@ -159,6 +160,10 @@ class NodeWriter(GraphWriter):
             self._trial.check_rank(op, request.result, self.target.max_rank)
         return output
 
+    def cast(self, x: ir.Value, dtype: ir.DataType, to: ir.DataType) -> ir.Value:
+        """Add a Cast from one element type to another, unless they are the same."""
+        return x if dtype == to else self.node("Cast", [x], to, to=to.value)
+
     def _dtype(self, value: ir.Value) -> ir.DataType | None:
         known = self._values.get(value)
         return value.dtype or (None if known is None else known.dtype)
@@ -227,7 +232,7 @@ class NodeWriter(GraphWriter):
             return None
 
         def write() -> ir.Value:
-            found = merged(request, through=True)
+            found = attempted(partial(merged, through=True), request)
             if found is None and not objected:
                 raise RefusedError(Reason.RANK, Missing((node.op_type,), self.target.name))
             return found or self.node(node.op_type, inputs, dtype, **given)
