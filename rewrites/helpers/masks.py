@@ -24,6 +24,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term, dim_of, term
+from onnx_scatterx.text.reasons import granted, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask
@@ -109,53 +110,48 @@ def row_of(target: Term) -> tuple[Symbol, int, int] | None:
     return None if row is None or dim is None else (atom, row, dim)
 
 
-def masked(scatter: Scatter, context: Context) -> Masked | None:
-    """Return a scatter as a write by a mask, or None if it is not a write by a mask."""
+def masked(scatter: Scatter, context: Context) -> Masked:
+    """Return a scatter as a write by a mask, or refuse if it is not a write by a mask."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
     origins, dims, others = set(), set(), []
     single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
-    for axis, (target, size) in enumerate(
-        zip(scatter.index_exprs, scatter.data_shape, strict=True)
-    ):
-        dim = dim_of(target)
+    for axis, target, size in scatter.by_axis():
+        dim = scatter.full_dim(axis)
         if target.constant == 0 and size.constant == 1 and single:
-            others.append((axis, single.pop(0)))
-            continue
+            dim = single.pop(0)
         if dim is not None:
-            if not scatter.facts.equal(scatter.shape[dim], size):
-                return None
             others.append((axis, dim))
             continue
-        counted = row_of(target)
-        if counted is None or counted[1] in rows:
-            return None
-        atom, row, dim = counted
+        atom, row, dim = granted(row_of(target))
+        refuse_unless(row not in rows)
         rows[row] = axis
         origins.add(atom.origin)
         dims.add(dim)
     used = [d for _, d in others]
-    if len(origins) != 1 or len(dims) != 1 or len({*used, *dims}) != len(scatter.shape):
-        return None
-    if len(used) + 1 != len(scatter.shape):
-        return None
-    mask = mask_under(origins.pop(), context)
-    if mask is None or max(rows) >= len(mask.shape):
-        return None
+    refuse_unless(len(origins) == 1 and len(dims) == 1)
+    refuse_unless(len({*used, *dims}) == len(used) + 1 == len(scatter.shape))
+    mask = granted(mask_under(origins.pop(), context))
+    refuse_unless(max(rows) < len(mask.shape))
     (dim,) = dims
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
-    if not facts.equal(simplify(scatter.shape[dim], facts), mask.count):
-        return None  # the first few true elements only
+    # Else these are the first few true elements only.
+    refuse_unless(facts.equal(simplify(scatter.shape[dim], facts), mask.count))
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
     found = Masked(scatter, mask, axes, dim, tuple(others))
-    return found if 1 <= len(found.rounds) <= _ROUNDS else None
+    refuse_unless(1 <= len(found.rounds) <= _ROUNDS)
+    return found
+
+
+def as_bools(x: ir.Value, mask: Mask, context: Context) -> ir.Value:
+    """Write a value of the mask's element type as booleans."""
+    w, dtype = context.writer, mask.abstract.dtype
+    return x if dtype == _BOOL else w.node("Cast", [x], _BOOL, to=_BOOL.value)
 
 
 def fitting(found: Masked, context: Context) -> ir.Value:
     """Write the mask in its own order of dims, boolean, with the sizes of the data."""
-    w, x = context.writer, found.mask.value
-    if found.mask.abstract.dtype != _BOOL:
-        x = w.node("Cast", [x], _BOOL, to=_BOOL.value)
+    w, x = context.writer, as_bools(found.mask.value, found.mask, context)
     if found.fits:
         return x
     zeros = w.constant([0] * len(found.axes))

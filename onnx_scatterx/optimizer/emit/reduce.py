@@ -19,6 +19,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.emit.dry_run import has_kernel
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
@@ -62,15 +63,28 @@ def is_ordered(dtype: ir.DataType) -> bool:
 
 
 def reduced(
-    writer: Writer, ops: tuple[str, ...], x: ir.Value, u: ir.Value, dtype: ir.DataType
+    writer: Writer, reduction: str, x: ir.Value, u: ir.Value, dtype: ir.DataType
 ) -> ir.Value:
-    """Return updates ``u`` combined into ``x`` by the operators that ``reducers`` returned."""
+    """Return updates ``u`` combined into ``x`` by a reduction, or refuse."""
+    ops = reducers(writer, reduction, dtype)
     if not ops:
         return u
     if len(ops) == 1:
         return writer.node(ops[0], [x, u], dtype)
     takes_x = writer.node(ops[0], [x, u], _BOOL)
     return select(writer, takes_x, x, u, dtype)
+
+
+def reduced_where(
+    writer: Writer,
+    condition: ir.Value,
+    reduction: str,
+    x: ir.Value,
+    u: ir.Value,
+    dtype: ir.DataType,
+) -> ir.Value:
+    """Return ``x``, with updates ``u`` combined into it where a condition is true."""
+    return select(writer, condition, reduced(writer, reduction, x, u, dtype), x, dtype)
 
 
 _INT64 = ir.DataType.INT64
@@ -88,6 +102,21 @@ def iota(numbers: TermEmitter, size: Term) -> ir.Value:
         limit = w.axes("Squeeze", numbers.vector(size), _INT64, [0])
     zero, one = (w.constant(np.array(n)) for n in (0, 1))
     return w.node("Range", [zero, limit, one], _INT64)
+
+
+def ring(numbers: TermEmitter, size: Term, facts: Facts) -> ir.Value:
+    """Return a size as a vector, to compute a remainder by: 1 if the size is 0."""
+    found = numbers.vector(size)
+    if facts.is_nonnegative(size - 1):
+        return found
+    return numbers.writer.node("Max", [found, numbers.writer.constant([1])], _INT64)
+
+
+def from_start(writer: Writer, at: ir.Value, size: int) -> ir.Value:
+    """Return positions of an axis of a size, the negative ones counted from the start."""
+    end = writer.node("Add", [at, writer.constant(np.array(size))], _INT64)
+    is_negative = writer.node("Less", [at, writer.constant(np.array(0))], _BOOL)
+    return writer.node("Where", [is_negative, end, at], _INT64)
 
 
 def take(

@@ -244,6 +244,22 @@ class TermEmitter:
             raise RefusedError(Reason.UNKNOWN_SIZE, t)
         return upper, lower
 
+    def slice(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axis: int,
+        start: Term | int,
+        end: Term | int,
+        step: int = 1,
+    ) -> ir.Value:
+        """Return a Slice of one axis between bounds, some of which are computed."""
+        first, last = (
+            self.vector(b) if isinstance(b, Term) else self.writer.constant([b])
+            for b in (start, end)
+        )
+        return self.writer.slice_dynamic(x, dtype, axis, first, last, step)
+
     def shape(self, dims: Iterable[Term]) -> ir.Value:
         """Return a shape as a vector; if a tensor has it, it is read as a whole."""
         dims = list(dims)

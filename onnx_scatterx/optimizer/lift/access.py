@@ -6,7 +6,7 @@ term over the coordinates ``x0, x1, ...`` of I.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -16,7 +16,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeE
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, dim_of, element
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt
 
 T = TypeVar("T")
@@ -47,6 +47,25 @@ class Access:
     nonnegative: tuple[bool, ...]
     index_dims: tuple[int, ...]
     facts: Facts
+
+    def by_axis(self) -> Iterator[tuple[int, Term, Term]]:
+        """Yield each axis of the data, the coordinate of T(I) on it, and its size."""
+        for axis, target in enumerate(self.index_exprs):
+            yield axis, target, self.data_shape[axis]
+
+    def full_dim(self, axis: int) -> int | None:
+        """Return the dim of I that runs along an axis from its start to its end, or None."""
+        dim = dim_of(self.index_exprs[axis])
+        whole = dim is not None and self.facts.equal(self.shape[dim], self.data_shape[axis])
+        return dim if whole else None
+
+    def is_checked(self, dims: Collection[int] = ()) -> bool:
+        """Return whether the node checks every index of a tensor over these dims of I.
+
+        If another dim is empty, the node has no indices, and checks nothing.
+        """
+        others = (d for d in self.index_dims if d not in dims)
+        return all(self.facts.is_nonnegative(self.shape[d] - 1) for d in others)
 
 
 def input_of(call: Call, i: int) -> TensorValue:

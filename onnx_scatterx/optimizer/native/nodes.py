@@ -18,7 +18,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.graphs import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
 from onnx_scatterx.optimizer.emit.dry_run import WIDER
-from onnx_scatterx.optimizer.emit.reduce import iota
+from onnx_scatterx.optimizer.emit.reduce import iota, ring
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
@@ -222,10 +222,7 @@ def _of_tensor_scatter(
     def on_ring(w: Writer, x: ir.Value) -> ir.Value:
         if mode == "linear":
             return x
-        ring = numbers.vector(size)
-        if not scatter.facts.is_nonnegative(size - 1):
-            ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
-        return w.node("Mod", [x, ring], _INT64)
+        return w.node("Mod", [x, ring(numbers, size, scatter.facts)], _INT64)
 
     def write(w: Writer) -> ir.Value:
         n = count.constant
