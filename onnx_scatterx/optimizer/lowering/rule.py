@@ -138,6 +138,12 @@ class Rule(ABC):
     """The scatter becomes ScatterX: the report does not call it removed."""
     takes_last: ClassVar[bool] = False
     """If two updates may collide, the last one wins."""
+    searches: ClassVar[bool] = False
+    """Compares all positions with all updates, or with all indices of a gather.
+
+    Other rules are asked first, also about a part of a scatter. A gather that the target has is
+    not searched.
+    """
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__dict__.get("name", cls.__module__.rpartition(".")[2])
@@ -158,8 +164,6 @@ class ScatterRule(Rule):
     """Also writes a scatter that cannot run, in a branch that is never taken."""
     has_priority: ClassVar[bool] = False
     """Is asked before the region rules, also about scatters whose cells are known."""
-    searches: ClassVar[bool] = False
-    """Compares all positions with all updates: other rules are asked first, also about a part."""
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
@@ -168,9 +172,6 @@ class ScatterRule(Rule):
 
 class GatherRule(Rule):
     """Writes a gather whose cells are not known: one that the target lacks, or in no more nodes."""
-
-    searches: ClassVar[bool] = False
-    """Compares all positions with all indices: is asked only if the target lacks the gather."""
 
     @abstractmethod
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
