@@ -34,7 +34,7 @@ _ROWS = 1 << 16
 _WEIGHT = 6  # nodes that one Gather counts as: a few slices are better for most targets
 
 
-class GatherRule(RegionRule):
+class RowGatherRule(RegionRule):
     """Writes a region row by row from a few sources."""
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
@@ -102,4 +102,4 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     return region.part(axis, term(0), extent, [whole])
 
 
-gather = GatherRule()
+gather = RowGatherRule()

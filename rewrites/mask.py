@@ -33,7 +33,7 @@ from onnx_scatterx.rewrites.helpers.masks import (
     masked,
     placed,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _BOOL = ir.DataType.BOOL
 
@@ -45,8 +45,8 @@ class MaskRule(ScatterRule):
         found = masked(scatter, context)
         refuse_unless(_is_leading(found))
         depth = len(found.axes)
-        updates = updates_in_order(scatter, found.mask, depth, context)
-        if updates is None:
+        updates = attempt(lambda: updates_in_order(scatter, found.mask, depth, context))
+        if isinstance(updates, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         w, dtype = context.writer, scatter.dtype
         if updates.parts and depth < len(scatter.data_shape) and context.target.is_timed:

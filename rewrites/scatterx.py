@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.native.nodes import Layout, encode, make_node
+from onnx_scatterx.optimizer.native.nodes import Encoding, encode, make_node
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -60,7 +60,7 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     return dtype in _MOVED and reduction == "none"
 
 
-def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:
+def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -> ir.Value:
     w = context.writer
     provision = w.resolve(layout.provision.write(w))
     inputs = [w.resolve(scatter.data), provision, w.resolve(scatter.updates)]

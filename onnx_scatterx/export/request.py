@@ -26,7 +26,7 @@ _SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the versions of the red
 
 
 @dataclass(frozen=True)
-class Request:
+class ExportRequest:
     """A transformer, the element type, how updates are combined, and in which form.
 
     ``reduction`` is None for a gathering.
@@ -108,10 +108,10 @@ def _type_of(dtype: np.dtype[Any]) -> ir.DataType:
         raise ValueError(f"ONNX has no element type {dtype}") from error
 
 
-class Graph:
+class GraphBuilder:
     """A graph under construction: its inputs, and its nodes in order."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ExportRequest) -> None:
         self.request = request
         self.nodes: list[ir.Node] = []
         self.inputs: list[ir.Value] = []

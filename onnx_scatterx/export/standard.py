@@ -24,7 +24,7 @@ from onnx_scatterx.export.nd_form import (
     slice_dims,
     tuples_of,
 )
-from onnx_scatterx.export.request import Graph, Request, described
+from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, inverse
 from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.transforms.fit_target import attach_fallbacks
@@ -32,9 +32,9 @@ from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 
-def scattering(request: Request) -> ir.Model:
+def scattering(request: ExportRequest) -> ir.Model:
     """Return the model of a scattering in a standard operator."""
-    g = Graph(request)
+    g = GraphBuilder(request)
     t, data = data_of(g)
     operands = choose(g, t)
     updates = g.input("updates", request.dtype, t.shape)
@@ -52,9 +52,9 @@ def scattering(request: Request) -> ir.Model:
     return g.model(output, request.transformer.data_shape)
 
 
-def gathering(request: Request) -> ir.Model:
+def gathering(request: ExportRequest) -> ir.Model:
     """Return the model of a gathering in a standard operator."""
-    g = Graph(request)
+    g = GraphBuilder(request)
     t, data = data_of(g)
     perm = _only_transposed(request, t)
     if perm is not None:
@@ -72,7 +72,7 @@ def gathering(request: Request) -> ir.Model:
     return g.model(output, t.shape)
 
 
-def _only_transposed(request: Request, t: XTransformer) -> tuple[int, ...] | None:
+def _only_transposed(request: ExportRequest, t: XTransformer) -> tuple[int, ...] | None:
     """Return the perm if the output of a gathering is all of data, transposed."""
     taken = slice_dims(t)
     if request.form != "standard" or not request.constant or None in taken:
@@ -80,7 +80,7 @@ def _only_transposed(request: Request, t: XTransformer) -> tuple[int, ...] | Non
     return tuple(map(taken.index, range(len(t.shape)))) if len(taken) == len(t.shape) else None
 
 
-def _is_gather(request: Request, nd: NdForm) -> bool:
+def _is_gather(request: ExportRequest, nd: NdForm) -> bool:
     """Whether one axis is named, and the lead dims stand in its place.
 
     ONNX Runtime's Gather of strings gives empty strings.
@@ -94,9 +94,9 @@ def _is_gather(request: Request, nd: NdForm) -> bool:
     return first == axis and list(nd.slices) == dims and list(nd.sliced) == axes
 
 
-def native(request: Request) -> ir.Model:
+def native(request: ExportRequest) -> ir.Model:
     """Return the model of a scattering as a ScatterX node with its fallback."""
-    g = Graph(request)
+    g = GraphBuilder(request)
     t, data = data_of(g)
     if request.constant:
         t = t.normal()
@@ -165,7 +165,7 @@ def to_onnx(
     >>> [node.op_type for node in to_onnx(rows).graph.node]
     ['ScatterND']
     """
-    request = Request(*described(source, dtype, reduction), form, indices, opset)
+    request = ExportRequest(*described(source, dtype, reduction), form, indices, opset)
     request.check()
     if isinstance(source, Gathering):
         model = gathering(request)

@@ -114,7 +114,7 @@ class ProvisionTensor:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Encoding:
     """The picks of a node, its f, and its fallback body."""
 
     p2: tuple[int, ...]
@@ -128,7 +128,9 @@ class Layout:
         return self.provision.dims
 
 
-def encode(scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int) -> Layout:
+def encode(
+    scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int
+) -> Encoding:
     """Return the encoding of a scatter, or raise RefusedError."""
     rank, dims = len(scatter.data_shape), len(scatter.shape)
     op = scatter.node.op_type
@@ -146,7 +148,7 @@ def encode(scatter: Scatter, provenance: Provenance, numbers: TermEmitter, versi
     p2 = tuple(d for d in range(dims) if d != axis)
     body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
     body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
-    return Layout(p2, _places(rank, [axis]), provision, body)
+    return Encoding(p2, _places(rank, [axis]), provision, body)
 
 
 def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
@@ -169,7 +171,7 @@ def _named_axis(scatter: Scatter) -> int:
     return axis % len(scatter.data_shape)
 
 
-def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Layout:
+def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Encoding:
     rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
@@ -195,7 +197,7 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
             columns=tuple(columns),
             index_type=provision.dtype,
         )
-    return Layout((*own, *rest), tuple(p), provision, body)
+    return Encoding((*own, *rest), tuple(p), provision, body)
 
 
 def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:

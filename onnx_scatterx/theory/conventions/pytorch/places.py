@@ -58,7 +58,7 @@ class _Tensor:
     numbers: Integers
 
 
-class Places:
+class IndexItems:
     """Assigns the items of an index, one by one, to the axes of a shape."""
 
     def __init__(self, name: str, shape: tuple[int, ...], items: Sequence[Item]) -> None:
