@@ -79,26 +79,17 @@ class OverlapAddRule(ScatterRule):
 
 def frames_of(scatter: Scatter) -> Frames:
     """Return the frames that a scatter writes, or refuse if it writes none."""
-    single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
-    others, rest = [], []
-    for axis, target, size in scatter.by_axis():
-        dim = scatter.full_dim(axis)
-        if target.constant == 0 and size.constant == 1 and single:
-            dim = single.pop(0)
-        if dim is None:
-            rest.append(axis)
-        else:
-            others.append(dim)
+    others = scatter.in_full()
+    rest = [found for found in scatter.by_axis() if found[0] not in others]
     refuse_unless(len(rest) == 1)
-    (axis,) = rest
-    target, size = scatter.index_exprs[axis], scatter.data_shape[axis]
+    ((axis, target, size),) = rest
     found = _merged(scatter, axis, target) or _apart(scatter, axis, target)
     refuse_unless(not found.start.coords and 0 < found.hop < found.length)
     refuse_unless(found.length % found.hop == 0 and found.length // found.hop <= _BLOCKS)
-    refuse_unless(sorted([*others, *found.dims]) == list(range(len(scatter.shape))))
+    refuse_unless(sorted([*others.values(), *found.dims]) == list(range(len(scatter.shape))))
     end = found.start + found.hop * (found.count - 1) + found.length
     refuse_unless(all(map(scatter.facts.is_nonnegative, (found.start, size - end))))
-    return replace(found, others=tuple(others))
+    return replace(found, others=tuple(others.values()))
 
 
 def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:

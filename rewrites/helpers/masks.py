@@ -112,21 +112,15 @@ def row_of(target: Term) -> tuple[Symbol, int, int] | None:
 def masked(scatter: Scatter, context: Context) -> Masked:
     """Return a scatter as a write by a mask, or refuse if it is not a write by a mask."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
-    origins, dims, others = set[object](), set(), []
-    single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
-    for axis, target, size in scatter.by_axis():
-        dim = scatter.full_dim(axis)
-        if target.constant == 0 and size.constant == 1 and single:
-            dim = single.pop(0)
-        if dim is not None:
-            others.append((axis, dim))
-            continue
-        atom, row, dim = granted(row_of(target))
-        refuse_unless(row not in rows)
-        rows[row] = axis
-        origins.add(atom.origin)
-        dims.add(dim)
-    used = [d for _, d in others]
+    origins, dims, others = set[object](), set(), scatter.in_full()
+    for axis, target, _ in scatter.by_axis():
+        if axis not in others:
+            atom, row, dim = granted(row_of(target))
+            refuse_unless(row not in rows)
+            rows[row] = axis
+            origins.add(atom.origin)
+            dims.add(dim)
+    used = others.values()
     refuse_unless(len(dims) == 1)
     refuse_unless(len({*used, *dims}) == len(used) + 1 == len(scatter.shape))
     mask = mask_under(origins, context)
@@ -137,7 +131,7 @@ def masked(scatter: Scatter, context: Context) -> Masked:
     # Else these are the first few true elements only.
     refuse_unless(facts.equal(simplify(scatter.shape[dim], facts), mask.count))
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
-    found = Masked(scatter, mask, axes, dim, tuple(others))
+    found = Masked(scatter, mask, axes, dim, tuple(others.items()))
     refuse_unless(1 <= len(found.rounds) <= _ROUNDS)
     return found
 

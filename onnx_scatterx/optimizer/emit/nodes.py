@@ -135,7 +135,7 @@ class NodeWriter(GraphWriter):
         known = self._known
         if known is None:
             return self._write(op, inputs, dtype, attributes, key)
-        result = known.result(op, inputs, dtype, attributes)
+        (result,) = known.results(op, inputs, [dtype], attributes)
         given = [None if v is None else known[v] for v in inputs]
         request = Request(op, inputs, dtype, attributes, given, result, self)
         objections = list(self.target.objections(request.use))
@@ -223,7 +223,7 @@ class NodeWriter(GraphWriter):
             return None
         inputs = list(node.inputs)
         given = {name: attribute.value for name, attribute in node.attributes.items()}
-        result = known.result(node.op_type, inputs, dtype, given)
+        (result,) = known.results(node.op_type, inputs, [dtype], given)
         values = [None if v is None else known[v] for v in inputs]
         sign = is_of_any_sign(node)
         request = Request(node.op_type, inputs, dtype, given, values, result, self, sign)

@@ -7,8 +7,9 @@ counted by the code that writes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -165,27 +166,17 @@ class TermEmitter:
 
     def turned(self, t: Term) -> Turned | None:
         """Return a term with one ``max(-u, 0)`` flipped, if that is shorter and far fewer nodes."""
-        best: tuple[int, Turned] | None = None
+        flipped = []
         for monomial, c in t.items:
-            if len(monomial) != 1 or not isinstance(monomial[0], PositivePart):
-                continue
-            inner = monomial[0].parts[0]
-            turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
-            if len(turned.rest.items) >= len(t.items):
-                continue
-            try:
-                cost = _counted(partial(self._flipped, turned))
-            except RefusedError:
-                continue
-            if best is None or cost < best[0]:
-                best = cost, turned
-        if best is None:
+            if len(monomial) == 1 and isinstance(monomial[0], PositivePart):
+                inner = monomial[0].parts[0]
+                turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
+                if len(turned.rest.items) < len(t.items):
+                    flipped.append((_count_if_written(partial(self._flipped, turned)), turned))
+        cost, best = min(flipped, key=lambda found: found[0], default=(math.inf, None))
+        if cost == math.inf:
             return None
-        try:
-            saves = best[0] + _SHARED <= _counted(partial(self._monomials, t))
-        except RefusedError:
-            saves = True
-        return best[1] if saves else None
+        return best if cost + _SHARED <= _count_if_written(partial(self._monomials, t)) else None
 
     def _flipped(self, turned: Turned, w: _Writer) -> ir.Value:
         rest = self._vector(turned.rest, w) if turned.rest.items else None
@@ -284,6 +275,13 @@ def _counted(write: Callable[[_Count], Any]) -> int:
     count = _Count()
     write(count)
     return count.nodes
+
+
+def _count_if_written(write: Callable[[_Count], Any]) -> float:
+    """Return how many nodes are written; refusals are infinitely many."""
+    with suppress(RefusedError):
+        return _counted(write)
+    return math.inf
 
 
 def _sum(w: _Writer, total: ir.Value | None, part: ir.Value, sign: int) -> ir.Value:

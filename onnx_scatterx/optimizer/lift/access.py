@@ -59,6 +59,21 @@ class Access:
         whole = dim is not None and self.facts.equal(self.shape[dim], self.data_shape[axis])
         return dim if whole else None
 
+    def in_full(self) -> dict[int, int]:
+        """Return the axes along which a dim of I runs from start to end, with that dim.
+
+        An axis of one position takes one of the dims of extent 1.
+        """
+        single = [d for d, n in enumerate(self.shape) if n.constant == 1]
+        found = {}
+        for axis, target, size in self.by_axis():
+            dim = self.full_dim(axis)
+            if target.constant == 0 and size.constant == 1 and single:
+                dim = single.pop(0)
+            if dim is not None:
+                found[axis] = dim
+        return found
+
     def is_checked(self, dims: Collection[int] = ()) -> bool:
         """Return whether the node checks every index of a tensor over these dims of I.
 

@@ -66,13 +66,8 @@ class GraphContext:
 
     def writer(self) -> Writer:
         """Return a writer of nodes into the graph."""
-        return Writer(
-            self.graph,
-            self.scope,
-            self.names,
-            constant_nodes=self.constant_nodes,
-            target=self.target,
-        )
+        place, nodes = (self.graph, self.scope, self.names), self.constant_nodes
+        return Writer(*place, constant_nodes=nodes, target=self.target)
 
     def obstacle(self, node: ir.Node) -> FloatReason | None:
         """Return why a node must be kept if ONNX Runtime runs the model, or None."""

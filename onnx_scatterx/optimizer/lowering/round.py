@@ -106,16 +106,10 @@ class RewriteRound:
         assert mosaic is not None
         if dtype is None:
             return Refusal(Reason.UNKNOWN_TYPE)
+        facts, constants = self.context.scope.facts, self.context.constants
+        rules, views, costs = self.region_rules, self.existing_views, self.context.costs
         planner = Planner(
-            self.region_rules,
-            self.writer,
-            self.numbers,
-            self.context.scope.facts,
-            self.context.constants,
-            self.existing_views,
-            dtype,
-            self.context.costs,
-            self.copies,
+            rules, self.writer, self.numbers, facts, constants, views, dtype, costs, self.copies
         )
         found = self._narrowed(planner.best(Region.of(mosaic)), value)
         if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):

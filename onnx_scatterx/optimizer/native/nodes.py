@@ -25,7 +25,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of, symbol_of
+from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers, dim_of, symbol_of
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
@@ -190,13 +190,8 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
         p[axis] = place
     body = FallbackSpec("ScatterND", version, scatter.reduction)
     if columns:
-        body = replace(
-            body,
-            p1=provision.dims,
-            index_rank=index_rank,
-            columns=tuple(columns),
-            index_type=provision.dtype,
-        )
+        body = replace(body, p1=provision.dims, index_rank=index_rank)
+        body = replace(body, columns=tuple(columns), index_type=provision.dtype)
     return Encoding((*own, *rest), tuple(p), provision, body)
 
 
@@ -246,14 +241,14 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Pro
     dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
     if any(t.leaves() for t in targets):
         return _read(scatter, provenance, targets[0]) if len(targets) == 1 else None
-    extents = {d: n for d in dims if (n := scatter.shape[d].constant) is not None}
-    if len(extents) < len(dims) or math.prod(extents.values()) * len(targets) > _NUMBERS:
+    extents = as_numbers(scatter.shape[d] for d in dims)
+    if extents is None or math.prod(extents) * len(targets) > _NUMBERS:
         return None
     if not all(is_narrow(t, scatter) for t in targets):
         return None
-    values = np.empty((*extents.values(), len(targets)), np.int64)
+    values = np.empty((*extents, len(targets)), np.int64)
     for column, target in enumerate(targets):
-        values[..., column] = tabulated(target, extents)
+        values[..., column] = tabulated(target, dict(zip(dims, extents, strict=True)))
     return ProvisionTensor(dims, _INT64, lambda w: w.constant(values))
 
 
