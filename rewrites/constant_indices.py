@@ -15,7 +15,7 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import reduced, select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
@@ -98,7 +98,6 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
 def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
     """Combine the updates with the data, those of one element one after another."""
     s, w = layout.scatter, context.writer
-    reducers(w, s.reduction, s.dtype)  # or refuse
 
     def write() -> ir.Value:
         x, u = layout.data(context), layout.update(context)

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, reducers
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of
@@ -67,7 +67,6 @@ class DiagonalRule(ScatterRule):
         found = _diagonal(scatter)
         w, dtype = context.writer, scatter.dtype
         number = context.constants.splat(scatter.updates)
-        reducers(w, scatter.reduction, dtype)  # or refuse
         updates: Callable[[], ir.Value]
         if number is not None:
             updates = partial(w.constant, number, dtype)

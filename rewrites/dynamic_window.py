@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
-from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, reducers, ring, take
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, ring, take
 from onnx_scatterx.optimizer.lift.canonical import modulus_of
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
@@ -57,7 +57,6 @@ class DynamicWindowRule(ScatterRule):
         few = scatter.reduction == "none" or scatter.facts.is_nonnegative(size - window.count)
         why = f"more rows than axis {window.axis} has positions"
         refuse_unless(few, Reason.MAY_COLLIDE, why)
-        reducers(context.writer, scatter.reduction, scatter.dtype)  # or refuse
         return Plan(lambda: _write(scatter, window, context))
 
 

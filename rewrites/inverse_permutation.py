@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, take
+from onnx_scatterx.optimizer.emit.reduce import reduced, take
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of, symbol_of
@@ -36,7 +36,6 @@ class InversePermutationRule(ScatterRule):
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
         refuse_unless(w.version >= 11)
         shared, place = places.shared, layout.place
-        reducers(w, scatter.reduction, dtype)  # or refuse
 
         def write() -> ir.Value:
             at = places.write()

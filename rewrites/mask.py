@@ -22,7 +22,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.emit.reduce import reduced_where, reducers
+from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.masked_updates import updates_in_order
@@ -51,7 +51,6 @@ class MaskRule(ScatterRule):
         w, dtype = context.writer, scatter.dtype
         if updates.parts and depth < len(scatter.data_shape) and context.target.is_timed:
             return Refusal(Reason.NO_GAIN, "the mask may select few rows")
-        reducers(w, scatter.reduction, dtype)  # or refuse
 
         def write() -> ir.Value:
             chosen = _condition(found, context)

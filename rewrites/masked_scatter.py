@@ -22,7 +22,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.emit.reduce import reduced_where, reducers
+from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
@@ -42,7 +42,6 @@ class MaskedScatterRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = masked(scatter, context)
         w, dtype = context.writer, scatter.dtype
-        reducers(w, scatter.reduction, dtype)  # or refuse
         updates = _source(scatter, context)
 
         def write() -> ir.Value:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import reduced_where, reducers
+from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.cuts import hits
@@ -31,12 +31,11 @@ class OnePerRowRule(ScatterRule):
         size = scatter.data_shape[axis]
         refuse_unless(size.constant != 0)
         w, dtype = context.writer, scatter.dtype
-        reducers(w, scatter.reduction, dtype)  # or refuse
         signed = not scatter.nonnegative[axis]
         added = index.added(rank)
-        missing = _missing(scatter, axis)
-        dropped = rank - len(scatter.shape)
-        dims = [c - dropped * (c > axis) for c in index.places if c != axis]
+        # If the updates lack a dim for the axis, they broadcast along it.
+        missing = [axis] if len(scatter.shape) < rank else []
+        dims = [c - len(missing) * (c > axis) for c in index.places if c != axis]
         checked = scatter.is_checked(dims)
 
         def write() -> ir.Value:
@@ -46,11 +45,6 @@ class OnePerRowRule(ScatterRule):
             return reduced_where(w, hit, scatter.reduction, scatter.data, new, dtype)
 
         return Plan(write)
-
-
-def _missing(scatter: Scatter, axis: int) -> list[int]:
-    """Return the axis if the updates lack a dim for it, so that they broadcast along it."""
-    return [axis] if len(scatter.shape) < len(scatter.data_shape) else []
 
 
 def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions]:

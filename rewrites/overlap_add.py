@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.reduce import reduced
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
@@ -56,7 +56,6 @@ class OverlapAddRule(ScatterRule):
         refuse_unless(scatter.reduction != "none")
         found = frames_of(scatter)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
-        reducers(w, scatter.reduction, dtype)  # or refuse
         order = found.order
         given = tuple(scatter.shape[d] for d in order)
         framed, flat = _shapes(scatter, found)

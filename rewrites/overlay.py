@@ -90,7 +90,7 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
         return False
     here = planner.writer.insertion_point
     return all(
-        use.node is here or any(map(planner.numbers.is_available, use.node.outputs))
+        use.node is here or any(map(planner.numbers.reader.is_available, use.node.outputs))
         for use in base.uses()
     )
 

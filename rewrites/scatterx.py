@@ -64,7 +64,7 @@ def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -
     w = context.writer
     provision = w.resolve(layout.provision.write(w))
     inputs = [w.resolve(scatter.data), provision, w.resolve(scatter.updates)]
-    picks = (layout.p1, layout.p2, layout.p)
+    picks = (layout.provision.dims, layout.p2, layout.p)
     name = w.new_name("ScatterX")
     node = make_node(
         inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.metadata

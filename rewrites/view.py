@@ -45,7 +45,7 @@ class ViewRule(RegionRule):
         for alias in planner.existing_views.get(view.value, ()):
             if isinstance(best, Plan) and not best.cost:
                 break
-            if planner.numbers.is_available(alias.value):
+            if planner.numbers.reader.is_available(alias.value):
                 seen = alias.seen(view, region.low, region.high, planner.facts)
                 if seen is not None:
                     other = self._of(seen, region, planner)

@@ -48,11 +48,6 @@ class Arrangement:
         return math.prod((self.scatter.shape[d] for d in self.dims), start=term(1))
 
     @property
-    def aside(self) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-        """The (axis, dim) pairs in front of the positions, and those behind them."""
-        return self.left, self.right
-
-    @property
     def place(self) -> int:
         """The axis of the P positions (and of the N updates)."""
         return len(self.left)

@@ -171,11 +171,14 @@ class _Follower:
         parts = [None if v is None else self._operand(v, output, has) for v in node.inputs]
         refuse_unless(self._is_alike_alone(node))
 
+        w, guarded = self.context.writer, dtype.is_integer() and self._may_end_the_run(node)
+
         def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
-            if node.op_type in _DIVIDES and dtype.is_integer():
-                inputs[1] = self._divisor(node.inputs[1], inputs[1], dtype, mask)
+            if guarded:
+                one = w.constant(np.ones((), dtype.numpy()), dtype)
+                inputs[1] = select(w, mask, granted(inputs[1]), one, dtype)
             attributes = {name: a.value for name, a in node.attributes.items()}
-            return self.context.writer.node(node.op_type, inputs, dtype, **attributes)
+            return w.node(node.op_type, inputs, dtype, **attributes)
 
         found = [p for p in parts if p is not None]
         rank = max((p.rank for p in found), default=0)
@@ -202,10 +205,8 @@ class _Follower:
         found, dtype = _if_read(inner.of(value, has)), granted(known(value).dtype)
 
         def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
-            (x,) = inputs
-            assert x is not None
             axes = list(range(lead, len(self.shape)))
-            return self.context.writer.axes("Unsqueeze", x, dtype, axes)
+            return self.context.writer.axes("Unsqueeze", granted(inputs[0]), dtype, axes)
 
         return Updates(make, len(self.shape), True, (found,))
 
@@ -225,21 +226,12 @@ class _Follower:
             return not self._is_one(first) or (number is not None and bool(abs(number) > 0))
         return True
 
-    def _divisor(
-        self,
-        value: ir.Value | None,
-        written: ir.Value | None,
-        dtype: ir.DataType,
-        mask: ir.Value,
-    ) -> ir.Value:
-        """Write 1 for a divisor where the mask is false: there 0, or -1, could end the run."""
-        assert value is not None
-        assert written is not None
-        number = self.context.constants.splat(value)
-        if number is not None and number not in (0, -1):
-            return written
-        one = self.context.writer.constant(np.ones((), dtype.numpy()), dtype)
-        return select(self.context.writer, mask, written, one, dtype)
+    def _may_end_the_run(self, node: ir.Node) -> bool:
+        """Return whether a division of integers may fail where the mask is false: by 0, or -1."""
+        if node.op_type not in _DIVIDES:
+            return False
+        number = self.context.constants.splat(granted(node.inputs[1]))
+        return number is None or number in (0, -1)
 
 
 def _if_read(found: Updates) -> Updates:

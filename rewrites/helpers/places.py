@@ -64,7 +64,8 @@ def places_of(layout: Arrangement, context: Context) -> Places:
     order = layout.dims_in_order
     full = frozenset[int]().union(*(i.full for i in indices))
     split = tuple(s.shape[d] if d in full or d in layout.dims else term(1) for d in order)
-    left, right = (tuple(s.shape[d] if d in full else term(1) for _, d in p) for p in layout.aside)
+    pairs = layout.left, layout.right
+    left, right = (tuple(s.shape[d] if d in full else term(1) for _, d in p) for p in pairs)
     shape = (*left, layout.updates, *right)
     strides = [
         math.prod((s.data_shape[a] for a in layout.axes[i + 1 :]), start=term(1))
@@ -163,7 +164,7 @@ def index_tensor(
     """Return the tensor of integers that a target is an element of, with its type and shape."""
     atom = symbol_of(target)
     value = read_value(atom)
-    if atom is None or value is None or not context.numbers.is_available(value):
+    if atom is None or value is None or not context.numbers.reader.is_available(value):
         return None
     found = context.provenance.abstract(value)
     if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):

@@ -205,10 +205,6 @@ class DryRun:
             return Refusal(Reason.RANK, Missing(tuple(self.too_many_dims), target))
         return None
 
-    def found(self, key: object) -> ir.Value | None:
-        """Return the output of an equal node that was written on trial, or None."""
-        return self.written.get(key)
-
     def node(
         self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None, key: object
     ) -> ir.Value:

@@ -58,7 +58,7 @@ class NodeWriter(GraphWriter):
         limited = target.is_limited or target.static_only
         self._known = MadeValues(scope) if limited else None
         self._in_other_form: set[str] = set()  # operators for which another form is being written
-        self._nodes: dict[tuple[object, ...], ir.Value] = {}
+        self._nodes: dict[object, ir.Value] = {}
         self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
 
     def dry_run(
@@ -128,8 +128,9 @@ class NodeWriter(GraphWriter):
             inputs = [v if v is None else self._widened(v, dtype) for v in inputs]
             dtype = self._wider[dtype]
         trial = self._trial
+        written = self._nodes if trial is None else trial.written
         key = (op, tuple(inputs), _frozen(attributes))
-        found = self._nodes.get(key) if trial is None else trial.found(key)
+        found = written.get(key)
         if found is not None:
             return found
         known = self._known
@@ -144,9 +145,12 @@ class NodeWriter(GraphWriter):
         if objections:
             found = self._other_form(request)
             if found is not None:
-                (self._nodes if trial is None else trial.written)[key] = found
+                written[key] = found
                 return found
-            self._miss(objections)
+            # Symbols have other names in a dry run, so a proof that was found there may be missed
+            # later. Then the node is written, and CheckTarget names it.
+            if trial is not None:
+                trial.missing.update(dict.fromkeys(objections))
         return self.as_it_is(request)
 
     def as_it_is(self, request: Request) -> ir.Value:
@@ -251,15 +255,6 @@ class NodeWriter(GraphWriter):
             return other_form(request)
         finally:
             self._in_other_form.discard(request.op)
-
-    def _miss(self, objections: Sequence[str]) -> None:
-        """Note a use that the target does not take.
-
-        Symbols have other names in a dry run, so a proof that was found there may be missed later.
-        Then the node is written, and CheckTarget names it.
-        """
-        if self._trial is not None:
-            self._trial.missing.update(dict.fromkeys(objections))
 
     def _write(
         self,

@@ -25,10 +25,9 @@ from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 def select(
-    writer: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
+    w: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
 ) -> ir.Value:
     """Return ``a`` if the condition is true, else ``b``, broadcast against each other."""
-    w = writer
     if dtype != _BOOL:
         return w.node("Where", [condition, a, b], dtype)
     no = w.node("Not", [condition], _BOOL)
@@ -62,29 +61,21 @@ def is_ordered(dtype: ir.DataType) -> bool:
     return dtype.is_integer() and dtype != ir.DataType.INT64
 
 
-def reduced(
-    writer: Writer, reduction: str, x: ir.Value, u: ir.Value, dtype: ir.DataType
-) -> ir.Value:
+def reduced(w: Writer, reduction: str, x: ir.Value, u: ir.Value, dtype: ir.DataType) -> ir.Value:
     """Return updates ``u`` combined into ``x`` by a reduction, or refuse."""
-    ops = reducers(writer, reduction, dtype)
+    ops = reducers(w, reduction, dtype)
     if not ops:
         return u
     if len(ops) == 1:
-        return writer.node(ops[0], [x, u], dtype)
-    takes_x = writer.node(ops[0], [x, u], _BOOL)
-    return select(writer, takes_x, x, u, dtype)
+        return w.node(ops[0], [x, u], dtype)
+    return select(w, w.node(ops[0], [x, u], _BOOL), x, u, dtype)
 
 
 def reduced_where(
-    writer: Writer,
-    condition: ir.Value,
-    reduction: str,
-    x: ir.Value,
-    u: ir.Value,
-    dtype: ir.DataType,
+    w: Writer, hit: ir.Value, reduction: str, x: ir.Value, u: ir.Value, dtype: ir.DataType
 ) -> ir.Value:
-    """Return ``x``, with updates ``u`` combined into it where a condition is true."""
-    return select(writer, condition, reduced(writer, reduction, x, u, dtype), x, dtype)
+    """Return ``x``, with updates ``u`` combined into it where ``hit`` is true."""
+    return select(w, hit, reduced(w, reduction, x, u, dtype), x, dtype)
 
 
 _INT64 = ir.DataType.INT64

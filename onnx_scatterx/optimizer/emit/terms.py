@@ -78,10 +78,6 @@ class TermEmitter:
         self._insertion_point: ir.Node | None = None
         self._costs: dict[tuple[Term, bool], int | RefusedError] = {}
 
-    def is_available(self, value: ir.Value) -> bool:
-        """Return whether a value is computed before the insertion point."""
-        return self.reader.is_available(value)
-
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""
         with self._readable(t) as surcharge:

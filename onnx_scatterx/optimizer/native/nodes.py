@@ -82,16 +82,9 @@ def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, Fallback
             yield node, body
 
 
-def body_of(node: ir.Node) -> FallbackSpec:
-    """Return the description of a new node's fallback."""
-    body = node.meta[_BODY]
-    assert isinstance(body, FallbackSpec)
-    return body
-
-
-def describe(node: ir.Node, body: FallbackSpec) -> None:
-    """Set the description of a node's fallback."""
-    node.meta[_BODY] = body
+def put_behind(node: ir.Node, *, data: Sequence[int] = (), updates: Sequence[int] = ()) -> None:
+    """Put the fallback of a new node behind more transposes of data or of updates."""
+    node.meta[_BODY] = node.meta[_BODY].behind(data, updates)
 
 
 def set_fallback(node: ir.Node, fallback: ir.Function) -> None:
@@ -121,11 +114,6 @@ class Encoding:
     p: tuple[int, ...]
     provision: ProvisionTensor
     body: FallbackSpec
-
-    @property
-    def p1(self) -> tuple[int, ...]:
-        """The dims of the updates that f runs over."""
-        return self.provision.dims
 
 
 def encode(

@@ -12,16 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.errors import check as check
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 
 Integers = NDArray[np.integer[Any]]
-
-
-def check(holds: object, fault: str) -> None:
-    """Raise ``ValueError`` if a condition does not hold."""
-    if not holds:
-        raise ValueError(fault)
 
 
 def check_range(name: str, values: Integers, low: int, high: int) -> None:
