@@ -141,12 +141,10 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     if read is None:
         return None
     atom, value, dtype, shape = read
-    stands: list[int] = []  # for each dim of the tensor, its place in the order
-    for part, extent in zip(atom.parts, shape, strict=True):
-        dim = dim_of(part)
-        if dim is None or not s.facts.equal(extent, s.shape[dim]):
-            return None
-        stands.append(order.index(dim))
+    dims = s.dims_read(atom.parts, shape)
+    if dims is None or None in dims:
+        return None
+    stands = [order.index(d) for d in dims if d is not None]
     if stands != sorted(set(stands)):
         return None
     added = [i for i in range(len(order)) if i not in stands]

@@ -21,7 +21,7 @@ from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, index_tensor, places_of
 from onnx_scatterx.text.reasons import Detail, Reason, granted, refuse_unless
@@ -84,16 +84,10 @@ def _places(
     A dim of extent 1 may belong to any axis: it takes the next one. The others must be read whole:
     the tensor may be longer than the part that the indices read.
     """
-    rank = len(access.data_shape)
-    places: list[int] = []
-    for part, extent in zip(atom.parts, shape, strict=True):
-        dim = dim_of(part)
-        if dim is not None and access.facts.equal(extent, access.shape[dim]):
-            places.append(along[dim])
-        elif part.constant == 0 and extent.constant == 1:
-            places.append(-1)
-        else:
-            return None
+    rank, dims = len(access.data_shape), access.dims_read(atom.parts, shape)
+    if dims is None:
+        return None
+    places = [-1 if dim is None else along[dim] for dim in dims]
     for i in reversed(range(len(places))):
         if places[i] < 0:
             places[i] = (places[i + 1] if i + 1 < len(places) else rank) - 1

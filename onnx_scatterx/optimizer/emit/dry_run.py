@@ -214,7 +214,9 @@ class DryRun:
         """
         budget().work(PRICES.trial)
         present = [v for v in inputs if v is not None]
-        self._require_kernel(op, present, dtype)
+        kind = present[0].dtype if op in _OF_INPUTS else dtype
+        if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):
+            raise RefusedError(Reason.NO_KERNEL, lacking(op, kind))
         self.read(v for v in present if not self.made(v))
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
         self._values.add(output)
@@ -228,14 +230,6 @@ class DryRun:
         rank = result.rank
         if most is not None and rank is not None and rank > max(most, self.given_rank):
             self.too_many_dims[f"{op} of rank {rank}"] = None
-
-    def _require_kernel(
-        self, op: str, inputs: Sequence[ir.Value], dtype: ir.DataType | None
-    ) -> None:
-        if op in _OF_INPUTS:
-            dtype = inputs[0].dtype
-        if op in KERNELS and dtype is not None and not has_kernel(op, self.version, dtype):
-            raise RefusedError(Reason.NO_KERNEL, lacking(op, dtype))
 
     def read(self, values: Iterable[ir.Value]) -> None:
         """Note values of the graph that are read."""

@@ -74,6 +74,23 @@ class Access:
                 found[axis] = dim
         return found
 
+    def dims_read(self, parts: Sequence[Term], shape: Shape) -> list[int | None] | None:
+        """Return the dim of I along each dim of a tensor whose elements at ``parts`` are read.
+
+        It is None along a dim of extent 1 that is read at 0. Returns None if the tensor has a dim
+        that is not read as a whole.
+        """
+        found: list[int | None] = []
+        for part, extent in zip(parts, shape, strict=True):
+            dim = dim_of(part)
+            if dim is not None and self.facts.equal(extent, self.shape[dim]):
+                found.append(dim)
+            elif part.constant == 0 and extent.constant == 1:
+                found.append(None)
+            else:
+                return None
+        return found
+
     def is_checked(self, dims: Collection[int] = ()) -> bool:
         """Return whether the node checks every index of a tensor over these dims of I.
 

@@ -262,15 +262,11 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTe
         return None
     if found.dtype not in (_INT64, ir.DataType.INT32) or len(found.shape) != len(atom.parts):
         return None
-    dtype, dims, gone = found.dtype, list[int](), list[int]()
-    for d, (part, extent) in enumerate(zip(atom.parts, found.shape, strict=True)):
-        dim = dim_of(part)
-        if dim is not None and dim not in dims and scatter.facts.equal(extent, scatter.shape[dim]):
-            dims.append(dim)
-        elif part.constant == 0 and extent.constant == 1:
-            gone.append(d)
-        else:
-            return None
+    read, dtype = scatter.dims_read(atom.parts, found.shape) or [], found.dtype
+    dims = [d for d in read if d is not None]
+    if len(read) != len(atom.parts) or len(set(dims)) < len(dims):
+        return None
+    gone = [place for place, d in enumerate(read) if d is None]
     # An axis of extent 1 at the end may be kept: it is the one column of f.
     keeps = bool(gone) and gone[-1] == len(found.shape) - 1
     dropped = gone[:-1] if keeps else gone
