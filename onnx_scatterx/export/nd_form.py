@@ -156,12 +156,6 @@ def own_elements_axis(t: XTransformer) -> int | None:
     return axis if own and all(t.shape[d] <= t.data_shape[d] for d in others) else None
 
 
-def with_an_axis(t: XTransformer) -> XTransformer:
-    """Return a transformer into data of rank 0 as one into data of shape (1,)."""
-    f = np.zeros((*t.p1(t.shape), 1), np.int64)
-    return replace(t, data_shape=(1,), f=f, p=Pick.identity(1))
-
-
 @dataclass(frozen=True)
 class Operands:
     """The operator that was chosen: along one axis, or else (None) the ND form."""
@@ -182,7 +176,7 @@ def choose(g: GraphBuilder, t: XTransformer) -> Operands:
     else:
         sliced = t
         nd, axis = nd_form(t), own_elements_axis(t)
-        f = g.input("indices", ir.DataType.INT64, t.f.shape)
+        f = g.indices(t)
         smaller = set(nd.columns) != {None}
     along = request.form == "standard" and (smaller or not nd.moves_nothing)
     return Operands(sliced, axis if along else None, nd, f)
@@ -241,4 +235,6 @@ def data_of(g: GraphBuilder) -> tuple[XTransformer, ir.Value]:
     data = g.input("data", g.request.dtype, t.data_shape)
     if t.data_shape:
         return t, data
-    return with_an_axis(t), g.axes("Unsqueeze", data, [0])
+    f = np.zeros((*t.p1(t.shape), 1), np.int64)
+    whole = replace(t, data_shape=(1,), f=f, p=Pick.identity(1))
+    return whole, g.axes("Unsqueeze", data, [0])

@@ -120,15 +120,14 @@ class GraphBuilder:
         self.inputs.append(value)
         return value
 
+    def indices(self, t: XTransformer) -> ir.Value:
+        """Add the f of a transformer as an input."""
+        return self.input("indices", ir.DataType.INT64, t.f.shape)
+
     def constant(self, array: Any, name: str | None = None) -> ir.Value:
         tensor = ir.tensor(np.array(array, np.int64))
-        name = name or f"constant_{len(self.initializers)}"
-        value = ir.Value(
-            name=name,
-            type=ir.TensorType(ir.DataType.INT64),
-            shape=ir.Shape(np.shape(array)),
-            const_value=tensor,
-        )
+        name, kind = name or f"constant_{len(self.initializers)}", ir.TensorType(tensor.dtype)
+        value = ir.Value(name=name, type=kind, shape=ir.Shape(np.shape(array)), const_value=tensor)
         self.initializers.append(value)
         return value
 

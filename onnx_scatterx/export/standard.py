@@ -10,6 +10,8 @@ writes them one by one keeps the last one, as ``Scattering.run`` does; ScatterX 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
@@ -47,9 +49,7 @@ def scattering(request: ExportRequest) -> ir.Model:
         moved = g.transpose(data, nd.data_perm)
         inputs = [moved, tuples_of(g, operands), g.transpose(updates, nd.updates_perm)]
         output = g.transpose(g.op("ScatterND", inputs, **given), inverse(nd.data_perm))
-    if not request.transformer.data_shape:
-        output = g.axes("Squeeze", output, [0])
-    return g.model(output, request.transformer.data_shape)
+    return _written(g, output)
 
 
 def gathering(request: ExportRequest) -> ir.Model:
@@ -101,34 +101,30 @@ def native(request: ExportRequest) -> ir.Model:
     if request.constant:
         t = t.normal()
     nd = nd_form(t)
-    f = (
-        g.constant(t.f, "indices")
-        if request.constant
-        else g.input("indices", ir.DataType.INT64, t.f.shape)
-    )
+    f = g.constant(t.f, "indices") if request.constant else g.indices(t)
     updates = g.input("updates", request.dtype, t.shape)
     p1 = tuple(nd.lead.index(d) for d in t.p1)
     whole = set(nd.columns) == {None} and p1 == tuple(range(len(nd.lead)))
-    body = FallbackSpec(
-        "ScatterND",
-        request.opset,
-        str(request.reduction),
-        p1=() if whole else p1,
-        index_rank=0 if whole else len(nd.lead),
-        columns=() if whole else tuple(d if d is None else nd.lead.index(d) for d in nd.columns),
-    ).behind(_perm(nd.data_perm), _perm(nd.updates_perm))
+    body = FallbackSpec("ScatterND", request.opset, str(request.reduction))
+    if not whole:
+        columns = tuple(d if d is None else nd.lead.index(d) for d in nd.columns)
+        body = replace(body, p1=p1, index_rank=len(nd.lead), columns=columns)
+    body = body.behind(_perm(nd.data_perm), _perm(nd.updates_perm))
     unique = request.constant and t.is_injective()
     picks = (t.p1.coordinates, t.p2.coordinates, t.p.coordinates)
     inputs = [data, f, updates]
     name = "ScatterX"
     node = make_node(inputs, picks, str(request.reduction), unique, body, request.dtype, name, {})
     g.nodes.append(node)
-    output = node.outputs[0]
-    if not request.transformer.data_shape:
-        output = g.axes("Squeeze", output, [0])
-    model = g.model(output, request.transformer.data_shape)
+    model = _written(g, node.outputs[0])
     attach_fallbacks(model)
     return model
+
+
+def _written(g: GraphBuilder, data: ir.Value) -> ir.Model:
+    """Finish with the written data, without the axis that they got if they had none."""
+    shape = g.request.transformer.data_shape
+    return g.model(data if shape else g.axes("Squeeze", data, [0]), shape)
 
 
 def _perm(perm: tuple[int, ...]) -> tuple[int, ...]:

@@ -27,11 +27,11 @@ from onnx_scatterx.theory.components import (
     normal_picks,
     without_repeats,
 )
-from onnx_scatterx.theory.picks import Pick
-from onnx_scatterx.theory.verdict import Index, Verdict, equals_coordinate, judge, prove
+from onnx_scatterx.theory.picks import Index, Pick
+from onnx_scatterx.theory.verdict import Verdict, equals_coordinate, judge, prove
 
 
-def index_of(index: Any) -> Index:
+def as_index(index: Any) -> Index:
     """Return an index as a tuple of Python's integers."""
     return tuple(int(i) for i in index)
 
@@ -39,7 +39,7 @@ def index_of(index: Any) -> Index:
 def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """Return a shape, or raise ``ValueError`` if an extent is negative."""
     check(all(n >= 0 for n in shape), f"the shape {tuple(shape)} has a negative extent")
-    return index_of(shape)
+    return as_index(shape)
 
 
 def permutation(perm: Sequence[int], rank: int) -> Pick:
@@ -224,7 +224,7 @@ class XTransformer:
         for component, size in zip(self.components, self.data_shape, strict=True):
             values = evaluate(component, self.shape)
             mask |= (values < 0) | (values >= size)
-        return tuple(map(index_of, np.argwhere(mask)))
+        return tuple(map(as_index, np.argwhere(mask)))
 
     def check_bounds(self) -> None:
         """Raise ``ValueError`` if the target of an update is out of bounds."""
@@ -236,7 +236,7 @@ class XTransformer:
             if outside.any():
                 index = np.unravel_index(int(outside.argmax()), outside.shape)
                 raise ValueError(
-                    f"update {index_of(index)} is out of bounds: "
+                    f"update {as_index(index)} is out of bounds: "
                     f"component {axis} is {values[index]}, and that axis of data has size {size}"
                 )
 
@@ -268,5 +268,5 @@ class XTransformer:
         groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
         shared = sorted((g for g in groups if len(g) > 1), key=lambda g: int(g[0]))
         return tuple(
-            tuple(index_of(np.unravel_index(flat, self.shape)) for flat in g) for g in shared
+            tuple(as_index(np.unravel_index(flat, self.shape)) for flat in g) for g in shared
         )

@@ -18,6 +18,10 @@ from onnx_scatterx.theory.transformer import XTransformer
 
 Integers = NDArray[np.integer[Any]]
 
+INDICES = frozenset({"int32", "int64"})
+INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+
 
 def check_range(name: str, values: Integers, low: int, high: int) -> None:
     """Raise ``ValueError`` if a value is outside low..high, both included."""

@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
+    FLOATS,
+    INDICES,
+    INTEGERS,
     Integers,
     by_axis,
     by_own_index,
@@ -38,10 +41,7 @@ from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 
 Number: TypeAlias = bool | int | float
 
-_INDICES = frozenset({"int32", "int64"})
-_REAL = frozenset({"bool", "bfloat16", "float16", "float32", "float64"}) | {
-    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
-}
+_REAL = INTEGERS | FLOATS | {"bool"}
 _REDUCE = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
 _MOST = 8  # the highest rank
 
@@ -73,7 +73,7 @@ def scatter_(
     check(reduce in _REDUCE, f"reduce must be 'add' or 'multiply', not {reduce!r}")
     reduction = _REDUCE[reduce]
     check_dtype("self", self, _REAL)
-    check_dtype("index", index, _INDICES)
+    check_dtype("index", index, INDICES)
     check(self.ndim <= _MOST, f"self has rank {self.ndim}, and may have {_MOST} at most")
     dim = wrap("dim", dim, self.ndim)
     if isinstance(src, np.ndarray):
@@ -169,7 +169,7 @@ def gather_elements(input: NDArray[Any], dim: int, index: Integers) -> Gathering
     >>> gather_elements(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, -1]])).run()
     array([[2, 2], [3, 4]])
     """
-    check_dtype("index", index, _INDICES)
+    check_dtype("index", index, INDICES)
     dim = wrap("dim", dim, input.ndim)
     return Gathering(input, by_own_index(("input", input), ("index", index), dim))
 
@@ -195,7 +195,7 @@ def _elements(
     data: Named, index: Named, updates: Named, axis: int, reduction: Reduction = Reduction.NONE
 ) -> Scattering:
     check_dtype(*data, _REAL)
-    check_dtype(*index, _INDICES)
+    check_dtype(*index, INDICES)
     check_same_dtype(*updates, *data)
     axis = wrap("axis", axis, data[1].ndim)
     check_same_shape(*updates, *index)

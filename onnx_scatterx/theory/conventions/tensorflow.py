@@ -19,6 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
+    FLOATS,
+    INDICES,
+    INTEGERS,
     Integers,
     by_axis,
     by_tuples,
@@ -36,10 +39,8 @@ from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 Array = NDArray[Any]
-_INDICES = frozenset({"int32", "int64"})
-_READ_INDICES = _INDICES | {"int16"}
-_INTEGERS = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"}
-_REAL = frozenset(_INTEGERS | {"float16", "bfloat16", "float32", "float64"})
+_READ_INDICES = INDICES | {"int16"}
+_REAL = INTEGERS | FLOATS
 _NUMBERS = _REAL | {"complex64", "complex128"}
 _ALL = _NUMBERS | {"bool"}
 
@@ -97,7 +98,7 @@ def scatter_nd(indices: Integers, updates: Array, shape: Integers) -> Scattering
     >>> scatter_nd(np.array([[1], [1]]), np.array([7, 8]), np.array([3])).run()
     array([ 0, 15,  0])
     """
-    check_dtype("shape", shape, _INDICES)
+    check_dtype("shape", shape, INDICES)
     is_shape = shape.ndim == 1 and (shape >= 0).all()
     check(is_shape, f"shape must be a vector of sizes, not {shape.tolist()}")
     check(shape.size, "shape must have 1 size or more")
@@ -154,7 +155,7 @@ def _scattering(
 ) -> Scattering:
     check_dtype("updates", updates, types)
     check_same_dtype("updates", updates, "tensor", tensor)
-    check_dtype("indices", indices, _INDICES)
+    check_dtype("indices", indices, INDICES)
     check_dims(("tensor", tensor))
     if indices.ndim == 1 and indices.shape == updates.shape[:1] == tensor.shape[:1] == (0,):
         indices = indices[:, None]

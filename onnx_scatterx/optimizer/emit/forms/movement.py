@@ -31,7 +31,7 @@ def strided_slice(request: Request) -> ir.Value:
     shape = request.shape(0)
     starts, ends, steps = (request.numbers(i) for i in (1, 2, 4))
     axes = request.numbers(3) if request.has(3) else list(range(len(starts)))
-    # ONNX Runtime takes that for "to the first element", ONNX for the last one.
+    # A reversed Slice that ends there runs to the first element in ONNX Runtime, not in ONNX.
     backwards = (step for end, step in zip(ends, steps, strict=True) if end == INT64_MAX)
     require(request.kind, all(step >= 0 for step in backwards))
     picks = {}

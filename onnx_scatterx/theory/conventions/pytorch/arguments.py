@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions import axes
-from onnx_scatterx.theory.conventions.axes import Integers, check, check_dtype
+from onnx_scatterx.theory.conventions.axes import (
+    FLOATS,
+    INTEGERS,
+    Integers,
+    check,
+    check_dtype,
+)
 
 Scalar: TypeAlias = bool | int | float | complex
 Array: TypeAlias = NDArray[Any]
 
-_INTEGERS = {"uint8", "int8", "int16", "int32", "int64"}
-_FLOATS = {"float16", "bfloat16", "float32", "float64"}
-REAL = frozenset(_INTEGERS | _FLOATS | {"bool"})
-TENSORS = REAL | {"complex64", "complex128"}
-COPIED = TENSORS | {"uint16", "uint32", "uint64"}
+COPIED = INTEGERS | FLOATS | {"bool", "complex64", "complex128"}
+TENSORS = COPIED - {"uint16", "uint32", "uint64"}
 LONG = frozenset({"int64"})
-INDICES = frozenset({"int32", "int64"})
 
 
 def check_tensor(array: Array, copied: bool = False) -> None:

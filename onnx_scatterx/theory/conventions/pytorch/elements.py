@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
+    INDICES,
     Integers,
     by_axes,
     by_element,
@@ -27,7 +28,6 @@ from onnx_scatterx.theory.conventions.axes import (
     nothing,
 )
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
-    INDICES,
     LONG,
     TENSORS,
     Array,

@@ -8,6 +8,7 @@ Only index_fill takes negative indices.
 import numpy as np
 
 from onnx_scatterx.theory.conventions.axes import (
+    INDICES,
     Integers,
     by_axes,
     by_axis,
@@ -19,7 +20,6 @@ from onnx_scatterx.theory.conventions.axes import (
     nothing,
 )
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
-    INDICES,
     LONG,
     Array,
     Scalar,
@@ -43,7 +43,8 @@ def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scatte
     """
     dim, index = _checked(input, dim, index, LONG)
     _check_source(input, dim, index, source)
-    return _written(input, dim, index, source)
+    transformer = _rows(input, dim, index)
+    return Scattering(input, source.reshape(transformer.shape), transformer)
 
 
 def index_add(
@@ -66,10 +67,12 @@ def index_add(
     factor = as_scalar("alpha", alpha, input.dtype)
     if factor != 1:
         source = combine(Reduction.MUL, source, np.broadcast_to(factor, source.shape))
+    transformer = _rows(input, dim, index)
+    source = source.reshape(transformer.shape)
     at_an_end = input.ndim > 1 and dim in (0, input.ndim - 1)
     if at_an_end and factor == 1 and index.dtype == np.int64:
-        return rounded_once(input, source, _rows(input, dim, index), Reduction.ADD)
-    return _written(input, dim, index, source, Reduction.ADD)
+        return rounded_once(input, source, transformer, Reduction.ADD)
+    return Scattering(input, source, transformer, Reduction.ADD)
 
 
 def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -> Scattering:
@@ -130,14 +133,3 @@ def _check_source(input: Array, dim: int, index: Integers, source: Array) -> Non
     beside, others = (array.shape[:dim] + array.shape[dim + 1 :] for array in (source, input))
     fault = f"source has shape {source.shape}, and input {input.shape} beside dim {dim}"
     check(beside == others, fault)
-
-
-def _written(
-    input: Array,
-    dim: int,
-    index: Integers,
-    source: Array,
-    reduction: Reduction = Reduction.NONE,
-) -> Scattering:
-    transformer = _rows(input, dim, index)
-    return Scattering(input, source.reshape(transformer.shape), transformer, reduction)
