@@ -27,7 +27,7 @@ from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
 from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers
 from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import SMALL
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError, granted, refuse_unless
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, granted, refuse_unless
 
 _INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
 _SUMMED = {
@@ -63,17 +63,9 @@ _Write = Callable[[ir.Value, ir.DataType], ir.Value]
 """Writes the result for data of an element type that sums are made of."""
 
 
-def _axis(gather: Gather) -> int:
-    """Return the axis that indices name, of data that have one."""
-    refuse_unless(gather.data_shape)
-    attribute = gather.node.attributes.get("axis")
-    return (0 if attribute is None else attribute.as_int()) % len(gather.data_shape)
-
-
 def _gather(gather: Gather, context: Context) -> tuple[Term, _Write]:
-    axis, indices = _axis(gather), granted(gather.indices)
+    axis, indices, dims = gather.named[0], granted(gather.indices), len(gather.index_dims)
     signed = not gather.is_given_from_start(axis)
-    dims = len(gather.shape) - len(gather.data_shape) + 1
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         return _rows(x, kind, indices, dims, gather.data_shape[axis:], axis, context, signed)
@@ -115,7 +107,7 @@ def _dtype(indices: ir.Value, context: Context) -> ir.DataType:
 
 def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
     """Each row of the indices reads one row of the data: their sizes agree on all other axes."""
-    axis, rank, w = _axis(gather), len(gather.data_shape), context.writer
+    axis, rank, w = gather.named[0], len(gather.data_shape), context.writer
     others = [d for d in range(rank) if d != axis]
     equal = (gather.facts.equal(gather.shape[d], gather.data_shape[d]) for d in others)
     refuse_unless(all(equal))
@@ -134,13 +126,9 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
 
 def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
     """The axes that indices name are merged, if their sizes are numbers, or if there is one."""
-    batch, indices = gather.node.attributes.get("batch_dims"), granted(gather.indices)
-    refuse_unless(batch is None or not batch.as_int())
-    known = granted(context.provenance.abstract(indices).shape)
-    count = known[-1].constant if known else None
-    if not count:
-        raise RefusedError(Reason.NO_RULE)
-    w, numbers, dims = context.writer, context.numbers, len(known) - 1
+    refuse_unless(gather.named[0] == 0)  # there is no batch
+    w, numbers, indices = context.writer, context.numbers, granted(gather.indices)
+    count, dims = len(gather.named), len(gather.index_dims)
     named, rest = gather.data_shape[:count], gather.data_shape[count:]
     sizes = as_numbers(named) or ()
     filled = all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)

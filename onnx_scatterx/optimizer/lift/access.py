@@ -29,9 +29,9 @@ class Access:
     I is the point ``x0, x1, ...`` of a tensor of ``shape``: the updates of a scatter, the output of
     a gather. ``index_exprs[c]`` is the coordinate of T(I) on axis c of ``data``. If
     ``nonnegative[c]``, it is proven not to count from the end, so it is within ``0 .. S-1``.
-    ``index_dims`` are the dims of ``shape`` that the index tensor runs over. ``facts`` know the
-    extents of the coordinates. If ``may_repeat``, two points may have one T(I). ``tensor_role`` is
-    the name of the tensor of ``shape``.
+    ``index_dims`` are the dims of ``shape`` that the index tensor runs over, ``named`` the axes
+    that it names. ``facts`` know the extents of the coordinates. If ``may_repeat``, two points may
+    have one T(I). ``tensor_role`` is the name of the tensor of ``shape``.
     """
 
     may_repeat: ClassVar[bool] = False
@@ -46,6 +46,7 @@ class Access:
     index_exprs: tuple[Term, ...]
     nonnegative: tuple[bool, ...]
     index_dims: tuple[int, ...]
+    named: range
     facts: Facts
 
     def by_axis(self) -> Iterator[tuple[int, Term, Term]]:

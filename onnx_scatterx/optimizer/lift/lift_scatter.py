@@ -100,6 +100,7 @@ def _access(
         index_exprs=targets,
         nonnegative=signs,
         index_dims=tuple(form.index_dims),
+        named=form.named,
         facts=facts,
     )
 

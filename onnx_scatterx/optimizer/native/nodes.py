@@ -26,7 +26,7 @@ from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers, dim_of, symbol_of
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
@@ -120,20 +120,18 @@ def encode(
     scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int
 ) -> Encoding:
     """Return the encoding of a scatter, or raise RefusedError."""
-    rank, dims = len(scatter.data_shape), len(scatter.shape)
-    op = scatter.node.op_type
+    rank, op, given = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
     if op == "ScatterND":
-        depth = rank - (dims - len(scatter.index_dims))
-        return _scatter_nd(scatter, provenance, version, depth)
-    axis = _named_axis(scatter)
-    mode = "linear"
+        return _scatter_nd(scatter, provenance, version)
+    for name in ("axis", "mode"):  # the fallback is that of one call of a function
+        is_own = name not in given or not given[name].is_ref()
+        refuse_unless(is_own, Reason.UNKNOWN_ATTRIBUTE, name)
+    axis, mode = scatter.named[0], given["mode"].as_string() if "mode" in given else "linear"
     if op == "TensorScatter":
-        given = _attribute(scatter, "mode")
-        mode = mode if given is None else given.as_string()
         provision = _of_tensor_scatter(scatter, axis, mode, numbers)
     else:
         provision = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
-    p2 = tuple(d for d in range(dims) if d != axis)
+    p2 = tuple(d for d in range(len(scatter.shape)) if d != axis)
     body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
     body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
     return Encoding(p2, _places(rank, [axis]), provision, body)
@@ -145,21 +143,8 @@ def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
     return tuple(order.index(c) for c in range(rank))
 
 
-def _attribute(scatter: Scatter, name: str) -> ir.Attr | None:
-    attribute = scatter.node.attributes.get(name)
-    if attribute is not None and attribute.is_ref():
-        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, name)
-    return attribute
-
-
-def _named_axis(scatter: Scatter) -> int:
-    attribute = _attribute(scatter, "axis")
-    default = -2 if scatter.node.op_type == "TensorScatter" else 0
-    axis = default if attribute is None else attribute.as_int()
-    return axis % len(scatter.data_shape)
-
-
-def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Encoding:
+def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int) -> Encoding:
+    depth = len(scatter.named)
     rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
