@@ -13,6 +13,12 @@ from collections.abc import Iterable, Iterator
 from onnx_scatterx.text.visible import middle, visible
 
 
+def check(holds: object, fault: str) -> None:
+    """Raise ``ValueError`` if a condition on an argument does not hold."""
+    if not holds:
+        raise ValueError(fault)
+
+
 class ScatterXError(Exception):
     """The package cannot do something, for a reason on which its user can act.
 

@@ -14,29 +14,21 @@ from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import Reduced
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal
 
 
 class CombineRule(RegionRule):
     """Writes a region whose elements are each combined from two sources."""
 
-    name = "combine"
-
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) != 1 or not isinstance(region.cells[0].source, Reduced):
-            return Refusal(Reason.NO_RULE)
-        (cell,) = region.cells
-        both = cell.source
-        assert isinstance(both, Reduced)
+        both, (cell,) = region.only_source(Reduced), region.cells
         ops = reducers(planner.writer, both.reduction, planner.dtype)
-        parts = [
-            planner.require(Region((Cell(cell.box, source),), region.low, region.high))
-            for source in (both.data, both.updates)
-        ]
+        cells = (Cell(cell.box, source) for source in (both.data, both.updates))
+        parts = [planner.require(region._replace(cells=(part,))) for part in cells]
 
         def write() -> ir.Value:
             x, u = (p.write() for p in parts)
-            return reduced(planner.writer, ops, x, u, planner.dtype)
+            return reduced(planner.writer, both.reduction, x, u, planner.dtype)
 
         work = [Work("Elementwise", region.extents, 0)] * len(ops)
         return planner.plan(self, write, *parts, work=work)

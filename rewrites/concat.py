@@ -9,15 +9,18 @@ of several axes is cut axis by axis, which takes a number of nodes linear in the
 
 from __future__ import annotations
 
+from functools import partial
+
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, edges
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, cheapest, edges
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.text.reasons import Reason, Refusal, attempt
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt, refuse_unless
 
 _TRIED = 24  # cells up to which the best order of axes is searched
 
@@ -25,11 +28,8 @@ _TRIED = 24  # cells up to which the best order of axes is searched
 class ConcatRule(RegionRule):
     """Writes a region as parts side by side."""
 
-    name = "concat"
-
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) < 2:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(len(region.cells) >= 2)
         choices = []
         for axis in range(region.rank):
             cuts = axis_cuts(region, axis, planner)
@@ -37,25 +37,13 @@ class ConcatRule(RegionRule):
             if parts is not None:
                 choices.append((axis, parts))
         if not choices:
-            across = _cut_across(region, planner)
-            if across is None:
-                return Refusal(Reason.NO_CUT)
-            choices.append(across)
+            choices.append(_cut_across(region, planner))
         if len(region.cells) > _TRIED:
             choices = [max(choices, key=lambda c: len(c[1]))]
-        best: Plan | Refusal = Refusal(Reason.NO_CUT)
-        for axis, parts in choices:
-            found = self._along(axis, parts, planner)
-            if isinstance(best, Refusal) or (
-                isinstance(found, Plan) and found.weight < best.weight
-            ):
-                best = found
-        return best
+        return cheapest(attempt(partial(self._along, *c, planner)) for c in choices)
 
     def _along(self, axis: int, parts: list[Region], planner: Planner) -> Plan | Refusal:
-        plans = attempt(lambda: [planner.require(p) for p in parts])
-        if isinstance(plans, Refusal):
-            return plans
+        plans = [planner.require(p) for p in parts]
 
         def write() -> ir.Value:
             return planner.writer.concat([p.write() for p in plans], planner.dtype, axis)
@@ -73,21 +61,27 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     for position in dict.fromkeys(p for pair in spans for p in pair):
         if any(position is e or facts.equal(position, e) for e in ends):
             continue
-        if not (
-            facts.is_nonnegative(position - ends[0]) and facts.is_nonnegative(ends[1] - position)
-        ):
+        if not is_between(position, *ends, facts):
             continue
         if any(position is c or facts.equal(position, c) for c in found):
             continue
-        if all(
-            facts.is_nonnegative(position - high) or facts.is_nonnegative(low - position)
-            for low, high in spans
-        ):
+        if not any(_cuts(position, span, facts) for span in spans):
             _insert(found, position, planner)
     return found
 
 
-def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | None:
+def is_between(position: Term, low: Term, high: Term, facts: Facts) -> bool:
+    """Return whether ``low <= position <= high`` is proven."""
+    return facts.is_nonnegative(position - low) and facts.is_nonnegative(high - position)
+
+
+def _cuts(position: Term, span: tuple[Term, Term], facts: Facts) -> bool:
+    """Return whether a cell may lie on both sides of a position."""
+    low, high = span
+    return not (facts.is_nonnegative(position - high) or facts.is_nonnegative(low - position))
+
+
+def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]]:
     """Cut a region in two, at the position that cuts the fewest cells, if no cut is clean.
 
     An example without a clean cut: four boxes lie around a fifth, and each reaches past the next.
@@ -100,19 +94,13 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]] | 
         if any(c.box[axis].modulus != 1 for c in region.cells):
             continue
         for position in dict.fromkeys(p for pair in spans for p in pair):
-            if not (
-                facts.is_nonnegative(position - low - 1)
-                and facts.is_nonnegative(high - position - 1)
-            ):
+            if not is_between(position, low + 1, high - 1, facts):
                 continue
-            cut = sum(
-                not (facts.is_nonnegative(position - b) or facts.is_nonnegative(a - position))
-                for a, b in spans
-            )
+            cut = sum(_cuts(position, span, facts) for span in spans)
             if best is None or cut < best[0]:
                 best = cut, axis, position
     if best is None:
-        return None
+        raise RefusedError(Reason.NO_CUT)
     _, axis, position = best
     halves = []
     for a, b in ((region.low[axis], position), (position, region.high[axis])):

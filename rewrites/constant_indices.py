@@ -10,15 +10,18 @@ a reduction ONNX does not define which one wins: the scatter is kept, unless all
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import reduced, select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
+from onnx_scatterx.optimizer.symbolic.terms import as_numbers
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal, granted, refuse_unless
 
 _MOST = 1 << 16  # positions, and updates, that are listed
 _ROUNDS = 8  # updates of one element
@@ -29,44 +32,35 @@ _SPARSE = 16  # entries of tables for one update: more, and the model grows
 class ConstantIndicesRule(ScatterRule):
     """Rewrites writes to constant positions."""
 
-    name = "constant_indices"
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=True)
-        offsets = None if layout is None else _offsets(layout)
-        if layout is None or offsets is None:
-            return Refusal(Reason.NO_RULE)
-        count = layout.positions.constant or 0
+        offsets, count = _offsets(layout), layout.positions.constant or 0
         rounds = _rounds(offsets, count)
         if count * len(rounds) > max(_FREE, _SPARSE * len(offsets)):
             return Refusal(Reason.TOO_COSTLY, f"tables of {count} positions")
         if scatter.reduction == "none":
-            if len(rounds) > 1 and context.constants.splat(scatter.updates) is None:
-                return Refusal(Reason.NO_RULE)
+            refuse_unless(len(rounds) == 1 or context.constants.splat(scatter.updates) is not None)
             return _moved(layout, rounds[0], context)
         if len(rounds) > _ROUNDS:
             return Refusal(Reason.TOO_COSTLY, f"{len(rounds)} updates to one element")
         return _combined(layout, rounds, context)
 
 
-def _offsets(layout: Arrangement) -> np.ndarray | None:
-    """Return the position that each update is written to, or None if it is not known."""
+def _offsets(layout: Arrangement) -> np.ndarray:
+    """Return the position that each update is written to, or refuse if it is not known."""
     s = layout.scatter
-    sizes = [s.data_shape[c].constant for c in layout.axes]
-    extents = {d: n for d in layout.dims if (n := s.shape[d].constant) is not None}
+    sizes = granted(as_numbers(s.data_shape[c] for c in layout.axes))
+    shape = granted(as_numbers(s.shape[d] for d in layout.dims))
     targets = [s.index_exprs[c] for c in layout.axes]
-    if None in sizes or len(extents) < len(layout.dims) or any(t.leaves() for t in targets):
-        return None
-    count, number = layout.positions.constant, layout.updates.constant
-    if not count or not number or max(count, number) > _MOST:
-        return None
-    found = np.zeros(tuple(extents.values()), np.int64)
+    refuse_unless(not any(t.leaves() for t in targets))
+    count, number = math.prod(sizes), math.prod(shape)
+    refuse_unless(count and number and max(count, number) <= _MOST)
+    found, extents = np.zeros(shape, np.int64), dict(zip(layout.dims, shape, strict=True))
     for target, size in zip(targets, sizes, strict=True):
-        assert size is not None
         at = tabulated(target, extents)
-        if (at < -size).any() or (at >= size).any():
-            return None  # the original fails
+        refuse_unless((at >= -size).all() and (at < size).all())  # else the original fails
         found = found * size + np.where(at < 0, at + size, at)
     return found.ravel()
 
@@ -104,14 +98,13 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
 def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
     """Combine the updates with the data, those of one element one after another."""
     s, w = layout.scatter, context.writer
-    ops = reducers(w, s.reduction, s.dtype)
 
     def write() -> ir.Value:
         x, u = layout.data(context), layout.update(context)
         for table in rounds:
             rows = w.constant(np.maximum(table, 0))
             new = w.node("Gather", [u, rows], s.dtype, axis=layout.place)
-            new = reduced(w, ops, x, new, s.dtype)
+            new = reduced(w, s.reduction, x, new, s.dtype)
             if (table < 0).any():
                 shape = [-1 if d == layout.place else 1 for d in range(layout.rank)]
                 hit = w.constant((table >= 0).reshape(shape), ir.DataType.BOOL)

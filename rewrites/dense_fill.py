@@ -25,7 +25,7 @@ from onnx_scatterx.rewrites.helpers.search import (
     number_of,
     search_of,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, granted
 
 _BOOL, _INT32 = ir.DataType.BOOL, ir.DataType.INT32
 
@@ -33,15 +33,11 @@ _BOOL, _INT32 = ir.DataType.BOOL, ir.DataType.INT32
 class DenseFillRule(ScatterRule):
     """Rewrites writes of one number to any positions."""
 
-    name = "dense_fill"
     reads_all_data = True
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        number = number_of(scatter, context)
-        search = None if number is None else search_of(scatter, context)
-        if number is None or search is None:
-            return Refusal(Reason.NO_RULE)
+        number, search = granted(number_of(scatter, context)), search_of(scatter, context)
         return Plan(lambda: filled(search, _hit(search), number), allow(search.compared, search))
 
 
@@ -49,10 +45,8 @@ def _hit(search: Search) -> ir.Value:
     """Write which positions are updated, [P] if all rows of the data share their indices."""
     w = search.context.writer
     found, _ = matches(search, padded=search.padded)
-    ahead = 0 if search.places.shared else search.layout.place
-    counted = w.node("Cast", [found], _INT32, to=_INT32.value)
-    hit = w.reduce("ReduceMax", counted, _INT32, ahead + 1)
-    return w.node("Cast", [hit], _BOOL, to=_BOOL.value)
+    hit = w.reduce("ReduceMax", w.cast(found, _BOOL, _INT32), _INT32, search.ahead + 1)
+    return w.cast(hit, _INT32, _BOOL)
 
 
 dense_fill = DenseFillRule()

@@ -21,12 +21,13 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.emit.reduce import from_start
 from onnx_scatterx.optimizer.lift.lift_scatter import Gather
 from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers
 from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import SMALL
-from onnx_scatterx.text.reasons import Detail, Reason, Refusal
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, granted, refuse_unless
 
 _INT32, _INT64, _FLOAT = ir.DataType.INT32, ir.DataType.INT64, ir.DataType.FLOAT
 _SUMMED = {
@@ -39,53 +40,32 @@ _SUMMED = {
 class DenseReadRule(GatherRule):
     """Rewrites gathers at positions that are known only when the model runs."""
 
-    name = "dense_read"
     searches = True
 
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
-        read = _READERS[gather.node.op_type](gather, context)
-        if read is None or gather.dtype not in _SUMMED:
-            return Refusal(Reason.NO_RULE)
-        size, write = read
-        elements = math.prod(gather.shape, start=size)
-        limit = context.target.dense_limit
-        if gather.dtype == _INT64 and not gather.facts.is_nonnegative(size - 1):
-            return Refusal(Reason.NO_RULE)  # an empty axis has no largest element
+        size, write = _READERS[gather.node.op_type](gather, context)
+        dtype, kind, w = gather.dtype, granted(_SUMMED.get(gather.dtype)), context.writer
+        # An empty axis has no largest element.
+        refuse_unless(dtype != _INT64 or gather.facts.is_nonnegative(size - 1))
+        elements, limit = math.prod(gather.shape, start=size), context.target.dense_limit
         allowed = SMALL if limit is None else limit
-        if gather.facts.interval(elements)[1] > allowed:
-            detail = Detail("{} elements, the target allows {}", elements, allowed)
-            return Refusal(Reason.TOO_LARGE, detail)
-        kind = _SUMMED[gather.dtype]
+        detail = Detail("{} elements, the target allows {}", elements, allowed)
+        few = gather.facts.interval(elements)[1] <= allowed
+        refuse_unless(few, Reason.TOO_LARGE, detail)
 
         def whole() -> ir.Value:
-            found = write(_cast(gather.data, gather.dtype, kind, context), kind)
-            return _cast(found, kind, gather.dtype, context)
+            return w.cast(write(w.cast(gather.data, dtype, kind), kind), kind, dtype)
 
         return Plan(whole, elements)
-
-
-def _cast(x: ir.Value, given: ir.DataType, kind: ir.DataType, context: Context) -> ir.Value:
-    return x if given == kind else context.writer.node("Cast", [x], kind, to=kind.value)
 
 
 _Write = Callable[[ir.Value, ir.DataType], ir.Value]
 """Writes the result for data of an element type that sums are made of."""
 
 
-def _axis(gather: Gather) -> int:
-    """Return the axis that indices name, of data that have one."""
-    attribute = gather.node.attributes.get("axis")
-    return (0 if attribute is None else attribute.as_int()) % len(gather.data_shape)
-
-
-def _gather(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
-    assert gather.indices is not None
-    rank = len(gather.data_shape)
-    if not rank:
-        return None
-    axis = _axis(gather)
+def _gather(gather: Gather, context: Context) -> tuple[Term, _Write]:
+    axis, indices, dims = gather.named[0], granted(gather.indices), len(gather.index_dims)
     signed = not gather.is_given_from_start(axis)
-    indices, dims = gather.indices, len(gather.shape) - rank + 1
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         return _rows(x, kind, indices, dims, gather.data_shape[axis:], axis, context, signed)
@@ -125,17 +105,13 @@ def _dtype(indices: ir.Value, context: Context) -> ir.DataType:
     return context.provenance.abstract(indices).dtype or indices.dtype or _INT64
 
 
-def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
+def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write]:
     """Each row of the indices reads one row of the data: their sizes agree on all other axes."""
-    assert gather.indices is not None
-    rank, w = len(gather.data_shape), context.writer
-    if not rank:
-        return None
-    axis = _axis(gather)
+    axis, rank, w = gather.named[0], len(gather.data_shape), context.writer
     others = [d for d in range(rank) if d != axis]
-    if not all(gather.facts.equal(gather.shape[d], gather.data_shape[d]) for d in others):
-        return None
-    size, indices = gather.data_shape[axis], gather.indices
+    equal = (gather.facts.equal(gather.shape[d], gather.data_shape[d]) for d in others)
+    refuse_unless(all(equal))
+    size, indices = gather.data_shape[axis], granted(gather.indices)
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
         dtype = _dtype(indices, context)
@@ -148,31 +124,23 @@ def _gather_elements(gather: Gather, context: Context) -> tuple[Term, _Write] | 
     return size, write
 
 
-def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
+def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
     """The axes that indices name are merged, if their sizes are numbers, or if there is one."""
-    assert gather.indices is not None
-    batch = gather.node.attributes.get("batch_dims")
-    if batch is not None and batch.as_int():
-        return None
-    known = context.provenance.abstract(gather.indices).shape
-    count = None if not known else known[-1].constant
-    if not known or not count:
-        return None
-    w, numbers, indices, dims = context.writer, context.numbers, gather.indices, len(known) - 1
+    refuse_unless(gather.named[0] == 0)  # there is no batch
+    w, numbers, indices = context.writer, context.numbers, granted(gather.indices)
+    count, dims = len(gather.named), len(gather.index_dims)
     named, rest = gather.data_shape[:count], gather.data_shape[count:]
-    sizes = [size.constant for size in named]
-    may_be_empty = not all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)
-    if count > 1 and (None in sizes or may_be_empty):
-        return None  # in the shape that a Reshape takes, 0 copies a size
+    sizes = as_numbers(named) or ()
+    filled = all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)
+    # In the shape that a Reshape takes, 0 copies a size.
+    refuse_unless(count == 1 or (sizes and filled))
     size = math.prod(named[1:], start=named[0])
 
     def column(c: int, stride: int) -> ir.Value:
         at = w.node("Slice", [indices, *(w.constant([n]) for n in (c, c + 1, dims))], _INT64)
         at = w.axes("Squeeze", at, _INT64, [dims])
         if not gather.is_given_from_start(c):
-            end = w.node("Add", [at, w.constant(np.array(sizes[c]))], _INT64)
-            is_negative = w.node("Less", [at, w.constant(np.array(0))], ir.DataType.BOOL)
-            at = w.node("Where", [is_negative, end, at], _INT64)
+            at = from_start(w, at, sizes[c])
         return at if stride == 1 else w.node("Mul", [at, w.constant(np.array(stride))], _INT64)
 
     def write(x: ir.Value, kind: ir.DataType) -> ir.Value:
@@ -182,7 +150,7 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write] | None:
                 not gather.is_given_from_start(0),
             )
             return _rows(x, kind, at, dims, (size, *rest), 0, context, signed)
-        strides = [math.prod(n or 0 for n in sizes[c + 1 :]) for c in range(count)]
+        strides = [math.prod(sizes[c + 1 :]) for c in range(count)]
         at, *others = [column(c, stride) for c, stride in enumerate(strides)]
         for other in others:
             at = w.node("Add", [at, other], _INT64)

@@ -26,12 +26,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.reduce import iota, is_ordered, reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import iota, is_ordered, reduced_where, reducers, select
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _CHAINED = 16  # updates that are multiplied one after the other
@@ -40,17 +40,12 @@ _CHAINED = 16  # updates that are multiplied one after the other
 class DenseReduceRule(ScatterRule):
     """Rewrites reductions to any positions."""
 
-    name = "dense_reduce"
     reads_all_data = True
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        fold = _FOLDS.get(scatter.reduction)
-        search = None if fold is None else search_of(scatter, context)
-        if fold is None or search is None:
-            return Refusal(Reason.NO_RULE)
-        if fold is _product and not _is_short(search):
-            return Refusal(Reason.NO_RULE)
+        fold, search = granted(_FOLDS.get(scatter.reduction)), search_of(scatter, context)
+        refuse_unless(fold is not _product or _is_short(search))
         work = allow(_elements(search), search)
 
         def write() -> ir.Value:
@@ -62,10 +57,8 @@ class DenseReduceRule(ScatterRule):
 
 def _spread(search: Search) -> Shape:
     """Return the shape of all updates side by side at every position, [L..., P, N, R...]."""
-    layout = search.layout
-    place = layout.place
-    shape = layout.shape
-    return (*shape[: place + 1], layout.updates, *shape[place + 1 :])
+    shape, place = search.layout.shape, search.layout.place
+    return (*shape[: place + 1], search.layout.updates, *shape[place + 1 :])
 
 
 def _elements(search: Search) -> Term:
@@ -99,13 +92,12 @@ def _product(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
     w, s, layout = search.context.writer, search.scatter, search.layout
     axis = layout.place + 1
     hit_axis = 1 if search.places.shared else axis
-    ops = reducers(w, s.reduction, s.dtype)
     count = layout.updates.constant
     assert count is not None
     for k in range(count):
         here = w.slice(hit, _BOOL, [hit_axis], [k], [k + 1], [1])
         update = w.slice(u, s.dtype, [axis], [k], [k + 1], [1])
-        x = select(w, here, reduced(w, ops, x, update, s.dtype), x, s.dtype)
+        x = reduced_where(w, here, s.reduction, x, update, s.dtype)
     return w.axes("Squeeze", x, s.dtype, [axis])
 
 
@@ -161,9 +153,8 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     order = w.node("Add", [line, w.constant([1])], _INT64)
     order = w.axes("Unsqueeze", order, _INT64, [1 + d for d in range(behind)])
     turn = w.node("Where", [hit, order, w.constant(np.array(-1))], _INT64)
-    ahead = 0 if search.places.shared else layout.place
-    pads = [0] * (2 * (ahead + 2 + behind))
-    pads[ahead + 1] = 1
+    pads = [0] * (2 * (search.ahead + 2 + behind))
+    pads[search.ahead + 1] = 1
     return w.pad(turn, _INT64, w.constant(pads), w.constant(np.array(0)))
 
 

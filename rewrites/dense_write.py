@@ -28,7 +28,7 @@ from onnx_scatterx.rewrites.helpers.search import (
     search_of,
     taken,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 
@@ -36,15 +36,13 @@ _INT64 = ir.DataType.INT64
 class DenseWriteRule(ScatterRule):
     """Rewrites writes to any positions, where the last update wins."""
 
-    name = "dense_write"
     reads_all_data = True
     searches = True
     takes_last = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         search = search_of(scatter, context)
-        if search is None or scatter.reduction != "none" or meets(scatter):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(scatter.reduction == "none" and not meets(scatter))
         return Plan(lambda: taken(search, _rows(search)), allow(search.compared, search))
 
 
@@ -54,15 +52,12 @@ def _rows(search: Search) -> ir.Value:
     The shape is [P] if all rows of the data share their indices, else [l..., P, r...].
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    shared = search.places.shared
-    ahead = 0 if shared else layout.place
-    behind = 0 if shared else len(layout.right)
     hit, line = matches(search, padded=search.padded)
     updates = iota(numbers, layout.updates + search.padded)
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
-    updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(behind)])
+    updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(search.behind)])
     found = w.node("Where", [hit, updates, line], _INT64)
-    return w.reduce("ReduceMax", found, _INT64, ahead + 1)
+    return w.reduce("ReduceMax", found, _INT64, search.ahead + 1)
 
 
 dense_write = DenseWriteRule()

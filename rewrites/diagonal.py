@@ -13,16 +13,18 @@ number.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, granted, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
@@ -55,64 +57,47 @@ class _Diagonal:
         facts = self.scatter.facts
         return any(facts.is_nonnegative(self.count + self.shifts[k] - self.size(k)) for k in (0, 1))
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether the original checks all positions: it does not check empty indices."""
-        s = self.scatter
-        return all(s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims if d != self.dim)
-
 
 class DiagonalRule(ScatterRule):
     """Rewrites writes along a diagonal."""
 
-    name = "diagonal"
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = _diagonal(scatter)
-        if found is None:
-            return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
         number = context.constants.splat(scatter.updates)
-        ops = reducers(w, scatter.reduction, dtype)
-        aligned = None if number is not None else _Aligned.of(found, context)
+        updates: Callable[[], ir.Value]
+        if number is not None:
+            updates = partial(w.constant, number, dtype)
+        else:
+            updates = _Aligned.of(found, context).write
 
         def write() -> ir.Value:
             hit = _hit(found, context)
-            if aligned is None:
-                assert number is not None
-                new = w.constant(number, dtype)
-            else:
-                new = aligned.write()
-            new = reduced(w, ops, scatter.data, new, dtype)
-            return select(w, hit, new, scatter.data, dtype)
+            return reduced_where(w, hit, scatter.reduction, scatter.data, updates(), dtype)
 
         return Plan(write)
 
 
-def _diagonal(scatter: Scatter) -> _Diagonal | None:
+def _diagonal(scatter: Scatter) -> _Diagonal:
     """Return the two axes that share a dim, if the others are written in full."""
     facts = scatter.facts
     places: dict[int, list[tuple[int, int]]] = {}  # dim -> axes, and from where on
-    for axis, (target, size) in enumerate(
-        zip(scatter.index_exprs, scatter.data_shape, strict=True)
-    ):
+    for axis, target, size in scatter.by_axis():
         dim = dim_of(target - target.offset)
         if dim is not None and target.offset >= 0:
             places.setdefault(dim, []).append((axis, target.offset))
-        elif size.constant != 1:  # an axis of one position needs no dim
-            return None
+        else:
+            refuse_unless(size.constant == 1)  # an axis of one position needs no dim
     twice = [d for d, found in places.items() if len(found) > 1]
-    if len(twice) != 1 or len(places[twice[0]]) != 2:
-        return None
+    refuse_unless(len(twice) == 1 and len(places[twice[0]]) == 2)
     (dim,) = twice
     along = {d: found[0][0] for d, found in places.items() if d != dim}
     # If a write that is as long as the axis starts after 0, it is empty, or the original fails.
-    if not all(facts.equal(scatter.shape[d], scatter.data_shape[c]) for d, c in along.items()):
-        return None
-    unused = [n for d, n in enumerate(scatter.shape) if d not in places]
-    if any(n.constant != 1 for n in unused):
-        return None
+    full = (facts.equal(scatter.shape[d], scatter.data_shape[c]) for d, c in along.items())
+    refuse_unless(all(full))
+    refuse_unless(all(n.constant == 1 for d, n in enumerate(scatter.shape) if d not in places))
     (first, a), (second, b) = places[dim]
     return _Diagonal(scatter, dim, (first, second), (a, b), along)
 
@@ -161,14 +146,14 @@ class _Aligned:
             if not facts.is_nonnegative(n + shift - size):
                 continue
             # Updates that are checked end within their axis; one element is broadcast against none.
-            whole = facts.equal(n + shift, size) or (shift < 2 and found.is_checked)
+            checked = found.scatter.is_checked((found.dim,))
+            whole = facts.equal(n + shift, size) or (shift < 2 and checked)
             choices.append(cls(found, context, side, shift, None if whole else size))
-        if not choices:
-            raise RefusedError(Reason.NO_RULE)
-        trials = [(context.writer.dry_run(choice.write), choice) for choice in choices]
-        costs = [(t.cost, i) for i, (t, _) in enumerate(trials) if not isinstance(t, Refusal)]
+        refuse_unless(choices)
+        trials = [context.writer.dry_run(choice.write) for choice in choices]
+        costs = [(t.cost, i) for i, t in enumerate(trials) if not isinstance(t, Refusal)]
         if not costs:
-            raise RefusedError(*vars(trials[0][0]).values())
+            granted(trials[0])
         return choices[min(costs)[1]]
 
     @property
@@ -185,19 +170,16 @@ class _Aligned:
         x = w.transpose(x, s.dtype, [kept.index(d) for d in dims])
         place = dims.index(self.found.dim)
         if self.front:
-            if w.version < 11:
-                raise RefusedError(Reason.OPSET, "Pad of these needs operator set 11")
+            refuse_unless(w.version >= 11, Reason.OPSET, "Pad of these needs operator set 11")
             pads = [0] * (2 * len(dims))
             pads[place] = self.front
             zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)
             x = w.pad(x, s.dtype, w.constant(pads), zero)
         if self.cut is not None:
-            start, end = w.constant([0]), self.context.numbers.vector(self.cut)
-            x = w.slice_dynamic(x, s.dtype, place, start, end, 1)
+            x = self.context.numbers.slice(x, s.dtype, place, 0, self.cut)
         axes = [axis for axis, _ in order]
-        return w.axes(
-            "Unsqueeze", x, s.dtype, [c for c in range(len(s.data_shape)) if c not in axes]
-        )
+        added = [c for c in range(len(s.data_shape)) if c not in axes]
+        return w.axes("Unsqueeze", x, s.dtype, added)
 
 
 diagonal = DiagonalRule()

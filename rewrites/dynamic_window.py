@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
-from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select, take
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, ring, take
 from onnx_scatterx.optimizer.lift.canonical import modulus_of
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.terms import Term, coord, dim_of
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FAR = 2**62  # a number nearer to 0 may be added to sizes
@@ -49,56 +49,42 @@ class Window:
 class DynamicWindowRule(ScatterRule):
     """Rewrites writes of consecutive rows."""
 
-    name = "dynamic_window"
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         window = window_of(scatter, context)
-        if window is None:
-            return Refusal(Reason.NO_RULE)
-        axis, size = window.axis, scatter.data_shape[window.axis]
-        if scatter.reduction != "none" and not scatter.facts.is_nonnegative(size - window.count):
-            return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {axis} has positions")
-        w, dtype = context.writer, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
-
-        def write() -> ir.Value:
-            return _write(scatter, window, ops, context)
-
-        return Plan(write)
+        size = scatter.data_shape[window.axis]
+        few = scatter.reduction == "none" or scatter.facts.is_nonnegative(size - window.count)
+        why = f"more rows than axis {window.axis} has positions"
+        refuse_unless(few, Reason.MAY_COLLIDE, why)
+        return Plan(lambda: _write(scatter, window, context))
 
 
-def window_of(scatter: Scatter, context: Context) -> Window | None:
-    """Return the window that a scatter writes, or None if it writes none.
+def window_of(scatter: Scatter, context: Context) -> Window:
+    """Return the window that a scatter writes, or refuse if it writes none.
 
     All other axes are written in full, each along the dim of the updates in its own place.
     """
     rank = len(scatter.data_shape)
-    if len(scatter.shape) != rank:
-        return None
-    full = [
-        dim_of(target) == c or (target.constant == 0 and scatter.shape[c].constant == 1)
-        for c, target in enumerate(scatter.index_exprs)
+    refuse_unless(len(scatter.shape) == rank)
+    rest = [
+        c
+        for c, target, size in scatter.by_axis()
+        if scatter.full_dim(c) != c
+        and not (target.constant == 0 and scatter.shape[c].constant == size.constant == 1)
     ]
-    pairs = zip(scatter.shape, scatter.data_shape, strict=True)
-    whole = [f and scatter.facts.equal(n, s) for f, (n, s) in zip(full, pairs, strict=True)]
-    rest = [c for c in range(rank) if not whole[c]]
-    if len(rest) != 1:
-        return None
+    refuse_unless(len(rest) == 1)
     (axis,) = rest
     size, count = scatter.data_shape[axis], scatter.shape[axis]
     target = scatter.index_exprs[axis]
-    ring = modulus_of(target)
-    goes_round = ring is not None and scatter.facts.equal(ring[1], size)
-    if ring is not None and goes_round:
-        target = ring[0]
+    modulo = modulus_of(target)
+    goes_round = modulo is not None and scatter.facts.equal(modulo[1], size)
+    if modulo is not None and goes_round:
+        target = modulo[0]
     start = target if count.constant == 1 else target - coord(axis)
-    if axis in start.coords:
-        return None
+    refuse_unless(axis not in start.coords)
     along = {d: d for d in range(rank) if d != axis}
     found = positions(start, axis, along, scatter, context)
-    if found is None:
-        return None
     return Window(axis, start, found, not start.coords, goes_round, count)
 
 
@@ -111,20 +97,18 @@ def _may_wrap(window: Window, scatter: Scatter) -> bool:
     return window.round and not narrow
 
 
-def _write(scatter: Scatter, window: Window, ops: tuple[str, ...], context: Context) -> ir.Value:
+def _write(scatter: Scatter, window: Window, context: Context) -> ir.Value:
     w, dtype, axis = context.writer, scatter.dtype, window.axis
     rank = len(scatter.data_shape)
     hit, rows = _rows(scatter, window, context)
     both = w.concat([scatter.data, scatter.updates], dtype, axis)
-    new = take(
-        context.numbers, both, rows, dtype, axis, None if window.shared else scatter.data_shape
-    )
-    if not ops:
+    shape = None if window.shared else scatter.data_shape
+    new = take(context.numbers, both, rows, dtype, axis, shape)
+    if scatter.reduction == "none":
         return new
     if window.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, list(range(1, rank - axis)))
-    new = reduced(w, ops, scatter.data, new, dtype)
-    return select(w, hit, new, scatter.data, dtype)
+    return reduced_where(w, hit, scatter.reduction, scatter.data, new, dtype)
 
 
 def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value, ir.Value]:
@@ -138,22 +122,17 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     size, count = (numbers.vector(n) for n in (scatter.data_shape[axis], window.count))
     line = iota(numbers, scatter.data_shape[axis])
     last = numbers.vector(window.count - 1)
-    start = window.start.write()
-    if window.start.dtype != _INT64:
-        start = w.node("Cast", [start], _INT64, to=_INT64.value)
-    if window.shared:
-        if len(window.start.places) > 1:
-            start = w.node("Reshape", [start, w.constant([1])], _INT64)
-    else:
+    start = w.cast(window.start.write(), window.start.dtype, _INT64)
+    if not window.shared:
         start = w.axes("Unsqueeze", start, _INT64, window.start.added(rank))
+    elif len(window.start.places) > 1:
+        start = w.node("Reshape", [start, w.constant([1])], _INT64)
     line = w.axes("Unsqueeze", line, _INT64, others)
-    ring = size
-    if not scatter.facts.is_nonnegative(scatter.data_shape[axis] - 1):
-        ring = w.node("Max", [size, w.constant([1])], _INT64)  # no division by 0
+    divisor = ring(numbers, scatter.data_shape[axis], scatter.facts)
     if _may_wrap(window, scatter):
-        start = w.node("Mod", [start, ring], _INT64)
+        start = w.node("Mod", [start, divisor], _INT64)
     end = w.node("Add", [start, last], _INT64)
-    back = w.node("Mod", [w.node("Sub", [end, line], _INT64), ring], _INT64)
+    back = w.node("Mod", [w.node("Sub", [end, line], _INT64), divisor], _INT64)
     hit = w.node("Less", [back, count], _BOOL)
     beyond = w.node("Add", [size, last], _INT64)
     taken = w.node("Sub", [beyond, back], _INT64)

@@ -9,64 +9,55 @@ from a few sources whose shapes differ at most on that axis.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
-from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.optimizer.mosaic.cells import Cell, with_interval
 from onnx_scatterx.optimizer.mosaic.strided_interval import AxisMap, StridedInterval, View
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import (
+    Reason,
+    Refusal,
+    RefusedError,
+    attempt,
+    granted,
+    refuse_unless,
+)
 
 _SOURCES = 3
 _ROWS = 1 << 16
 _WEIGHT = 6  # nodes that one Gather counts as: a few slices are better for most targets
 
 
-class GatherRule(RegionRule):
+class RowGatherRule(RegionRule):
     """Writes a region row by row from a few sources."""
 
-    name = "gather"
-
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) < 3:
-            return Refusal(Reason.NO_RULE)
-        best: Plan | Refusal = Refusal(Reason.NO_RULE)
-        for axis in range(region.rank):
-            found = self._along(region, axis, planner)
-            if isinstance(found, Refusal):
-                telling = isinstance(best, Refusal) and best.reason is Reason.NO_RULE
-                best = found if telling else best
-            elif isinstance(best, Refusal) or found.weight < best.weight:
-                best = found
-        return best
+        refuse_unless(len(region.cells) >= 3)
+        axes = range(region.rank)
+        return cheapest(attempt(partial(self._along, region, axis, planner)) for axis in axes)
 
     def _along(self, region: Region, axis: int, planner: Planner) -> Plan | Refusal:
-        count, low = region.extent(axis).constant, region.low[axis].constant
-        if count is None or low is None or not 0 < count <= _ROWS:
-            return Refusal(Reason.NO_RULE)
+        count, low = granted(region.extent(axis).constant), granted(region.low[axis].constant)
+        refuse_unless(0 < count <= _ROWS)
         sources: dict[object, tuple[Cell, Term]] = {}
         offsets: dict[object, int] = {}
         table = np.full(count, -1, dtype=np.int64)
         for cell in region.cells:
-            row = _row_map(cell, region, axis, planner)
-            if row is None:
-                return Refusal(Reason.NO_RULE)
-            key, start, step, extent = row
+            key, start, step, extent = _row_map(cell, region, axis, planner)
             if key not in sources:
                 offsets[key] = sum(e.constant or 0 for _, e in sources.values())
                 sources[key] = cell, extent
-            if len(sources) > _SOURCES or start.constant is None or extent.constant is None:
-                return Refusal(Reason.NO_RULE)
-            span = cell.box[axis]
-            if span.low.constant is None or span.high.constant is None:
-                return Refusal(Reason.NO_RULE)
-            q = np.arange(span.low.constant, span.high.constant)
-            table[span.modulus * q + span.residue - low] = offsets[key] + start.constant + step * q
-        if (table < 0).any():
-            return Refusal(Reason.NO_RULE)
+            refuse_unless(len(sources) <= _SOURCES and extent.constant is not None)
+            first, span = offsets[key] + granted(start.constant), cell.box[axis]
+            q = np.arange(granted(span.low.constant), granted(span.high.constant))
+            table[span.modulus * q + span.residue - low] = first + step * q
+        refuse_unless((table >= 0).all())
         parts = [
             planner.require(_whole(cell, region, axis, extent)) for cell, extent in sources.values()
         ]
@@ -86,20 +77,15 @@ class GatherRule(RegionRule):
 
 def _row_map(
     cell: Cell, region: Region, axis: int, planner: Planner
-) -> tuple[object, Term, int, Term] | None:
+) -> tuple[object, Term, int, Term]:
     """Return (source without the axis, start, step, extent of the source's axis)."""
     if not isinstance(cell.source, View):
-        return None
-    for d, span in enumerate(cell.box):
-        if d != axis and (
-            span.modulus != 1
-            or not planner.facts.equal(span.low, region.low[d])
-            or not planner.facts.equal(span.high, region.high[d])
-        ):
-            return None
+        raise RefusedError(Reason.NO_RULE)
+    refuse_unless(
+        all(d == axis or region.spans(cell, d, planner.facts) for d in range(region.rank))
+    )
     along = [a for a, w in enumerate(cell.source.axis_maps) if w.dim == axis]
-    if len(along) != 1:
-        return None
+    refuse_unless(len(along) == 1)
     axis_map, extent = cell.source.axis_maps[along[0]], cell.source.shape[along[0]]
     others = tuple(w for a, w in enumerate(cell.source.axis_maps) if a != along[0])
     key = (cell.source.value, cell.source.shape, along[0], others)
@@ -111,9 +97,9 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     source = cell.source
     assert isinstance(source, View)
     axis_maps = tuple(AxisMap(axis, 1, term(0)) if w.dim == axis else w for w in source.axis_maps)
-    box = (*cell.box[:axis], StridedInterval.interval(term(0), extent), *cell.box[axis + 1 :])
+    box = with_interval(cell.box, axis, StridedInterval.interval(term(0), extent))
     whole = Cell(box, source._replace(axis_maps=axis_maps))
     return region.part(axis, term(0), extent, [whole])
 
 
-gather = GatherRule()
+gather = RowGatherRule()

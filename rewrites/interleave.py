@@ -13,17 +13,18 @@ one length, and the last Slice removes the padding.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
-from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.optimizer.mosaic.cells import Cell, with_interval
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.optimizer.symbolic.terms import Term, floor_div, term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _CLASSES = 16
 
@@ -31,25 +32,13 @@ _CLASSES = 16
 class InterleaveRule(RegionRule):
     """Writes a region with strided cells class by class."""
 
-    name = "interleave"
-
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        best: Plan | Refusal = Refusal(Reason.NO_RULE)
-        for axis in range(region.rank):
-            classes = math.lcm(*(c.box[axis].modulus for c in region.cells))
-            if classes == 1:
-                continue
-            try:
-                found: Plan | Refusal = self._along(region, axis, classes, planner)
-            except RefusedError as error:
-                found = error.refusal
-            if isinstance(best, Refusal) or (
-                isinstance(found, Plan) and found.weight < best.weight
-            ):
-                best = found
-        return best
+        axes = range(region.rank)
+        return cheapest(attempt(partial(self._along, region, axis, planner)) for axis in axes)
 
-    def _along(self, region: Region, axis: int, classes: int, planner: Planner) -> Plan | Refusal:
+    def _along(self, region: Region, axis: int, planner: Planner) -> Plan | Refusal:
+        classes = math.lcm(*(c.box[axis].modulus for c in region.cells))
+        refuse_unless(classes > 1)
         low = region.low[axis].constant
         if classes > _CLASSES or low is None or low % classes:
             return Refusal(Reason.NO_CUT, f"{classes} interleaved regions on axis {axis}")
@@ -68,9 +57,8 @@ class InterleaveRule(RegionRule):
             values = [p.write() for p in plans]
             for i, m in enumerate(missing):
                 if not planner.facts.equal(m, 0):
-                    values[i] = w.concat(
-                        [values[i], _head(values[0], axis, m, planner)], dtype, axis
-                    )
+                    more = _head(values[0], axis, m, planner)
+                    values[i] = w.concat([values[i], more], dtype, axis)
             if merged is None:
                 stacked = [w.axes("Unsqueeze", v, dtype, [axis + 1]) for v in values]
                 x = w.concat(stacked, dtype, axis + 1)
@@ -121,21 +109,18 @@ def _class(region: Region, axis: int, classes: int, residue: int, planner: Plann
             continue
         part = cell.restricted(axis, cell.box[axis].refined(classes, residue))
         span = part.box[axis]
-        plain = StridedInterval.interval(
-            planner.simplified(span.low), planner.simplified(span.high)
-        )
+        plain = StridedInterval.interval(*map(planner.simplified, (span.low, span.high)))
         if not plain.is_empty(planner.facts):
-            cells.append(Cell((*part.box[:axis], plain, *part.box[axis + 1 :]), part.source))
+            cells.append(Cell(with_interval(part.box, axis, plain), part.source))
     return region.part(axis, low, high, cells)
 
 
 def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
     """Return the first elements along an axis."""
-    w = planner.writer
+    dtype = planner.dtype
     if count.constant is not None:
-        return w.slice(x, planner.dtype, [axis], [0], [count.constant], [1], sized=False)
-    end = planner.numbers.vector(count)
-    return w.slice_dynamic(x, planner.dtype, axis, w.constant([0]), end, 1)
+        return planner.writer.slice(x, dtype, [axis], [0], [count.constant], [1], sized=False)
+    return planner.numbers.slice(x, dtype, axis, 0, count)
 
 
 interleave = InterleaveRule()

@@ -13,13 +13,13 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, take
+from onnx_scatterx.optimizer.emit.reduce import reduced, take
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of, symbol_of
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import places_of
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 
@@ -27,19 +27,15 @@ _INT64 = ir.DataType.INT64
 class InversePermutationRule(ScatterRule):
     """Rewrites writes in a computed order."""
 
-    name = "inverse_permutation"
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=False)
-        if layout is None or not _is_permutation(layout, context):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(_is_permutation(layout, context))
         places = places_of(layout, context)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
-        if places is None or w.version < 11:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(w.version >= 11)
         shared, place = places.shared, layout.place
-        ops = reducers(w, scatter.reduction, dtype)
 
         def write() -> ir.Value:
             at = places.write()
@@ -49,8 +45,9 @@ class InversePermutationRule(ScatterRule):
             order = w.order(at, numbers.vector(layout.updates), 0 if shared else place)
             u = layout.update(context)
             new = take(numbers, u, order, dtype, place, None if shared else layout.shape)
-            x = layout.data(context) if ops else u
-            return layout.back(reduced(w, ops, x, new, dtype), context)
+            if scatter.reduction != "none":
+                new = reduced(w, scatter.reduction, layout.data(context), new, dtype)
+            return layout.back(new, context)
 
         return Plan(write)
 

@@ -22,17 +22,18 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.masked_updates import updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import (
     Masked,
+    as_bools,
     fitting,
     masked,
     placed,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _BOOL = ir.DataType.BOOL
 
@@ -40,25 +41,21 @@ _BOOL = ir.DataType.BOOL
 class MaskRule(ScatterRule):
     """Rewrites masked writes."""
 
-    name = "mask"
-
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = masked(scatter, context)
-        if found is None or not _is_leading(found):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(_is_leading(found))
         depth = len(found.axes)
-        updates = updates_in_order(scatter, found.mask, depth, context)
-        if updates is None:
+        updates = attempt(lambda: updates_in_order(scatter, found.mask, depth, context))
+        if isinstance(updates, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         w, dtype = context.writer, scatter.dtype
         if updates.parts and depth < len(scatter.data_shape) and context.target.is_timed:
             return Refusal(Reason.NO_GAIN, "the mask may select few rows")
-        ops = reducers(w, scatter.reduction, dtype)
 
         def write() -> ir.Value:
             chosen = _condition(found, context)
-            new = reduced(w, ops, scatter.data, updates.write(chosen), dtype)
-            return select(w, chosen, new, scatter.data, dtype)
+            new = updates.write(chosen)
+            return reduced_where(w, chosen, scatter.reduction, scatter.data, new, dtype)
 
         return Plan(write)
 
@@ -74,13 +71,11 @@ def _is_leading(found: Masked) -> bool:
 
 def _condition(found: Masked, context: Context) -> ir.Value:
     """Write the mask for the data; a mask that was only broadcast is written as it was before."""
-    w, node = context.writer, made_by(found.mask.value, "Expand")
+    node = made_by(found.mask.value, "Expand")
     first = node.inputs[0] if found.fits and not found.others and node is not None else None
     if first is None:
         return placed(fitting(found, context), _BOOL, found, context, [c for c, _ in found.others])
-    if found.mask.abstract.dtype == _BOOL:
-        return first
-    return w.node("Cast", [first], _BOOL, to=_BOOL.value)
+    return as_bools(first, found.mask, context)
 
 
 mask = MaskRule()

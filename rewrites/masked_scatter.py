@@ -22,14 +22,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
@@ -37,15 +37,11 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 class MaskedScatterRule(ScatterRule):
     """Rewrites masked writes of any updates."""
 
-    name = "masked_scatter"
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         found = masked(scatter, context)
-        if found is None:
-            return Refusal(Reason.NO_RULE)
         w, dtype = context.writer, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
         updates = _source(scatter, context)
 
         def write() -> ir.Value:
@@ -57,8 +53,7 @@ class MaskedScatterRule(ScatterRule):
             for at in found.rounds:
                 hit = placed(mask, _BOOL, found, context, others, at)
                 new = _taken(found, rows, placed(counts, _INT64, found, context, (), at), context)
-                new = reduced(w, ops, x, new, dtype)
-                x = select(w, hit, new, x, dtype)
+                x = reduced_where(w, hit, scatter.reduction, x, new, dtype)
             return x
 
         return Plan(write)
@@ -80,8 +75,7 @@ def _source(scatter: Scatter, context: Context) -> ir.Value:
 def _counts(found: Masked, mask: ir.Value, context: Context) -> ir.Value:
     """Write for each element of the mask how many before it are true."""
     w, numbers, s = context.writer, context.numbers, found.scatter
-    ones = w.node("Cast", [mask], _INT64, to=_INT64.value)
-    line = w.node("Reshape", [ones, w.constant([-1])], _INT64)
+    line = w.node("Reshape", [w.cast(mask, _BOOL, _INT64), w.constant([-1])], _INT64)
     count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
     return reshape(numbers, count, _INT64, (_total(found),), found.sizes, s.facts)
 

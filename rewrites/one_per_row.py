@@ -13,76 +13,54 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.terms import dim_of
 from onnx_scatterx.rewrites.helpers.cuts import hits
-from onnx_scatterx.rewrites.helpers.places import is_checked
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 
 class OnePerRowRule(ScatterRule):
     """Rewrites writes of one position per row."""
 
-    name = "one_per_row"
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        found = _positions(scatter, context)
-        if found is None:
-            return Refusal(Reason.NO_RULE)
-        (axis, index), rank = found, len(scatter.data_shape)
+        (axis, index), rank = _positions(scatter, context), len(scatter.data_shape)
         size = scatter.data_shape[axis]
-        if size.constant == 0:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(size.constant != 0)
         w, dtype = context.writer, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
         signed = not scatter.nonnegative[axis]
         added = index.added(rank)
-        missing = _missing(scatter, axis)
-        dropped = rank - len(scatter.shape)
-        dims = [c - dropped * (c > axis) for c in index.places if c != axis]
-        checked = is_checked(scatter, dims)
+        # If the updates lack a dim for the axis, they broadcast along it.
+        missing = [axis] if len(scatter.shape) < rank else []
+        dims = [c - len(missing) * (c > axis) for c in index.places if c != axis]
+        checked = scatter.is_checked(dims)
 
         def write() -> ir.Value:
             at = w.axes("Unsqueeze", index.write(), index.dtype, added)
             hit = hits(at, index.dtype, size, axis, rank, context, signed=signed, checked=checked)
             new = w.axes("Unsqueeze", scatter.updates, dtype, missing)
-            new = reduced(w, ops, scatter.data, new, dtype)
-            return select(w, hit, new, scatter.data, dtype)
+            return reduced_where(w, hit, scatter.reduction, scatter.data, new, dtype)
 
         return Plan(write)
 
 
-def _missing(scatter: Scatter, axis: int) -> list[int]:
-    """Return the axis if the updates lack a dim for it, so that they broadcast along it."""
-    return [axis] if len(scatter.shape) < len(scatter.data_shape) else []
-
-
-def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions] | None:
+def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions]:
     """Return the one axis that is not written in full, with its indices."""
-    facts = scatter.facts
     along: dict[int, int] = {}  # dim of the updates -> axis of the data
     rest = []
-    for axis, (target, size) in enumerate(
-        zip(scatter.index_exprs, scatter.data_shape, strict=True)
-    ):
-        dim = dim_of(target)
-        if dim is not None and dim not in along and facts.equal(scatter.shape[dim], size):
+    for axis, target, size in scatter.by_axis():
+        dim = scatter.full_dim(axis)
+        if dim is not None and dim not in along:
             along[dim] = axis
-            continue
-        if size.constant == 1 and target.constant == 0:
-            continue
-        rest.append(axis)
-    if len(rest) != 1:
-        return None
+        elif size.constant != 1 or target.constant != 0:
+            rest.append(axis)
+    refuse_unless(len(rest) == 1)
     (axis,) = rest
-    if not _aligned(scatter, along, axis):
-        return None
-    found = positions(scatter.index_exprs[axis], axis, along, scatter, context)
-    return None if found is None else (axis, found)
+    refuse_unless(_aligned(scatter, along, axis))
+    return axis, positions(scatter.index_exprs[axis], axis, along, scatter, context)
 
 
 def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.reduce import reduced, reducers
+from onnx_scatterx.optimizer.emit.reduce import reduced
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Term, coord, dim_of, floor_div, term
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 
 _BLOCKS = 8  # of one frame
 
@@ -52,14 +52,10 @@ class Frames:
 class OverlapAddRule(ScatterRule):
     """Rewrites reductions of overlapping frames."""
 
-    name = "overlap_add"
-
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
+        refuse_unless(scatter.reduction != "none")
         found = frames_of(scatter)
-        if found is None or scatter.reduction == "none":
-            return Refusal(Reason.NO_RULE)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
-        ops = reducers(w, scatter.reduction, dtype)
         order = found.order
         given = tuple(scatter.shape[d] for d in order)
         framed, flat = _shapes(scatter, found)
@@ -74,41 +70,25 @@ class OverlapAddRule(ScatterRule):
                 first, axis = block * found.hop, found.axis + 1
                 part = w.slice(u, dtype, [axis], [first], [first + found.hop], [1])
                 part = reshape(numbers, part, dtype, *flat, facts)
-                x = _written(scatter, found, x, part, found.start + first, ops, context)
+                x = _written(scatter, found, x, part, found.start + first, context)
             return x
 
         return Plan(write)
 
 
-def frames_of(scatter: Scatter) -> Frames | None:
-    """Return the frames that a scatter writes, or None if it writes none."""
-    single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
-    others, rest = [], []
-    for axis, (target, size) in enumerate(
-        zip(scatter.index_exprs, scatter.data_shape, strict=True)
-    ):
-        dim = dim_of(target)
-        if target.constant == 0 and size.constant == 1 and single:
-            dim = single.pop(0)
-        if dim is None or not scatter.facts.equal(scatter.shape[dim], size):
-            rest.append(axis)
-        else:
-            others.append(dim)
-    if len(rest) != 1:
-        return None
-    (axis,) = rest
-    target, size = scatter.index_exprs[axis], scatter.data_shape[axis]
+def frames_of(scatter: Scatter) -> Frames:
+    """Return the frames that a scatter writes, or refuse if it writes none."""
+    others = scatter.in_full()
+    rest = [found for found in scatter.by_axis() if found[0] not in others]
+    refuse_unless(len(rest) == 1)
+    ((axis, target, size),) = rest
     found = _merged(scatter, axis, target) or _apart(scatter, axis, target)
-    if found is None or found.start.coords or not 0 < found.hop < found.length:
-        return None
-    if found.length % found.hop or found.length // found.hop > _BLOCKS:
-        return None
-    if sorted([*others, *found.dims]) != list(range(len(scatter.shape))):
-        return None
+    refuse_unless(not found.start.coords and 0 < found.hop < found.length)
+    refuse_unless(found.length % found.hop == 0 and found.length // found.hop <= _BLOCKS)
+    refuse_unless(sorted([*others.values(), *found.dims]) == list(range(len(scatter.shape))))
     end = found.start + found.hop * (found.count - 1) + found.length
-    if not (scatter.facts.is_nonnegative(found.start) and scatter.facts.is_nonnegative(size - end)):
-        return None
-    return replace(found, others=tuple(others))
+    refuse_unless(all(map(scatter.facts.is_nonnegative, (found.start, size - end))))
+    return replace(found, others=tuple(others.values()))
 
 
 def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
@@ -127,18 +107,14 @@ def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
     return None
 
 
-def _apart(scatter: Scatter, axis: int, target: Term) -> Frames | None:
+def _apart(scatter: Scatter, axis: int, target: Term) -> Frames:
     """Return frames along one dim of the updates, with their positions along a later dim."""
-    if len(target.coords) != 2:
-        return None
+    refuse_unless(len(target.coords) == 2)
     first, last = sorted(target.coords)
-    hop, length = target.at({first: 1}) - target.at({first: 0}), scatter.shape[last].constant
-    start = target.at({first: 0, last: 0})
-    if hop.constant is None or length is None:
-        return None
-    if target is not start + hop * coord(first) + coord(last):
-        return None
-    return Frames(axis, (first, last), scatter.shape[first], length, hop.constant, start)
+    hop = granted((target.at({first: 1}) - target.at({first: 0})).constant)
+    start, length = target.at({first: 0, last: 0}), granted(scatter.shape[last].constant)
+    refuse_unless(target is start + hop * coord(first) + coord(last))
+    return Frames(axis, (first, last), scatter.shape[first], length, hop, start)
 
 
 def _shapes(scatter: Scatter, found: Frames) -> tuple[Shape, tuple[Shape, Shape]]:
@@ -156,22 +132,17 @@ def _written(
     x: ir.Value,
     part: ir.Value,
     start: Term,
-    ops: tuple[str, ...],
     context: Context,
 ) -> ir.Value:
     """Write one block of all frames."""
     w, numbers, dtype, axis = context.writer, context.numbers, scatter.dtype, found.axis
-    end = start + found.count * found.hop
-    size = scatter.data_shape[axis]
-    parts = []
+    end, parts = start + found.count * found.hop, []
     if start.constant != 0:
-        parts.append(w.slice_dynamic(x, dtype, axis, w.constant([0]), numbers.vector(start), 1))
-    old = w.slice_dynamic(x, dtype, axis, numbers.vector(start), numbers.vector(end), 1)
-    parts.append(reduced(w, ops, old, part, dtype))
-    if not scatter.facts.equal(size, end):
-        parts.append(
-            w.slice_dynamic(x, dtype, axis, numbers.vector(end), w.constant([INT64_MAX]), 1)
-        )
+        parts.append(numbers.slice(x, dtype, axis, 0, start))
+    old = numbers.slice(x, dtype, axis, start, end)
+    parts.append(reduced(w, scatter.reduction, old, part, dtype))
+    if not scatter.facts.equal(scatter.data_shape[axis], end):
+        parts.append(numbers.slice(x, dtype, axis, end, INT64_MAX))
     return w.concat(parts, dtype, axis)
 
 

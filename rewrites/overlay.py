@@ -22,15 +22,15 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, View
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 from onnx_scatterx.optimizer.native.nodes import make_node
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range
 _PATCHES = 6  # cells that are written over a tensor, at most
@@ -40,28 +40,18 @@ _ENTRIES = 1 << 22  # entries of a constant f
 class OverlayRule(RegionRule):
     """Writes a region as a tensor with cells written over it."""
 
-    name = "overlay"
     writes_scatterx = True
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) < 2 or not has_kernel(planner.dtype, "none"):
-            return Refusal(Reason.NO_RULE)
-        if region.rank > RANK or planner.writer.version < _SINCE:
-            return Refusal(Reason.NO_RULE)
-        best: Plan | Refusal = Refusal(Reason.NO_RULE)
+        refuse_unless(len(region.cells) >= 2 and has_kernel(planner.dtype, "none"))
+        refuse_unless(region.rank <= RANK and planner.writer.version >= _SINCE)
         whole = (_base(c, region) for c in region.cells)
-        for base in dict.fromkeys(value for value in whole if value is not None):
-            found = self._over(base, region, planner)
-            if isinstance(best, Refusal) or (
-                isinstance(found, Plan) and found.weight < best.weight
-            ):
-                best = found
-        return best
+        bases = dict.fromkeys(value for value in whole if value is not None)
+        return cheapest(self._over(base, region, planner) for base in bases)
 
     def _over(self, base: ir.Value, region: Region, planner: Planner) -> Plan | Refusal:
         cells = [c for c in region.cells if _base(c, region) is not base]
-        if not 0 < len(cells) <= _PATCHES:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(0 < len(cells) <= _PATCHES)
         patches = [_patch(cell, region, planner) for cell in cells]
         plans = [planner.require(patch.region) for patch in patches]
         work = [] if _may_be_overwritten(base, planner) else [Work("ScatterX", region.extents, 0)]
@@ -100,7 +90,7 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
         return False
     here = planner.writer.insertion_point
     return all(
-        use.node is here or any(map(planner.numbers.is_available, use.node.outputs))
+        use.node is here or any(map(planner.numbers.reader.is_available, use.node.outputs))
         for use in base.uses()
     )
 
@@ -126,10 +116,10 @@ class _Patch:
         """The provision tensor f, if all positions are numbers."""
         axes = []
         for _, span in self.partial:
-            low, high = span.low.constant, span.high.constant
-            if low is None or high is None:
+            ends = as_numbers((span.low, span.high))
+            if ends is None:
                 return None
-            axes.append(span.modulus * np.arange(low, high) + span.residue)
+            axes.append(span.modulus * np.arange(*ends) + span.residue)
         grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
         # A dim of one position need not be counted.
         return grid.reshape(*(len(a) for a in axes if len(a) != 1), len(axes))
@@ -143,24 +133,19 @@ class _Patch:
 
 def _patch(cell: Cell, region: Region, planner: Planner) -> _Patch:
     facts = planner.facts
-    partial = tuple(
-        (d, s)
-        for d, (s, low, high) in enumerate(zip(cell.box, region.low, region.high, strict=True))
-        if s.modulus != 1 or not facts.equal(s.low, low) or not facts.equal(s.high, high)
-    )
-    if not partial:
-        raise RefusedError(Reason.NO_RULE)
+    partial = tuple((d, s) for d, s in enumerate(cell.box) if not region.spans(cell, d, facts))
+    refuse_unless(partial)
     # In its own coordinates a strided cell is an interval.
     box = tuple(StridedInterval.interval(s.low, s.high) for s in cell.box)
-    if not all(facts.is_nonnegative(s.length) for s in box):
-        raise RefusedError(Reason.UNKNOWN_BOUNDS, "the positions that are written")
+    held = all(facts.is_nonnegative(s.length) for s in box)
+    refuse_unless(held, Reason.UNKNOWN_BOUNDS, "the positions that are written")
     inner = Region((Cell(box, cell.source),), tuple(s.low for s in box), tuple(s.high for s in box))
     patch = _Patch(inner, partial)
     counts = [s.length.constant for _, s in partial]
-    if math.prod(n for n in counts if n is not None) * len(partial) > _ENTRIES:
-        raise RefusedError(Reason.TOO_COSTLY, "a table of positions")
-    if patch.provision is None and len(partial) > 1:
-        raise RefusedError(Reason.UNKNOWN_SIZE, "boxes of unknown size on several axes")
+    entries = math.prod(n for n in counts if n is not None) * len(partial)
+    refuse_unless(entries <= _ENTRIES, Reason.TOO_COSTLY, "a table of positions")
+    known = patch.provision is not None or len(partial) == 1
+    refuse_unless(known, Reason.UNKNOWN_SIZE, "boxes of unknown size on several axes")
     return patch
 
 
@@ -174,14 +159,7 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
     columns = tuple(None if d in axes else d for d in range(index_rank))
     if patch.counted == tuple(range(index_rank)):
         columns = ()  # f is the indices
-    body = FallbackSpec(
-        "ScatterND",
-        w.version,
-        "none",
-        p1=patch.counted,
-        index_rank=index_rank,
-        columns=columns,
-    )
+    body = FallbackSpec("ScatterND", w.version, "none", patch.counted, index_rank, columns)
     node = make_node(
         [w.resolve(v) for v in (data, _written_provision(patch, planner), updates)],
         (patch.counted, p2, [order.index(d) for d in range(rank)]),

@@ -18,43 +18,34 @@ from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, View, larger
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 
 class PadRule(RegionRule):
     """Writes a region that is one box on a constant."""
 
-    name = "pad"
-
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) < 2:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(len(region.cells) >= 2)
         fills = [_fill(c, planner) for c in region.cells]
         inner = [c for c, f in zip(region.cells, fills, strict=True) if f is None]
         numbers = {f.tobytes(): f for f in fills if f is not None}
-        if not inner or len(numbers) != 1:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(inner and len(numbers) == 1)
         (number,) = numbers.values()
         lows, highs = [], []
         for d in range(region.rank):
             bounds = [edges(c.box[d]) for c in inner]
             lows.append(_outermost([low for low, _ in bounds], planner, -1))
             highs.append(_outermost([high for _, high in bounds], planner, 1))
-            if not planner.facts.is_nonnegative(
-                highs[d] - lows[d]
-            ):  # an empty box has no negative length
+            # An empty box has no negative length.
+            if not planner.facts.is_nonnegative(highs[d] - lows[d]):
                 highs[d] = planner.simplified(larger(lows[d], highs[d], planner.facts))
-        box = tuple(
-            StridedInterval.interval(low, high) for low, high in zip(lows, highs, strict=True)
-        )
+        box = tuple(map(StridedInterval.interval, lows, highs))
         before = [planner.simplified(a - b) for a, b in zip(lows, region.low, strict=True)]
         after = [planner.simplified(b - a) for a, b in zip(highs, region.high, strict=True)]
-        if all(t.constant == 0 for t in (*before, *after)):
-            return Refusal(Reason.NO_RULE)
-        counts = [s.length for s in box]
-        if not all(planner.facts.is_nonnegative(t) for t in (*before, *after, *counts)):
-            return Refusal(Reason.UNKNOWN_BOUNDS, "how much is padded")
         amounts: list[Term] = [*before, *after]
+        refuse_unless(any(t.constant != 0 for t in amounts))
+        held = all(map(planner.facts.is_nonnegative, (*amounts, *(s.length for s in box))))
+        refuse_unless(held, Reason.UNKNOWN_BOUNDS, "how much is padded")
         fixed = all(t.constant is not None for t in amounts)
         if planner.writer.version < 11 and not (fixed and _is_attribute(number)):
             what = f"of {number}" if fixed else "with computed amounts"

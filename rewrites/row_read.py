@@ -20,12 +20,13 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.emit.reduce import from_start
 from onnx_scatterx.optimizer.lift.lift_scatter import Gather
 from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import coord, term
+from onnx_scatterx.optimizer.symbolic.terms import as_numbers, coord, term
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _ROWS = 1 << 16  # indices of a constant
@@ -34,19 +35,15 @@ _ROWS = 1 << 16  # indices of a constant
 class RowReadRule(GatherRule):
     """Rewrites reads whose index is the same for all elements of a row."""
 
-    name = "row_read"
-
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
         axis = _axis(gather)
-        index = None if axis is None else _index(gather, axis, context)
-        if axis is None or index is None or gather.dtype == ir.DataType.STRING:
-            return Refusal(Reason.NO_RULE)
+        index = _index(gather, axis, context)
+        refuse_unless(gather.dtype != ir.DataType.STRING)
         over = _over(gather, axis)
         facts, target, size = gather.facts, gather.index_exprs[axis], gather.data_shape[axis]
         within = facts.is_nonnegative(target + size) and facts.is_nonnegative(size - 1 - target)
         rest = [n for d, n in enumerate(gather.shape) if d not in over]
-        if not within and not all(facts.is_nonnegative(n - 1) for n in rest):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(within or all(facts.is_nonnegative(n - 1) for n in rest))
         why = Refusal(Reason.NO_RULE)
         for op, form in (("Gather", _rows), ("GatherND", _batches), ("", _flat)):
             if op == gather.node.op_type:
@@ -59,17 +56,17 @@ class RowReadRule(GatherRule):
         return why
 
 
-def _axis(gather: Gather) -> int | None:
+def _axis(gather: Gather) -> int:
     """Return the axis that indices name, if all others are read in full, in place."""
+    refuse_unless(len(gather.shape) == len(gather.data_shape))
     named = [
         d
-        for d, (target, size) in enumerate(zip(gather.index_exprs, gather.data_shape, strict=True))
-        if d >= len(gather.shape)
-        or not gather.facts.equal(gather.shape[d], size)
+        for d, target, size in gather.by_axis()
+        if not gather.facts.equal(gather.shape[d], size)
         or not (target is coord(d) or (size.constant == 1 and target.constant == 0))
     ]
-    same_rank = len(gather.shape) == len(gather.data_shape)
-    return named[0] if len(named) == 1 and same_rank else None
+    refuse_unless(len(named) == 1)
+    return named[0]
 
 
 def _over(gather: Gather, axis: int) -> range:
@@ -78,15 +75,14 @@ def _over(gather: Gather, axis: int) -> range:
     return range(axis if alone else 0, axis + 1)
 
 
-def _index(gather: Gather, axis: int, context: Context) -> Positions | None:
+def _index(gather: Gather, axis: int, context: Context) -> Positions:
     """Return the indices as a tensor of the graph or a constant, if they move along these dims."""
     target, over = gather.index_exprs[axis], _over(gather, axis)
-    extents = {d: gather.shape[d].constant for d in over}
-    known = {d: n for d, n in extents.items() if n is not None}
-    if not target.coords.issubset(over) or any(extents[d] != 1 for d in {*over} - target.coords):
-        return None
-    if not target.leaves() and len(known) == len(over) and math.prod(known.values()) <= _ROWS:
-        table = tabulated(target, known)
+    refuse_unless(target.coords.issubset(over))
+    refuse_unless(all(gather.shape[d].constant == 1 for d in {*over} - target.coords))
+    known = as_numbers(gather.shape[d] for d in over)
+    if not target.leaves() and known is not None and math.prod(known) <= _ROWS:
+        table = tabulated(target, dict(zip(over, known, strict=True)))
         return Positions(_INT64, tuple(over), lambda: context.writer.constant(table))
     return positions(target, axis, {d: d for d in range(len(gather.shape))}, gather, context)
 
@@ -102,12 +98,11 @@ def _at(
     at = w.axes("Squeeze", at, index.dtype, more)
     missing = [i for i, d in enumerate(over) if d not in places]
     at = w.axes("Unsqueeze", at, index.dtype, missing + [len(over)] * column)
-    return at if index.dtype == dtype else w.node("Cast", [at], dtype, to=dtype.value)
+    return w.cast(at, index.dtype, dtype)
 
 
 def _rows(gather: Gather, axis: int, over: range, index: Positions, context: Context) -> ir.Value:
-    if len(over) > 1:
-        raise RefusedError(Reason.NO_RULE)
+    refuse_unless(len(over) == 1)
     at = _at(over, index, context, index.dtype)
     return context.writer.node("Gather", [gather.data, at], gather.dtype, axis=axis)
 
@@ -116,8 +111,7 @@ def _batches(
     gather: Gather, axis: int, over: range, index: Positions, context: Context
 ) -> ir.Value:
     w = context.writer
-    if len(over) <= axis or (axis and w.version < 12):
-        raise RefusedError(Reason.NO_RULE)
+    refuse_unless(len(over) > axis and (not axis or w.version >= 12))
     at = _at(over, index, context, _INT64, column=True)
     batch = {"batch_dims": axis} if axis else {}
     return w.node("GatherND", [gather.data, at], gather.dtype, **batch)
@@ -126,14 +120,12 @@ def _batches(
 def _flat(gather: Gather, axis: int, over: range, index: Positions, context: Context) -> ir.Value:
     w, sizes = context.writer, [n.constant or 0 for n in gather.data_shape[: axis + 1]]
     filled = all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)
-    if len(over) <= axis or not axis or not filled or 0 in sizes:
-        raise RefusedError(Reason.NO_RULE)  # in the shape that a Reshape takes, 0 copies a size
+    # In the shape that a Reshape takes, 0 copies a size.
+    refuse_unless(len(over) > axis > 0 and filled and 0 not in sizes)
     *batch, size = sizes
     at = _at(over, index, context, _INT64)
     if not gather.nonnegative[axis]:
-        end = w.node("Add", [at, w.constant(np.array(size))], _INT64)
-        is_negative = w.node("Less", [at, w.constant(np.array(0))], ir.DataType.BOOL)
-        at = w.node("Where", [is_negative, end, at], _INT64)
+        at = from_start(w, at, size)
     first = np.arange(math.prod(batch)).reshape(*batch, 1) * size
     at = w.node("Add", [at, w.constant(first)], _INT64)
     shape = context.numbers.shape([term(math.prod(sizes)), *gather.data_shape[axis + 1 :]])

@@ -13,9 +13,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.native.nodes import Layout, encode, make_node
+from onnx_scatterx.optimizer.native.nodes import Encoding, encode, make_node
 from onnx_scatterx.optimizer.native.unique import is_unique
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 RANK = 16  # the most that the operator takes
 _NUMERIC = {
@@ -38,16 +38,14 @@ _REDUCTIONS = ("none", "add", "mul", "min", "max")
 class ScatterXRule(ScatterRule):
     """Writes scatters as ScatterX nodes; ``native.functions`` adds their fallbacks."""
 
-    name = "scatterx"
     writes_scatterx = True
     accepts_invalid = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        if not has_kernel(scatter.dtype, scatter.reduction):
-            what = f"ScatterX of {scatter.dtype.name.lower()}, reduction {scatter.reduction}"
-            return Refusal(Reason.NO_KERNEL, what)
-        if max(len(scatter.data_shape), len(scatter.shape)) > RANK:
-            return Refusal(Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
+        what = f"ScatterX of {scatter.dtype.name.lower()}, reduction {scatter.reduction}"
+        refuse_unless(has_kernel(scatter.dtype, scatter.reduction), Reason.NO_KERNEL, what)
+        few = max(len(scatter.data_shape), len(scatter.shape)) <= RANK
+        refuse_unless(few, Reason.NO_KERNEL, f"ScatterX of more than {RANK} dims")
         provenance = context.provenance
         version = provenance.scope.opsets.get(scatter.node.domain, 0)
         layout = encode(scatter, provenance, context.numbers, version)
@@ -62,11 +60,11 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
     return dtype in _MOVED and reduction == "none"
 
 
-def _write(scatter: Scatter, layout: Layout, unique: bool, context: Context) -> ir.Value:
+def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -> ir.Value:
     w = context.writer
     provision = w.resolve(layout.provision.write(w))
     inputs = [w.resolve(scatter.data), provision, w.resolve(scatter.updates)]
-    picks = (layout.p1, layout.p2, layout.p)
+    picks = (layout.provision.dims, layout.p2, layout.p)
     name = w.new_name("ScatterX")
     node = make_node(
         inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.metadata

@@ -31,10 +31,9 @@ from onnx_scatterx.rewrites.helpers.search import (
     is_small,
     number_of,
     search_of,
-    squeezed,
     taken,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
 _MOST = 1 << 40  # updates
@@ -44,24 +43,19 @@ _LAST = np.array(np.iinfo(np.int64).max)
 class SegmentWriteRule(ScatterRule):
     """Rewrites writes to positions that never decrease."""
 
-    name = "segment_write"
     reads_all_data = True
     searches = True
     takes_last = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        if not _may_rise(scatter):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(_may_rise(scatter))
         number = number_of(scatter, context)
         sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
-        if not (sums or number is not None or scatter.reduction == "none"):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(sums or number is not None or scatter.reduction == "none")
         search = search_of(scatter, context)
-        if search is None or not _is_found(search) or is_small(search.compared, search):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(_is_found(search) and not is_small(search.compared, search))
         _, most = scatter.facts.interval(search.layout.updates)
-        if most > _MOST:
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(most <= _MOST)
         side = math.isqrt(max(int(most), 1) - 1) + 1
         work = allow(search.layout.positions * (2 * side), search)
 
@@ -100,8 +94,7 @@ def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
     The targets are padded with the greatest number to ``side**2``.
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    others = [d for d in range(len(search.places.shape)) if d != layout.place]
-    at = squeezed(search, search.places.write(), others)
+    at = search.vector(search.places.write())
     room = numbers.vector(side**2 - layout.updates)
     at = w.pad(at, _INT64, w.concat([w.constant([0]), room], _INT64, 0), w.constant(_LAST))
     grid = w.node("Reshape", [at, w.constant([side, side])], _INT64)
@@ -109,8 +102,7 @@ def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
     behind = w.axes("Unsqueeze", w.node("Add", [line, w.constant([1])], _INT64), _INT64, [1])
 
     def count(x: ir.Value) -> ir.Value:
-        found = w.node("Less", [x, behind], _BOOL)
-        found = w.node("Cast", [found], _INT64, to=_INT64.value)
+        found = w.cast(w.node("Less", [x, behind], _BOOL), _BOOL, _INT64)
         return w.reduce("ReduceSum", found, _INT64, 1)
 
     begun = count(w.node("Gather", [grid, w.constant(np.array(0))], _INT64, axis=1))

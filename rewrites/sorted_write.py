@@ -28,10 +28,9 @@ from onnx_scatterx.rewrites.helpers.search import (
     meets,
     number_of,
     search_of,
-    squeezed,
     taken,
 )
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 
@@ -39,7 +38,6 @@ _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 class SortedWriteRule(ScatterRule):
     """Rewrites writes to any positions, where the last update wins."""
 
-    name = "sorted_write"
     reads_all_data = True
     searches = True
     takes_last = True
@@ -47,14 +45,10 @@ class SortedWriteRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         target = context.target
         wanted = target.dense_limit is not None or not target.has(scatter.node.op_type)
-        if context.writer.version < 11 or not wanted or not target.has("TopK"):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(context.writer.version >= 11 and wanted and target.has("TopK"))
         number = number_of(scatter, context)
-        if number is None and (scatter.reduction != "none" or meets(scatter)):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(number is not None or (scatter.reduction == "none" and not meets(scatter)))
         search = search_of(scatter, context)
-        if search is None:
-            return Refusal(Reason.NO_RULE)
 
         def write() -> ir.Value:
             hit, last, line = _last(search)
@@ -77,7 +71,7 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     keys = w.node("Add", [line, w.constant([1])], _INT64)
     axis, op = (0, "Gather") if shared else (place, "GatherElements")
     if shared:
-        at = squeezed(search, at, [d for d in range(len(shape)) if d != place])
+        at = search.vector(at)
     else:
         behind = [1 + d for d in range(len(layout.right))]
         line, keys = (w.axes("Unsqueeze", x, _INT64, behind) for x in (line, keys))

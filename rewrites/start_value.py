@@ -26,7 +26,8 @@ from onnx_scatterx.optimizer.lift.lift_scatter import (
     lift_scatter,
 )
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.optimizer.symbolic.terms import as_numbers
+from onnx_scatterx.text.reasons import Refusal, RefusedError, granted, refuse_unless
 
 _LISTED = 4096  # bytes of a new constant
 _READERS = 64  # nodes that are visited
@@ -36,26 +37,16 @@ _REDUCE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minim
 class StartValueRule(ScatterRule):
     """Writes the number that another scatter starts from, if only that is read."""
 
-    name = "start_value"
-
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        number = _written(scatter, context)
-        if number is None or not _is_start(scatter, context):
-            return Refusal(Reason.NO_RULE)
-        w, numbers, dtype, shape = (
-            context.writer,
-            context.numbers,
-            scatter.dtype,
-            scatter.data_shape,
-        )
-        sizes = [n.constant for n in shape]
-        known = [n for n in sizes if n is not None]
-        small = len(known) == len(sizes) and math.prod(known) * number.itemsize <= _LISTED
+        number = granted(_written(scatter, context))
+        refuse_unless(_is_start(scatter, context))
+        w, dtype, shape = context.writer, scatter.dtype, as_numbers(scatter.data_shape)
 
         def write() -> ir.Value:
-            if small:
-                return w.constant(np.full(known, number), dtype)
-            return w.node("Expand", [w.constant(number, dtype), numbers.shape(shape)], dtype)
+            if shape is not None and math.prod(shape) * number.itemsize <= _LISTED:
+                return w.constant(np.full(shape, number), dtype)
+            whole = context.numbers.shape(scatter.data_shape)
+            return w.node("Expand", [w.constant(number, dtype), whole], dtype)
 
         return Plan(write)
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.optimizer.emit.reduce import ring
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
-from onnx_scatterx.text.reasons import Reason, Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _SINCE = 24
@@ -27,29 +28,28 @@ _SINCE = 24
 class TensorScatterRule(ScatterRule):
     """Rewrites cache writes."""
 
-    name = "tensorscatter"
     has_priority = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        if not context.target.has("TensorScatter") or scatter.node.op_type == "TensorScatter":
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(context.target.has("TensorScatter"))
+        refuse_unless(scatter.node.op_type != "TensorScatter")
         window = window_of(scatter, context)
-        if window is None or scatter.reduction != "none" or not _only_the_run_knows(window):
-            return Refusal(Reason.NO_RULE)
+        refuse_unless(scatter.reduction == "none" and _only_the_run_knows(window))
         w, numbers, facts = context.writer, context.numbers, scatter.facts
-        if w.version < _SINCE:
-            return Refusal(Reason.OPSET, f"TensorScatter needs operator set {_SINCE}")
+        why = f"TensorScatter needs operator set {_SINCE}"
+        refuse_unless(w.version >= _SINCE, Reason.OPSET, why)
         cache, perm = _behind(scatter, context)
         size = scatter.data_shape[window.axis]
-        if perm[window.axis] == 0:
-            return Refusal(Reason.NO_RULE)  # the first axis is the batch
-        if not window.shared and [perm[c] for c in window.start.places] != [0]:
-            return Refusal(Reason.NO_RULE)
-        if not (facts.is_nonnegative(size - window.count) or _is_checked(scatter, window)):
-            return Refusal(Reason.MAY_COLLIDE, f"more rows than axis {window.axis} has positions")
-        linear = _counts_up(scatter, window) and all(
-            facts.is_nonnegative(scatter.shape[d] - 1) for d in scatter.index_dims
+        refuse_unless(perm[window.axis] != 0)  # the first axis is the batch
+        refuse_unless(window.shared or [perm[c] for c in window.start.places] == [0])
+        # If rows start at 0 or later and all lie within the axis, there are no more.
+        counts_up = scatter.nonnegative[window.axis] and not window.round
+        few = facts.is_nonnegative(size - window.count) or (
+            counts_up and scatter.is_checked((window.axis,))
         )
+        why = f"more rows than axis {window.axis} has positions"
+        refuse_unless(few, Reason.MAY_COLLIDE, why)
+        linear = counts_up and scatter.is_checked()
         batch = scatter.data_shape[perm.index(0)]
 
         def write() -> ir.Value:
@@ -72,21 +72,6 @@ def _only_the_run_knows(window: Window) -> bool:
     return any(leaf.parts or leaf.low < 0 for leaf in window.origin.leaves())
 
 
-def _is_checked(scatter: Scatter, window: Window) -> bool:
-    """Return whether the original checks that there are at most as many rows as positions.
-
-    If rows start at 0 or later and all lie within the axis, there are at most as many.
-    """
-    others = [d for d in scatter.index_dims if d != window.axis]
-    nonempty = all(scatter.facts.is_nonnegative(scatter.shape[d] - 1) for d in others)
-    return _counts_up(scatter, window) and nonempty
-
-
-def _counts_up(scatter: Scatter, window: Window) -> bool:
-    """Return whether rows run from 0 or later towards the end, without wrapping around."""
-    return scatter.nonnegative[window.axis] and not window.round
-
-
 def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     """Return the input of the data's Transpose, and its perm; else the data itself."""
     same = list(range(len(scatter.data_shape)))
@@ -103,17 +88,12 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
 def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> ir.Value:
     """Write the start of the rows: a vector of one number, or one number for each batch element."""
     w, size = context.writer, scatter.data_shape[window.axis]
-    start = window.start.write()
-    if window.start.dtype != _INT64:
-        start = w.node("Cast", [start], _INT64, to=_INT64.value)
+    start = w.cast(window.start.write(), window.start.dtype, _INT64)
     if window.shared:
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     if linear:
         return start
-    ring = context.numbers.vector(size)
-    if not scatter.facts.is_nonnegative(size - 1):
-        ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
-    return w.node("Mod", [start, ring], _INT64)
+    return w.node("Mod", [start, ring(context.numbers, size, scatter.facts)], _INT64)
 
 
 tensorscatter = TensorScatterRule()

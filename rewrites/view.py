@@ -16,53 +16,40 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX
 from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
+from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingView
 from onnx_scatterx.optimizer.mosaic.strided_interval import ONE, View
-from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Work
 from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _OF_CONSTANT = 1  # a part of a constant counts as one node more: Pad does not need it
 
 
-def _cheaper(
-    best: Plan | Refusal, other: Plan | Refusal, alias: ExistingView, planner: Planner
-) -> Plan | Refusal:
-    """Return the cheaper of two plans, if the other one keeps the nodes of an alias."""
-    if isinstance(other, Refusal):
-        return best
+def _with_nodes_of(alias: ExistingView, plan: Plan | Refusal, planner: Planner) -> Plan | Refusal:
+    """Return a plan that keeps the nodes of an alias."""
+    if isinstance(plan, Refusal):
+        return plan
     work = [Work("Transpose", alias.shape, len(alias.shape))] * alias.cost
-    weight = other.weight + planner.costs.weigh(alias.cost, work, planner.dtype)
-    if isinstance(best, Plan) and best.weight <= weight:
-        return best
-    return replace(other, cost=other.cost + alias.cost, weight=weight)
+    weight = plan.weight + planner.costs.weigh(alias.cost, work, planner.dtype)
+    return replace(plan, cost=plan.cost + alias.cost, weight=weight)
 
 
 class ViewRule(RegionRule):
     """Writes a region that is part of one tensor."""
 
-    name = "view"
-
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        if len(region.cells) != 1 or not isinstance(region.cells[0].source, View):
-            return Refusal(Reason.NO_RULE)
-        if any(s.modulus != 1 for s in region.cells[0].box):
-            return Refusal(Reason.NO_RULE)
-        view = region.cells[0].source
-        best: Plan | Refusal
-        try:
-            best = self._of(view, region, planner)
-        except RefusedError as error:
-            best = error.refusal
+        view = region.only_source(View)
+        refuse_unless(all(s.modulus == 1 for s in region.cells[0].box))
+        best = attempt(lambda: self._of(view, region, planner))
         for alias in planner.existing_views.around(view, region.low, region.high):
-            if (isinstance(best, Refusal) or best.cost) and planner.numbers.is_available(
-                alias.value
-            ):
+            if isinstance(best, Plan) and not best.cost:
+                break
+            if planner.numbers.reader.is_available(alias.value):
                 seen = alias.seen(view, region.low, region.high, planner.facts)
                 if seen is not None:
-                    best = _cheaper(best, self._of(seen, region, planner), alias, planner)
+                    other = self._of(seen, region, planner)
+                    best = cheapest([best, _with_nodes_of(alias, other, planner)])
         return best
 
     def _of(self, view: View, region: Region, planner: Planner) -> Plan | Refusal:
@@ -86,21 +73,13 @@ class ViewRule(RegionRule):
             if view.is_reshaped:
                 x = reshape(planner.numbers, x, dtype, None, view.shape, planner.facts)
             if literal:
-                x = w.slice(
-                    x,
-                    dtype,
-                    [c.axis for c in literal],
-                    [c.start for c in literal if isinstance(c.start, int)],
-                    [c.end for c in literal if isinstance(c.end, int)],
-                    [c.step for c in literal],
-                    sized=all(_is_sized(view, c.axis) for c in literal),
-                )
+                sized = all(_is_sized(view, c.axis) for c in literal)
+                starts = [c.start for c in literal if isinstance(c.start, int)]
+                ends = [c.end for c in literal if isinstance(c.end, int)]
+                axes, steps = [c.axis for c in literal], [c.step for c in literal]
+                x = w.slice(x, dtype, axes, starts, ends, steps, sized=sized)
             for c in computed:
-                bounds = [
-                    planner.numbers.vector(b) if isinstance(b, Term) else w.constant([b])
-                    for b in (c.start, c.end)
-                ]
-                x = w.slice_dynamic(x, dtype, c.axis, bounds[0], bounds[1], c.step)
+                x = planner.numbers.slice(x, dtype, c.axis, c.start, c.end, c.step)
             if flipped:
                 n = len(flipped)
                 x = w.slice(x, dtype, flipped, [INT64_MAX] * n, [-INT64_MAX] * n, [-1] * n)
@@ -170,8 +149,7 @@ def _layout(view: View, region: Region) -> _Layout:
     other region axes are added.
     """
     runs = {w.dim: axis for axis, w in enumerate(view.axis_maps) if w.dim is not None}
-    if len(runs) < sum(w.dim is not None for w in view.axis_maps):
-        raise RefusedError(Reason.DIAGONAL)
+    refuse_unless(len(runs) == sum(w.dim is not None for w in view.axis_maps), Reason.DIAGONAL)
     fixed = [axis for axis, w in enumerate(view.axis_maps) if w.dim is None]
     bare = [d for d in range(region.rank) if d not in runs]
     units = [d for d in bare if region.extent(d).constant == 1]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.export.request import Graph
+from onnx_scatterx.export.request import GraphBuilder
 from onnx_scatterx.theory.components import evaluate, split_picks
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
@@ -156,12 +156,6 @@ def own_elements_axis(t: XTransformer) -> int | None:
     return axis if own and all(t.shape[d] <= t.data_shape[d] for d in others) else None
 
 
-def with_an_axis(t: XTransformer) -> XTransformer:
-    """Return a transformer into data of rank 0 as one into data of shape (1,)."""
-    f = np.zeros((*t.p1(t.shape), 1), np.int64)
-    return replace(t, data_shape=(1,), f=f, p=Pick.identity(1))
-
-
 @dataclass(frozen=True)
 class Operands:
     """The operator that was chosen: along one axis, or else (None) the ND form."""
@@ -172,7 +166,7 @@ class Operands:
     f: ir.Value | None  # if it is an input
 
 
-def choose(g: Graph, t: XTransformer) -> Operands:
+def choose(g: GraphBuilder, t: XTransformer) -> Operands:
     """Choose the operator: the fewest nodes, then the smallest indices, then the ND form."""
     request = g.request
     if request.constant:
@@ -182,7 +176,7 @@ def choose(g: Graph, t: XTransformer) -> Operands:
     else:
         sliced = t
         nd, axis = nd_form(t), own_elements_axis(t)
-        f = g.input("indices", ir.DataType.INT64, t.f.shape)
+        f = g.indices(t)
         smaller = set(nd.columns) != {None}
     along = request.form == "standard" and (smaller or not nd.moves_nothing)
     return Operands(sliced, axis if along else None, nd, f)
@@ -194,7 +188,7 @@ def _takes_less(t: XTransformer, axis: int, sliced: XTransformer) -> bool:
     return values.shape == t.shape and values.size < sliced.f.size
 
 
-def along_of(g: Graph, operands: Operands) -> ir.Value:
+def along_of(g: GraphBuilder, operands: Operands) -> ir.Value:
     """Return the indices along an axis, of the shape of updates."""
     t, axis = operands.transformer, operands.axis
     assert axis is not None
@@ -204,7 +198,7 @@ def along_of(g: Graph, operands: Operands) -> ir.Value:
     return g.expand(g.constant(values, "indices"), values.shape, t.shape)
 
 
-def tuples_of(g: Graph, operands: Operands) -> ir.Value:
+def tuples_of(g: GraphBuilder, operands: Operands) -> ir.Value:
     """Return the indices of an ND form: over its lead dims, a column for each named axis."""
     t, nd = operands.transformer, operands.nd
     if operands.f is None:
@@ -218,14 +212,14 @@ def tuples_of(g: Graph, operands: Operands) -> ir.Value:
     return g.op("Concat", [f, g.constant(np.moveaxis(numbers, 0, -1))], axis=-1)
 
 
-def numbers_of(g: Graph, operands: Operands) -> ir.Value:
+def numbers_of(g: GraphBuilder, operands: Operands) -> ir.Value:
     """Return the only column of the indices of an ND form."""
     if operands.f is None:
         return g.constant(operands.transformer.f[..., 0], "indices")
     return g.axes("Squeeze", tuples_of(g, operands), [-1])
 
 
-def _spread(g: Graph, t: XTransformer, f: ir.Value, dims: Sequence[int]) -> ir.Value:
+def _spread(g: GraphBuilder, t: XTransformer, f: ir.Value, dims: Sequence[int]) -> ir.Value:
     """Broadcast f, which is over the dims of p1, over more dims, ascending."""
     order = sorted(range(len(t.p1)), key=t.p1.coordinates.__getitem__)
     f = g.transpose(f, [*order, len(order)])
@@ -235,10 +229,12 @@ def _spread(g: Graph, t: XTransformer, f: ir.Value, dims: Sequence[int]) -> ir.V
     return g.expand(f, [*shape, width], [*(t.shape[d] for d in dims), width])
 
 
-def data_of(g: Graph) -> tuple[XTransformer, ir.Value]:
+def data_of(g: GraphBuilder) -> tuple[XTransformer, ir.Value]:
     """Add the input data, with an axis if it has none; return the transformer for it, too."""
     t = g.request.transformer
     data = g.input("data", g.request.dtype, t.data_shape)
     if t.data_shape:
         return t, data
-    return with_an_axis(t), g.axes("Unsqueeze", data, [0])
+    f = np.zeros((*t.p1(t.shape), 1), np.int64)
+    whole = replace(t, data_shape=(1,), f=f, p=Pick.identity(1))
+    return whole, g.axes("Unsqueeze", data, [0])

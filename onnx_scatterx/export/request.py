@@ -11,6 +11,7 @@ import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
 
+from onnx_scatterx.errors import check
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -26,7 +27,7 @@ _SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the versions of the red
 
 
 @dataclass(frozen=True)
-class Request:
+class ExportRequest:
     """A transformer, the element type, how updates are combined, and in which form.
 
     ``reduction`` is None for a gathering.
@@ -43,30 +44,28 @@ class Request:
         """Raise ValueError if such a model does not exist."""
         t, gathers = self.transformer, self.reduction is None
         forms = ("standard", "nd") if gathers else ("standard", "nd", "scatterx")
-        if self.form not in forms:
-            raise ValueError(f"form must be one of {', '.join(forms)}, not {self.form!r}")
-        if self.indices not in ("constant", "input"):
-            raise ValueError(f"indices must be 'constant' or 'input', not {self.indices!r}")
-        newest = onnx.defs.onnx_opset_version()
-        if not _OLDEST <= self.opset <= newest:
-            raise ValueError(f"opset must be in {_OLDEST}..{newest}, not {self.opset}")
+        check(self.form in forms, f"form must be one of {', '.join(forms)}, not {self.form!r}")
+        known = self.indices in ("constant", "input")
+        check(known, f"indices must be 'constant' or 'input', not {self.indices!r}")
+        opset, newest = self.opset, onnx.defs.onnx_opset_version()
+        check(_OLDEST <= opset <= newest, f"opset must be in {_OLDEST}..{newest}, not {opset}")
         needed = _SINCE.get(str(self.reduction), 0)
-        if self.opset < needed:
-            raise ValueError(f"the reduction {self.reduction} needs opset {needed}")
+        check(opset >= needed, f"the reduction {self.reduction} needs opset {needed}")
         name = self.dtype.name.lower()
         operator = "GatherND" if gathers else "ScatterND"
-        if f"tensor({name})" not in onnx.defs.get_schema(operator, self.opset).inputs[0].types:
-            raise ValueError(f"ONNX has no {operator} of {name} in opset {self.opset}")
-        if self.form == "scatterx" and not has_kernel(self.dtype, str(self.reduction)):
-            raise ValueError(f"ScatterX does not support {name} with reduction {self.reduction}")
-        if self.form == "scatterx" and max(len(t.shape), len(t.data_shape)) > RANK:
-            raise ValueError(f"ScatterX supports at most {RANK} dims")
+        types = onnx.defs.get_schema(operator, opset).inputs[0].types
+        check(f"tensor({name})" in types, f"ONNX has no {operator} of {name} in opset {opset}")
+        if self.form == "scatterx":
+            fault = f"ScatterX does not support {name} with reduction {self.reduction}"
+            check(has_kernel(self.dtype, str(self.reduction)), fault)
+            rank = max(len(t.shape), len(t.data_shape))
+            check(rank <= RANK, f"ScatterX supports at most {RANK} dims")
         if self.constant:
             t.check_bounds()
-        elif not t.f.shape[-1]:
-            raise ValueError("f has no columns, so its indices cannot be an input")
-        elif len(set(t.p1)) < len(t.p1):
-            raise ValueError(f"an f over {t.p1}, which repeats a dim, cannot be an input")
+            return
+        check(t.f.shape[-1], "f has no columns, so its indices cannot be an input")
+        apart = len(set(t.p1)) == len(t.p1)
+        check(apart, f"an f over {t.p1}, which repeats a dim, cannot be an input")
 
     @property
     def constant(self) -> bool:
@@ -81,11 +80,10 @@ def described(
     if isinstance(source, XTransformer):
         of = np.dtype(dtype or np.float32)
         return source, _type_of(of), _reduction_of(Reduction(reduction or "none"), of)
-    if not isinstance(source, Scattering | Gathering):
-        kind = type(source).__name__
-        raise ValueError(f"source must be a Scattering or a Gathering, not {kind}")
-    if dtype is not None or reduction is not None:
-        raise ValueError("dtype and reduction are those of the source, so do not give them")
+    fault = f"source must be a Scattering or a Gathering, not {type(source).__name__}"
+    check(isinstance(source, Scattering | Gathering), fault)
+    own = dtype is None and reduction is None
+    check(own, "dtype and reduction are those of the source, so do not give them")
     of = source.data.dtype
     if isinstance(source, Gathering):
         return source.transformer, _type_of(of), None
@@ -94,8 +92,8 @@ def described(
 
 def _reduction_of(reduction: Reduction, dtype: np.dtype[Any]) -> Reduction:
     """Return the reduction of ONNX that is equivalent for a type."""
-    if reduction in _ONNX and dtype.kind not in "biu":
-        raise ValueError(f"ONNX has no reduction {reduction} of {dtype}")
+    exact = reduction not in _ONNX or dtype.kind in "biu"
+    check(exact, f"ONNX has no reduction {reduction} of {dtype}")
     return _ONNX.get(reduction, reduction)
 
 
@@ -108,10 +106,10 @@ def _type_of(dtype: np.dtype[Any]) -> ir.DataType:
         raise ValueError(f"ONNX has no element type {dtype}") from error
 
 
-class Graph:
+class GraphBuilder:
     """A graph under construction: its inputs, and its nodes in order."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ExportRequest) -> None:
         self.request = request
         self.nodes: list[ir.Node] = []
         self.inputs: list[ir.Value] = []
@@ -122,15 +120,14 @@ class Graph:
         self.inputs.append(value)
         return value
 
+    def indices(self, t: XTransformer) -> ir.Value:
+        """Add the f of a transformer as an input."""
+        return self.input("indices", ir.DataType.INT64, t.f.shape)
+
     def constant(self, array: Any, name: str | None = None) -> ir.Value:
         tensor = ir.tensor(np.array(array, np.int64))
-        name = name or f"constant_{len(self.initializers)}"
-        value = ir.Value(
-            name=name,
-            type=ir.TensorType(ir.DataType.INT64),
-            shape=ir.Shape(np.shape(array)),
-            const_value=tensor,
-        )
+        name, kind = name or f"constant_{len(self.initializers)}", ir.TensorType(tensor.dtype)
+        value = ir.Value(name=name, type=kind, shape=ir.Shape(np.shape(array)), const_value=tensor)
         self.initializers.append(value)
         return value
 

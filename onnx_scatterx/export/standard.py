@@ -10,6 +10,8 @@ writes them one by one keeps the last one, as ``Scattering.run`` does; ScatterX 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
@@ -24,7 +26,7 @@ from onnx_scatterx.export.nd_form import (
     slice_dims,
     tuples_of,
 )
-from onnx_scatterx.export.request import Graph, Request, described
+from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, inverse
 from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.transforms.fit_target import attach_fallbacks
@@ -32,9 +34,9 @@ from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 
-def scattering(request: Request) -> ir.Model:
+def scattering(request: ExportRequest) -> ir.Model:
     """Return the model of a scattering in a standard operator."""
-    g = Graph(request)
+    g = GraphBuilder(request)
     t, data = data_of(g)
     operands = choose(g, t)
     updates = g.input("updates", request.dtype, t.shape)
@@ -47,14 +49,12 @@ def scattering(request: Request) -> ir.Model:
         moved = g.transpose(data, nd.data_perm)
         inputs = [moved, tuples_of(g, operands), g.transpose(updates, nd.updates_perm)]
         output = g.transpose(g.op("ScatterND", inputs, **given), inverse(nd.data_perm))
-    if not request.transformer.data_shape:
-        output = g.axes("Squeeze", output, [0])
-    return g.model(output, request.transformer.data_shape)
+    return _written(g, output)
 
 
-def gathering(request: Request) -> ir.Model:
+def gathering(request: ExportRequest) -> ir.Model:
     """Return the model of a gathering in a standard operator."""
-    g = Graph(request)
+    g = GraphBuilder(request)
     t, data = data_of(g)
     perm = _only_transposed(request, t)
     if perm is not None:
@@ -72,7 +72,7 @@ def gathering(request: Request) -> ir.Model:
     return g.model(output, t.shape)
 
 
-def _only_transposed(request: Request, t: XTransformer) -> tuple[int, ...] | None:
+def _only_transposed(request: ExportRequest, t: XTransformer) -> tuple[int, ...] | None:
     """Return the perm if the output of a gathering is all of data, transposed."""
     taken = slice_dims(t)
     if request.form != "standard" or not request.constant or None in taken:
@@ -80,7 +80,7 @@ def _only_transposed(request: Request, t: XTransformer) -> tuple[int, ...] | Non
     return tuple(map(taken.index, range(len(t.shape)))) if len(taken) == len(t.shape) else None
 
 
-def _is_gather(request: Request, nd: NdForm) -> bool:
+def _is_gather(request: ExportRequest, nd: NdForm) -> bool:
     """Whether one axis is named, and the lead dims stand in its place.
 
     ONNX Runtime's Gather of strings gives empty strings.
@@ -94,41 +94,37 @@ def _is_gather(request: Request, nd: NdForm) -> bool:
     return first == axis and list(nd.slices) == dims and list(nd.sliced) == axes
 
 
-def native(request: Request) -> ir.Model:
+def native(request: ExportRequest) -> ir.Model:
     """Return the model of a scattering as a ScatterX node with its fallback."""
-    g = Graph(request)
+    g = GraphBuilder(request)
     t, data = data_of(g)
     if request.constant:
         t = t.normal()
     nd = nd_form(t)
-    f = (
-        g.constant(t.f, "indices")
-        if request.constant
-        else g.input("indices", ir.DataType.INT64, t.f.shape)
-    )
+    f = g.constant(t.f, "indices") if request.constant else g.indices(t)
     updates = g.input("updates", request.dtype, t.shape)
     p1 = tuple(nd.lead.index(d) for d in t.p1)
     whole = set(nd.columns) == {None} and p1 == tuple(range(len(nd.lead)))
-    body = FallbackSpec(
-        "ScatterND",
-        request.opset,
-        str(request.reduction),
-        p1=() if whole else p1,
-        index_rank=0 if whole else len(nd.lead),
-        columns=() if whole else tuple(d if d is None else nd.lead.index(d) for d in nd.columns),
-    ).behind(_perm(nd.data_perm), _perm(nd.updates_perm))
+    body = FallbackSpec("ScatterND", request.opset, str(request.reduction))
+    if not whole:
+        columns = tuple(d if d is None else nd.lead.index(d) for d in nd.columns)
+        body = replace(body, p1=p1, index_rank=len(nd.lead), columns=columns)
+    body = body.behind(_perm(nd.data_perm), _perm(nd.updates_perm))
     unique = request.constant and t.is_injective()
     picks = (t.p1.coordinates, t.p2.coordinates, t.p.coordinates)
     inputs = [data, f, updates]
     name = "ScatterX"
     node = make_node(inputs, picks, str(request.reduction), unique, body, request.dtype, name, {})
     g.nodes.append(node)
-    output = node.outputs[0]
-    if not request.transformer.data_shape:
-        output = g.axes("Squeeze", output, [0])
-    model = g.model(output, request.transformer.data_shape)
+    model = _written(g, node.outputs[0])
     attach_fallbacks(model)
     return model
+
+
+def _written(g: GraphBuilder, data: ir.Value) -> ir.Model:
+    """Finish with the written data, without the axis that they got if they had none."""
+    shape = g.request.transformer.data_shape
+    return g.model(data if shape else g.axes("Squeeze", data, [0]), shape)
 
 
 def _perm(perm: tuple[int, ...]) -> tuple[int, ...]:
@@ -165,7 +161,7 @@ def to_onnx(
     >>> [node.op_type for node in to_onnx(rows).graph.node]
     ['ScatterND']
     """
-    request = Request(*described(source, dtype, reduction), form, indices, opset)
+    request = ExportRequest(*described(source, dtype, reduction), form, indices, opset)
     request.check()
     if isinstance(source, Gathering):
         model = gathering(request)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from onnx_scatterx.text.visible import shortened
 
@@ -211,11 +211,22 @@ def attempt(work: Callable[[], T]) -> T | Refusal:
         return error.refusal
 
 
-def granted(found: T | Refusal) -> T:
-    """Return a result, or raise the refusal in its place."""
+def granted(found: T | Refusal | None) -> T:
+    """Return a result, or raise the refusal in its place; None is a refusal without a reason."""
     if isinstance(found, Refusal):
         raise RefusedError(found.reason, found.detail)
-    return found
+    refuse_unless(found is not None)
+    return cast("T", found)
+
+
+def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object = "") -> None:
+    """Raise a refusal if a condition does not hold.
+
+    >>> attempt(lambda: refuse_unless(1 < 0)) == Refusal(Reason.NO_RULE)
+    True
+    """
+    if not holds:
+        raise RefusedError(reason, detail)
 
 
 class LastBit(enum.Enum):

@@ -19,12 +19,10 @@ from math import prod
 
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
-from onnx_scatterx.theory.picks import Pick, indices
+from onnx_scatterx.theory.picks import Index, Pick, indices
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from onnx_scatterx.theory.transformer import XTransformer
-
-Index = tuple[int, ...]
 
 MARGIN = 22  # beside a block and above it, for its numbers
 HEADING = 18  # above that, for the block's own index
@@ -105,16 +103,7 @@ INK = "#797979"  # captions and lines: contrast 4.3 on white and on #0d1117
 TEXT = "#1b1b1b"  # on the colours below
 WITNESS = "#d1495b"
 PLAIN = "#b9c3cc"
-COLOURS = (
-    "#86bfea",
-    "#f2b24c",
-    "#7fd1a6",
-    "#eb9cc8",
-    "#efe06a",
-    "#bba8ea",
-    "#f29a80",
-    "#6fd0d3",
-)
+COLOURS = ("#86bfea", "#f2b24c", "#7fd1a6", "#eb9cc8", "#efe06a", "#bba8ea", "#f29a80", "#6fd0d3")
 _FONT, _LETTER, _LINE, _CELL = 13, 8, 20, 28
 _BETWEEN, _EDGE = 64, 12
 

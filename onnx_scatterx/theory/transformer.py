@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.errors import check
 from onnx_scatterx.theory.components import (
     Affine,
     Component,
@@ -26,20 +27,19 @@ from onnx_scatterx.theory.components import (
     normal_picks,
     without_repeats,
 )
-from onnx_scatterx.theory.picks import Pick
-from onnx_scatterx.theory.verdict import Index, Verdict, equals_coordinate, judge, prove
+from onnx_scatterx.theory.picks import Index, Pick
+from onnx_scatterx.theory.verdict import Verdict, equals_coordinate, judge, prove
 
 
-def index_of(index: Any) -> Index:
+def as_index(index: Any) -> Index:
     """Return an index as a tuple of Python's integers."""
     return tuple(int(i) for i in index)
 
 
 def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
     """Return a shape, or raise ``ValueError`` if an extent is negative."""
-    if any(extent < 0 for extent in shape):
-        raise ValueError(f"the shape {tuple(shape)} has a negative extent")
-    return index_of(shape)
+    check(all(n >= 0 for n in shape), f"the shape {tuple(shape)} has a negative extent")
+    return as_index(shape)
 
 
 def permutation(perm: Sequence[int], rank: int) -> Pick:
@@ -93,13 +93,12 @@ class XTransformer:
         for name, pick in (("p1", self.p1), ("p2", self.p2)):
             if any(d >= len(self.shape) for d in pick):
                 raise ValueError(f"{name} is {pick}, but updates has only {len(self.shape)} dims")
-        if len(self.p2) > rank:
-            raise ValueError(f"p2 is {self.p2}, but data has only {rank} axes")
+        check(len(self.p2) <= rank, f"p2 is {self.p2}, but data has only {rank} axes")
         if not self.p.is_shuffle or len(self.p) != rank:
             raise ValueError(f"p must be a permutation of the {rank} axes of data, not {self.p}")
         expected = (*self.p1(self.shape), rank - len(self.p2))
-        if self.f.shape != expected:
-            raise ValueError(f"f has shape {self.f.shape}, but p1 and p2 ask for {expected}")
+        given = self.f.shape
+        check(given == expected, f"f has shape {given}, but p1 and p2 ask for {expected}")
 
     @classmethod
     def from_provision(
@@ -110,8 +109,7 @@ class XTransformer:
         E has the shape of updates and one more dim, whose extent is the rank of data.
         """
         dims = np.ndim(provision) - 1
-        if dims < 0:
-            raise ValueError("a provision tensor has the shape of updates and one dim more")
+        check(dims >= 0, "a provision tensor has the shape of updates and one dim more")
         shape, rank = np.shape(provision)[:-1], len(data_shape)
         p1, p = Pick.identity(dims), Pick.identity(rank)
         return cls(shape, tuple(data_shape), np.asarray(provision), p1, Pick(), p)
@@ -226,7 +224,7 @@ class XTransformer:
         for component, size in zip(self.components, self.data_shape, strict=True):
             values = evaluate(component, self.shape)
             mask |= (values < 0) | (values >= size)
-        return tuple(map(index_of, np.argwhere(mask)))
+        return tuple(map(as_index, np.argwhere(mask)))
 
     def check_bounds(self) -> None:
         """Raise ``ValueError`` if the target of an update is out of bounds."""
@@ -238,7 +236,7 @@ class XTransformer:
             if outside.any():
                 index = np.unravel_index(int(outside.argmax()), outside.shape)
                 raise ValueError(
-                    f"update {index_of(index)} is out of bounds: "
+                    f"update {as_index(index)} is out of bounds: "
                     f"component {axis} is {values[index]}, and that axis of data has size {size}"
                 )
 
@@ -270,5 +268,5 @@ class XTransformer:
         groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
         shared = sorted((g for g in groups if len(g) > 1), key=lambda g: int(g[0]))
         return tuple(
-            tuple(index_of(np.unravel_index(flat, self.shape)) for flat in g) for g in shared
+            tuple(as_index(np.unravel_index(flat, self.shape)) for flat in g) for g in shared
         )

@@ -20,9 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.components import Component, Constant, N, evaluate, split_picks
-from onnx_scatterx.theory.picks import Pick
-
-Index = tuple[int, ...]
+from onnx_scatterx.theory.picks import Index, Pick
 
 
 class Sliceability(enum.Enum):

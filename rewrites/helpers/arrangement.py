@@ -20,6 +20,7 @@ from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of, term
+from onnx_scatterx.text.reasons import refuse_unless
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,6 @@ class Arrangement:
     def updates(self) -> Term:
         """N, the updates to these positions."""
         return math.prod((self.scatter.shape[d] for d in self.dims), start=term(1))
-
-    @property
-    def aside(self) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-        """The (axis, dim) pairs in front of the positions, and those behind them."""
-        return self.left, self.right
 
     @property
     def place(self) -> int:
@@ -111,15 +107,13 @@ class Arrangement:
         return context.writer.transpose(x, s.dtype, [perm.index(c) for c in range(len(perm))])
 
 
-def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
-    """Set aside the axes that a scatter writes in full. Return None if no axis is left.
+def arranged(scatter: Scatter, *, apart: bool) -> Arrangement:
+    """Set aside the axes that a scatter writes in full, or refuse if no axis is left.
 
     If ``apart``, the targets on the other axes must not depend on the dims of axes set aside.
     """
     free: dict[int, int] = {}
-    for axis, (target, size) in enumerate(
-        zip(scatter.index_exprs, scatter.data_shape, strict=True)
-    ):
+    for axis, target, size in scatter.by_axis():
         dim = dim_of(target)
         if target.constant == 0 and axis < len(scatter.shape):  # a dim of one, if the axis has one
             dim = axis if scatter.shape[axis].constant == 1 else None
@@ -129,8 +123,7 @@ def arranged(scatter: Scatter, *, apart: bool) -> Arrangement | None:
         if not apart or all(dim not in t.coords for t in others):
             free[axis] = dim
     axes = tuple(c for c in range(len(scatter.index_exprs)) if c not in free)
-    if not axes:
-        return None
+    refuse_unless(axes)
     dims = tuple(d for d in range(len(scatter.shape)) if d not in free.values())
     left = tuple(pair for pair in free.items() if pair[0] < axes[-1])
     right = tuple(pair for pair in free.items() if pair[0] > axes[-1])

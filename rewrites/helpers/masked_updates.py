@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -26,6 +26,7 @@ from onnx_scatterx.optimizer.lowering.last_bits import computes_alike
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
+from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
 _IN_ORDER = ("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")  # of their elements
 _NODES = 64  # of one function
@@ -71,66 +72,62 @@ class Updates:
         return written(self)
 
 
-def updates_in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> Updates | None:
-    """Return the updates over the data, or None if they are not known to be in the mask's order.
+def updates_in_order(scatter: Scatter, mask: Mask, depth: int, context: Context) -> Updates:
+    """Return the updates over the data, or refuse if they may not be in the mask's order.
 
     The mask covers the first ``depth`` axes of the data.
     """
-    return _Search(scatter, mask, depth, context, scatter.data_shape).of(scatter.updates)
+    return _Follower(scatter, mask, depth, context, scatter.data_shape).of(scatter.updates)
 
 
 @dataclass
-class _Search:
-    """Follows the updates to tensors over axes of the data, which have the sizes ``shape``."""
+class _Follower:
+    """Follows the updates to tensors over axes of the data, which have the sizes ``shape``.
+
+    It refuses where it does not know.
+    """
 
     scatter: Scatter
     mask: Mask
     depth: int
     context: Context
     shape: Shape
-    seen: dict[tuple[ir.Value, int, _Has], Updates | None] = field(default_factory=dict)
+    seen: dict[tuple[ir.Value, int, _Has], Updates | Refusal] = field(default_factory=dict)
     functions: int = 0
 
-    def of(self, value: ir.Value, has: _Has = _Has.ALL) -> Updates | None:
+    def of(self, value: ir.Value, has: _Has = _Has.ALL) -> Updates:
         """Return what a value is over the data."""
         key = value, len(self.shape), has
         if key not in self.seen:
             budget().work(1)
-            self.seen[key] = self._of(value, has)
-        return self.seen[key]
+            self.seen[key] = attempt(lambda: self._of(value, has))
+        return granted(self.seen[key])
 
-    def _of(self, value: ir.Value, has: _Has) -> Updates | None:
+    def _of(self, value: ir.Value, has: _Has) -> Updates:
         if self.context.constants.splat(value) is not None and self._is_one(value):
             return self._broadcast(value)
-        node = value.producer()
-        if node is None or node.domain != "" or not node.inputs:
-            return None
-        first = node.inputs[0]
-        if node.graph is not self.context.provenance.graph or first is None:
-            return None
-        found: Updates | None = None
+        node = granted(value.producer())
+        refuse_unless(node.domain == "" and node.inputs)
+        refuse_unless(node.graph is self.context.provenance.graph)
+        first = granted(node.inputs[0])
         if node.op_type in _IN_ORDER:
-            found = self.of(first, has)
-        elif node.op_type == "Expand" and has is not _Has.MORE:
+            return self.of(first, has)
+        if node.op_type == "Expand" and has is not _Has.MORE:
             if self._is_one(first) or self._is_vector(first, value):
                 return self._broadcast(first)
-            found = _if_read(self.of(first, _Has.FEWER))
-        elif node.op_type == "Slice" and has is not _Has.FEWER and is_head(node, self.context):
-            found = _if_read(self.of(first, _Has.MORE))
-        elif node.op_type in ("Gather", "GatherND"):
+            return _if_read(self.of(first, _Has.FEWER))
+        if node.op_type == "Slice" and has is not _Has.FEWER and is_head(node, self.context):
+            return _if_read(self.of(first, _Has.MORE))
+        if node.op_type in ("Gather", "GatherND"):
             source = read_by_mask(node, self.shape, self.scatter, self.mask, self.context)
-            found = None if source is None else self._broadcast(source)
-            if found is not None:
-                found.is_read = True
-        else:
-            found = self._function(node, has)
-        return found
+            return replace(self._broadcast(source), is_read=True)
+        return self._function(node, has)
 
-    def _broadcast(self, value: ir.Value) -> Updates | None:
+    def _broadcast(self, value: ir.Value) -> Updates:
         """Return a value of the graph, if it has no more axes than the data."""
-        rank = self.context.provenance.abstract(value).rank
-        fits = rank is not None and rank <= len(self.shape)
-        return Updates(lambda _, __: value, rank) if fits and rank is not None else None
+        rank = granted(self.context.provenance.abstract(value).rank)
+        refuse_unless(rank <= len(self.shape))
+        return Updates(lambda _, __: value, rank)
 
     def _is_one(self, value: ir.Value) -> bool:
         shape = self.context.provenance.abstract(value).static_shape
@@ -162,64 +159,54 @@ class _Search:
             shape = shape[1:]
         return shape is not None and tail is not None and len(shape) <= tail
 
-    def _function(self, node: ir.Node, has: _Has) -> Updates | None:
+    def _function(self, node: ir.Node, has: _Has) -> Updates:
         """Return an element-wise function of tensors over the data."""
         known = self.context.provenance.abstract
         dtypes = [None if v is None else known(v).dtype for v in node.inputs]
         (*_, output) = node.outputs
-        dtype = known(output).dtype or output.dtype
         self.functions += 1
-        if self.functions > _NODES or dtype is None:
-            return None
-        if not computes_alike(node, dtypes, last_bits=self.context.last_bits):
-            return None
-        parts: list[Updates | None] = []
-        for value in node.inputs:
-            part = None if value is None else self._operand(value, output, has)
-            if value is not None and part is None:
-                return None
-            parts.append(part)
-        if not self._is_alike_alone(node):
-            return None
+        refuse_unless(self.functions <= _NODES)
+        dtype = granted(known(output).dtype or output.dtype)
+        refuse_unless(computes_alike(node, dtypes, last_bits=self.context.last_bits))
+        parts = [None if v is None else self._operand(v, output, has) for v in node.inputs]
+        refuse_unless(self._is_alike_alone(node))
+
+        w, guarded = self.context.writer, dtype.is_integer() and self._may_end_the_run(node)
 
         def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
-            if node.op_type in _DIVIDES and dtype.is_integer():
-                inputs[1] = self._divisor(node.inputs[1], inputs[1], dtype, mask)
+            if guarded:
+                one = w.constant(np.ones((), dtype.numpy()), dtype)
+                inputs[1] = select(w, mask, granted(inputs[1]), one, dtype)
             attributes = {name: a.value for name, a in node.attributes.items()}
-            return self.context.writer.node(node.op_type, inputs, dtype, **attributes)
+            return w.node(node.op_type, inputs, dtype, **attributes)
 
         found = [p for p in parts if p is not None]
         rank = max((p.rank for p in found), default=0)
         return Updates(make, rank, any(p.is_read for p in found), tuple(parts))
 
-    def _operand(self, value: ir.Value, output: ir.Value, has: _Has) -> Updates | None:
+    def _operand(self, value: ir.Value, output: ir.Value, has: _Has) -> Updates:
         """Return an operand of a node over the data."""
         if self._is_one(value) or self._is_vector(value, output):
             return self._broadcast(value)
         known, equal = self.context.provenance.abstract, self.scatter.facts.equal
-        shape, whole = known(value).shape, known(output).shape
-        if shape is None or whole is None or len(shape) != len(whole):
-            return None
-        same = self.of(value, has) if all(map(equal, shape, whole)) else None
-        if same is not None:
-            return same
-        tail = self._trailing(output)
-        if tail in (None, len(self.shape)) or any(n.constant != 1 for n in shape[1:]):
-            return None
+        shape, whole = granted(known(value).shape), granted(known(output).shape)
+        refuse_unless(len(shape) == len(whole))
+        if all(map(equal, shape, whole)):
+            same = attempt(lambda: self.of(value, has))
+            if not isinstance(same, Refusal):
+                return same
+        tail = granted(self._trailing(output))
+        refuse_unless(tail != len(self.shape) and all(n.constant == 1 for n in shape[1:]))
         # One number for each element of the mask.
         lead = len(self.shape) - tail
-        inner = _Search(
+        inner = _Follower(
             self.scatter, self.mask, self.depth, self.context, self.shape[:lead], self.seen
         )
-        found, dtype = _if_read(inner.of(value, has)), known(value).dtype
-        if found is None or dtype is None:
-            return None
+        found, dtype = _if_read(inner.of(value, has)), granted(known(value).dtype)
 
         def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
-            (x,) = inputs
-            assert x is not None
             axes = list(range(lead, len(self.shape)))
-            return self.context.writer.axes("Unsqueeze", x, dtype, axes)
+            return self.context.writer.axes("Unsqueeze", granted(inputs[0]), dtype, axes)
 
         return Updates(make, len(self.shape), True, (found,))
 
@@ -239,25 +226,17 @@ class _Search:
             return not self._is_one(first) or (number is not None and bool(abs(number) > 0))
         return True
 
-    def _divisor(
-        self,
-        value: ir.Value | None,
-        written: ir.Value | None,
-        dtype: ir.DataType,
-        mask: ir.Value,
-    ) -> ir.Value:
-        """Write 1 for a divisor where the mask is false: there 0, or -1, could end the run."""
-        assert value is not None
-        assert written is not None
-        number = self.context.constants.splat(value)
-        if number is not None and number not in (0, -1):
-            return written
-        one = self.context.writer.constant(np.ones((), dtype.numpy()), dtype)
-        return select(self.context.writer, mask, written, one, dtype)
+    def _may_end_the_run(self, node: ir.Node) -> bool:
+        """Return whether a division of integers may fail where the mask is false: by 0, or -1."""
+        if node.op_type not in _DIVIDES:
+            return False
+        number = self.context.constants.splat(granted(node.inputs[1]))
+        return number is None or number in (0, -1)
 
 
-def _if_read(found: Updates | None) -> Updates | None:
-    return found if found is not None and found.is_read else None
+def _if_read(found: Updates) -> Updates:
+    refuse_unless(found.is_read)
+    return found
 
 
 def is_head(node: ir.Node, context: Context) -> bool:

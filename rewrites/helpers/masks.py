@@ -24,6 +24,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term, dim_of, term
+from onnx_scatterx.text.reasons import granted, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask
@@ -88,16 +89,15 @@ class Masked:
         return all(self.scatter.facts.equal(a, b) for a, b in pairs)
 
 
-def mask_under(origin: object, context: Context) -> Mask | None:
-    """Return the mask that a NonZero counts, given the origin of its elements."""
-    node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None
-    if node is None or node.graph is not context.provenance.graph:
-        return None
-    (mask,) = node.inputs
-    found = context.provenance.abstract(node.outputs[0]).shape
-    if mask is None or found is None or not context.provenance.abstract(mask).shape:
-        return None
-    return Mask(mask, context.provenance.abstract(mask), found[1])
+def mask_under(origins: set[object], context: Context) -> Mask:
+    """Return the mask that a NonZero counts, given the only origin of elements, or refuse."""
+    (origin,) = origins if len(origins) == 1 else (None,)
+    node = granted(made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None)
+    refuse_unless(node.graph is context.provenance.graph)
+    mask, known = granted(node.inputs[0]), context.provenance.abstract
+    found = granted(known(node.outputs[0]).shape)
+    refuse_unless(known(mask).shape)
+    return Mask(mask, known(mask), found[1])
 
 
 def row_of(target: Term) -> tuple[Symbol, int, int] | None:
@@ -109,53 +109,42 @@ def row_of(target: Term) -> tuple[Symbol, int, int] | None:
     return None if row is None or dim is None else (atom, row, dim)
 
 
-def masked(scatter: Scatter, context: Context) -> Masked | None:
-    """Return a scatter as a write by a mask, or None if it is not a write by a mask."""
+def masked(scatter: Scatter, context: Context) -> Masked:
+    """Return a scatter as a write by a mask, or refuse if it is not a write by a mask."""
     rows: dict[int, int] = {}  # dim of the mask -> axis
-    origins, dims, others = set(), set(), []
-    single = [d for d, n in enumerate(scatter.shape) if n.constant == 1]
-    for axis, (target, size) in enumerate(
-        zip(scatter.index_exprs, scatter.data_shape, strict=True)
-    ):
-        dim = dim_of(target)
-        if target.constant == 0 and size.constant == 1 and single:
-            others.append((axis, single.pop(0)))
-            continue
-        if dim is not None:
-            if not scatter.facts.equal(scatter.shape[dim], size):
-                return None
-            others.append((axis, dim))
-            continue
-        counted = row_of(target)
-        if counted is None or counted[1] in rows:
-            return None
-        atom, row, dim = counted
-        rows[row] = axis
-        origins.add(atom.origin)
-        dims.add(dim)
-    used = [d for _, d in others]
-    if len(origins) != 1 or len(dims) != 1 or len({*used, *dims}) != len(scatter.shape):
-        return None
-    if len(used) + 1 != len(scatter.shape):
-        return None
-    mask = mask_under(origins.pop(), context)
-    if mask is None or max(rows) >= len(mask.shape):
-        return None
+    origins, dims, others = set[object](), set(), scatter.in_full()
+    for axis, target, _ in scatter.by_axis():
+        if axis not in others:
+            atom, row, dim = granted(row_of(target))
+            refuse_unless(row not in rows)
+            rows[row] = axis
+            origins.add(atom.origin)
+            dims.add(dim)
+    used = others.values()
+    refuse_unless(len(dims) == 1)
+    refuse_unless(len({*used, *dims}) == len(used) + 1 == len(scatter.shape))
+    mask = mask_under(origins, context)
+    refuse_unless(max(rows) < len(mask.shape))
     (dim,) = dims
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
-    if not facts.equal(simplify(scatter.shape[dim], facts), mask.count):
-        return None  # the first few true elements only
+    # Else these are the first few true elements only.
+    refuse_unless(facts.equal(simplify(scatter.shape[dim], facts), mask.count))
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
-    found = Masked(scatter, mask, axes, dim, tuple(others))
-    return found if 1 <= len(found.rounds) <= _ROUNDS else None
+    found = Masked(scatter, mask, axes, dim, tuple(others.items()))
+    refuse_unless(1 <= len(found.rounds) <= _ROUNDS)
+    return found
+
+
+def as_bools(x: ir.Value, mask: Mask, context: Context) -> ir.Value:
+    """Write a value of the mask's element type as booleans."""
+    w, dtype = context.writer, mask.abstract.dtype
+    return x if dtype == _BOOL else w.node("Cast", [x], _BOOL, to=_BOOL.value)
 
 
 def fitting(found: Masked, context: Context) -> ir.Value:
     """Write the mask in its own order of dims, boolean, with the sizes of the data."""
-    w, x = context.writer, found.mask.value
-    if found.mask.abstract.dtype != _BOOL:
-        x = w.node("Cast", [x], _BOOL, to=_BOOL.value)
+    w, x = context.writer, as_bools(found.mask.value, found.mask, context)
     if found.fits:
         return x
     zeros = w.constant([0] * len(found.axes))
@@ -196,71 +185,56 @@ _Read = tuple[ir.Value, list[Symbol]]
 
 def read_by_mask(
     node: ir.Node, shape: Shape, scatter: Scatter, mask: Mask, context: Context
-) -> ir.Value | None:
+) -> ir.Value:
     """Return the tensor of a shape that a node reads where the mask of a scatter is true.
 
-    It is read by this mask, or by one that this mask repeats over more axes.
+    It is read by this mask, or by one that this mask repeats over more axes. Refuses any other
+    node.
     """
-    indices, equal = node.inputs[1], scatter.facts.equal
-    rows = None if indices is None else context.provenance.abstract(indices)
-    if rows is None or rows.shape is None or rows.index_map is None:
-        return None
-    read = (_by_position if node.op_type == "Gather" else _by_rows)(node, rows, scatter, context)
-    if read is None:
-        return None
-    source, symbols = read
-    own = context.provenance.abstract(source).shape
-    if own is None or len(own) != len(shape) or not all(map(equal, own, shape)):
-        return None
-    origins = {symbol.origin for symbol in symbols}
-    other = mask_under(origins.pop(), context) if len(origins) == 1 else None
-    if other is None or len(other.shape) != len(symbols) or not equal(rows.shape[0], other.count):
-        return None
-    return source if _is_repeated(other, mask, scatter) else None
+    indices, equal = granted(node.inputs[1]), scatter.facts.equal
+    rows = context.provenance.abstract(indices)
+    refuse_unless(rows.shape is not None)
+    read = _by_position if node.op_type == "Gather" else _by_rows
+    source, symbols = read(node, rows, scatter, context)
+    own = granted(context.provenance.abstract(source).shape)
+    refuse_unless(len(own) == len(shape) and all(map(equal, own, shape)))
+    other = mask_under({symbol.origin for symbol in symbols}, context)
+    refuse_unless(len(other.shape) == len(symbols) and equal(rows.dims[0], other.count))
+    refuse_unless(_is_repeated(other, mask, scatter))
+    return source
 
 
-def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read | None:
+def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
     """Return what a GatherND reads."""
-    source, batched = node.inputs[0], node.attributes.get("batch_dims")
-    if source is None or (batched is not None and (batched.is_ref() or batched.as_int())):
-        return None
-    columns = rows.shape[1].constant if rows.shape is not None and len(rows.shape) == 2 else None
-    if columns is None or columns < 1 or rows.index_map is None:
-        return None
-    if columns > len(scatter.data_shape):
-        return None
-    found = [row_of(rows.index_map.at({1: c})) for c in range(columns)]
-    if any(row is None or row[1:] != (c, 0) for c, row in enumerate(found)):
-        return None
-    return source, [row[0] for row in found if row is not None]
+    source, batched = granted(node.inputs[0]), node.attributes.get("batch_dims")
+    refuse_unless(batched is None or not (batched.is_ref() or batched.as_int()))
+    refuse_unless(len(rows.dims) == 2)
+    columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
+    refuse_unless(1 <= columns <= len(scatter.data_shape))
+    found = [granted(row_of(index_map.at({1: c}))) for c in range(columns)]
+    refuse_unless(all(row[1:] == (c, 0) for c, row in enumerate(found)))
+    return source, [symbol for symbol, *_ in found]
 
 
-def _by_position(
-    node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context
-) -> _Read | None:
+def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
     """Return what a Gather reads by positions in its leading axes, which were flattened.
 
     The position of element (a, b, c) of axes of A, B and C elements is (a * B + b) * C + c.
     """
-    source, axis, equal = node.inputs[0], node.attributes.get("axis"), scatter.facts.equal
-    if source is None or rows.index_map is None or (axis and (axis.is_ref() or axis.as_int())):
-        return None
-    given = [row_of(as_term(s)) for s in rows.index_map.atoms]
+    source, axis, equal = granted(node.inputs[0]), node.attributes.get("axis"), scatter.facts.equal
+    refuse_unless(axis is None or not (axis.is_ref() or axis.as_int()))
+    index_map, known = granted(rows.index_map), context.provenance.abstract
+    given = [row_of(as_term(s)) for s in index_map.atoms]
     found = sorted((row for row in given if row is not None), key=lambda row: row[1])
-    if not found or [row[1:] for row in found] != [(r, 0) for r in range(len(found))]:
-        return None
+    refuse_unless(found and all(row[1:] == (r, 0) for r, row in enumerate(found)))
     flat = made_by(source, "Flatten", "Reshape") if len(found) > 1 else None
-    whole = source if flat is None else flat.inputs[0]
-    shape = None if whole is None else context.provenance.abstract(whole).shape
-    lines = context.provenance.abstract(source).shape
-    if whole is None or shape is None or lines is None or len(lines) + len(found) != len(shape) + 1:
-        return None
+    whole = source if flat is None else granted(flat.inputs[0])
+    shape, lines = granted(known(whole).shape), granted(known(source).shape)
+    refuse_unless(len(lines) + len(found) == len(shape) + 1)
     position = term(0)
     for symbol, r, _ in found:
         position = position * shape[r] + as_term(symbol)
-    same = all(map(equal, lines[1:], shape[len(found) :]))
-    if not same or not equal(position, rows.index_map):
-        return None
+    refuse_unless(all(map(equal, lines[1:], shape[len(found) :])) and equal(position, index_map))
     return whole, [symbol for symbol, *_ in found]
 
 

@@ -10,20 +10,21 @@ as a tensor [l..., N, r...]. Its extent is 1 on axes aside that no index depends
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue, read_value
-from onnx_scatterx.optimizer.emit.reduce import iota
+from onnx_scatterx.optimizer.emit.reduce import iota, ring
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, symbol_of, term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_numbers, dim_of, symbol_of, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
+from onnx_scatterx.text.reasons import granted, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _LISTED = 1 << 12  # elements of an index that is made a constant
@@ -56,18 +57,15 @@ class Places:
     write: Write
 
 
-def places_of(layout: Arrangement, context: Context) -> Places | None:
-    """Return the targets of updates as a tensor, or None if the indices cannot be read."""
+def places_of(layout: Arrangement, context: Context) -> Places:
+    """Return the targets of updates as a tensor, or refuse if the indices cannot be read."""
     s = layout.scatter
-    found = [_index(c, layout, context) for c in layout.axes]
-    indices = [i for i in found if i is not None]
-    if len(indices) < len(found):
-        return None
+    indices = [_index(c, layout, context) for c in layout.axes]
     order = layout.dims_in_order
     full = frozenset[int]().union(*(i.full for i in indices))
     split = tuple(s.shape[d] if d in full or d in layout.dims else term(1) for d in order)
-    aside = (tuple(s.shape[d] if d in full else term(1) for _, d in p) for p in layout.aside)
-    left, right = aside
+    pairs = layout.left, layout.right
+    left, right = (tuple(s.shape[d] if d in full else term(1) for _, d in p) for p in pairs)
     shape = (*left, layout.updates, *right)
     strides = [
         math.prod((s.data_shape[a] for a in layout.axes[i + 1 :]), start=term(1))
@@ -95,22 +93,17 @@ def places_of(layout: Arrangement, context: Context) -> Places | None:
 def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) -> ir.Value:
     """Write an index with negative ones counted from the start."""
     w, s = context.writer, layout.scatter
-    at, size = index.write(), s.data_shape[axis]
-    if index.dtype != _INT64:
-        at = w.node("Cast", [at], _INT64, to=_INT64.value)
+    at, size = w.cast(index.write(), index.dtype, _INT64), s.data_shape[axis]
     if index.checked:
         w.note_index(at, size, from_zero=not index.signed)
     if not index.signed:
         return at
-    ring = context.numbers.vector(size)
-    if not s.facts.is_nonnegative(size - 1):
-        ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
-    at = w.node("Mod", [at, ring], _INT64)
+    at = w.node("Mod", [at, ring(context.numbers, size, s.facts)], _INT64)
     w.note_index(at, size, from_zero=True)
     return at
 
 
-def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
+def _index(axis: int, layout: Arrangement, context: Context) -> _Index:
     s = layout.scatter
     target, signed = s.index_exprs[axis], not s.nonnegative[axis]
     found = _constant(target, layout, context) or _line(target, layout, context)
@@ -121,11 +114,10 @@ def _index(axis: int, layout: Arrangement, context: Context) -> _Index | None:
 def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     """Return an index whose elements are all known numbers."""
     s, order = layout.scatter, layout.dims_in_order
-    known = [(d, s.shape[d].constant if d in target.coords else 1) for d in order]
-    extents = {d: n for d, n in known if n is not None}
-    if target.leaves() or len(extents) < len(known) or math.prod(extents.values()) > _LISTED:
+    extents = as_numbers(s.shape[d] if d in target.coords else term(1) for d in order)
+    if target.leaves() or extents is None or math.prod(extents) > _LISTED:
         return None
-    array = tabulated(target, extents).astype(np.int64)
+    array = tabulated(target, dict(zip(order, extents, strict=True))).astype(np.int64)
     return _Index(target.coords, _INT64, False, lambda: context.writer.constant(array))
 
 
@@ -149,23 +141,19 @@ def _read(target: Term, layout: Arrangement, context: Context) -> _Index | None:
     if read is None:
         return None
     atom, value, dtype, shape = read
-    stands: list[int] = []  # for each dim of the tensor, its place in the order
-    for part, extent in zip(atom.parts, shape, strict=True):
-        dim = dim_of(part)
-        if dim is None or not s.facts.equal(extent, s.shape[dim]):
-            return None
-        stands.append(order.index(dim))
+    dims = s.dims_read(atom.parts, shape)
+    if dims is None or None in dims:
+        return None
+    stands = [order.index(d) for d in dims if d is not None]
     if stands != sorted(set(stands)):
         return None
     added = [i for i in range(len(order)) if i not in stands]
     full = frozenset(order[i] for i in stands)
-    return _Index(
-        full,
-        dtype,
-        False,
-        lambda: context.writer.axes("Unsqueeze", value, dtype, added),
-        is_checked(s, full),
-    )
+
+    def write() -> ir.Value:
+        return context.writer.axes("Unsqueeze", value, dtype, added)
+
+    return _Index(full, dtype, False, write, s.is_checked(full))
 
 
 def index_tensor(
@@ -174,20 +162,12 @@ def index_tensor(
     """Return the tensor of integers that a target is an element of, with its type and shape."""
     atom = symbol_of(target)
     value = read_value(atom)
-    if atom is None or value is None or not context.numbers.is_available(value):
+    if atom is None or value is None or not context.numbers.reader.is_available(value):
         return None
     found = context.provenance.abstract(value)
     if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
         return None
     return atom, value, found.dtype, found.shape
-
-
-def is_checked(s: Scatter, dims: Collection[int]) -> bool:
-    """Return whether a scatter checks every index of a tensor over these dims of the updates.
-
-    If another dim is empty, the scatter has no indices, and checks nothing.
-    """
-    return all(d in dims or s.facts.is_nonnegative(s.shape[d] - 1) for d in s.index_dims)
 
 
 def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
@@ -196,16 +176,14 @@ def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
     return given is None or not s.facts.is_nonnegative(given)
 
 
-def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
-    """Return an index from the scatter's own index tensor, unchanged."""
+def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
+    """Return an index from the scatter's own index tensor, unchanged, or refuse."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
-    value = s.indices
-    found = None if value is None else context.provenance.abstract(value)
-    if value is None or found is None or found.shape is None or s.node.op_type == "TensorScatter":
-        return None
-    dtype = found.dtype
-    if dtype not in (ir.DataType.INT32, _INT64):
-        return None
+    value = granted(s.indices)
+    found = context.provenance.abstract(value)
+    dtype = granted(found.dtype)
+    refuse_unless(found.shape is not None and s.node.op_type != "TensorScatter")
+    refuse_unless(dtype in (ir.DataType.INT32, _INT64))
     columns = s.node.op_type == "ScatterND"
     have = list(s.index_dims)
     # If the index does not change along a nonempty dim, its first element is enough.
@@ -219,13 +197,10 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
     ]
     perm = [have.index(d) for d in order if d in have]
     added = [i for i, d in enumerate(order) if d not in have]
-    moved = perm != sorted(perm)
     full = frozenset(d for d in have if d not in cut and s.shape[d].constant != 1)
 
     def write() -> ir.Value:
-        x = value
-        assert dtype is not None
-        starts, axes = [0] * len(cut), list(cut)
+        x, starts, axes = value, [0] * len(cut), list(cut)
         if columns:
             starts, axes = [*starts, axis], [*axes, len(have)]
         if axes:
@@ -233,8 +208,6 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index | None:
             x = w.slice(x, dtype, axes, starts, ends, [1] * len(axes))
         if columns:
             x = w.axes("Squeeze", x, dtype, [len(have)])
-        if moved:
-            x = w.transpose(x, dtype, perm)
-        return w.axes("Unsqueeze", x, dtype, added)
+        return w.axes("Unsqueeze", w.transpose(x, dtype, perm), dtype, added)
 
     return _Index(full, dtype, _may_be_negative(axis, found, s), write, checked=True)

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import iota, reduced, reducers, select, take
+from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, take
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, dim_of, term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.places import Places, index_tensor, places_of
-from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
+from onnx_scatterx.text.reasons import Detail, Reason, granted, refuse_unless
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Positions:
 
 def positions(
     target: Term, axis: int, along: Mapping[int, int], access: Access, context: Context
-) -> Positions | None:
+) -> Positions:
     """Return a target on an axis as a tensor, if dims of what is moved run ``along`` axes."""
     found = _looked_up(target, along, access, context)
     if found is None and target.offset and target.coords:
-        found = _looked_up(target - target.offset, along, access, context)
-        return None if found is None else _moved(found, target.offset, context)
+        found = granted(_looked_up(target - target.offset, along, access, context))
+        return _moved(found, target.offset, context)
     if found is None and not target.coords and target.constant is None:
         context.numbers.cost(target)  # or refuse
         return Positions(_INT64, (axis,), lambda: context.numbers.vector(target))
-    return found
+    return granted(found)
 
 
 def _looked_up(
@@ -70,9 +70,7 @@ def _moved(found: Positions, offset: int, context: Context) -> Positions:
     w = context.writer
 
     def write() -> ir.Value:
-        at = found.write()
-        if found.dtype != _INT64:
-            at = w.node("Cast", [at], _INT64, to=_INT64.value)
+        at = w.cast(found.write(), found.dtype, _INT64)
         return w.node("Add", [at, w.constant(np.array(offset))], _INT64)
 
     return Positions(_INT64, found.places, write)
@@ -86,16 +84,10 @@ def _places(
     A dim of extent 1 may belong to any axis: it takes the next one. The others must be read whole:
     the tensor may be longer than the part that the indices read.
     """
-    rank = len(access.data_shape)
-    places: list[int] = []
-    for part, extent in zip(atom.parts, shape, strict=True):
-        dim = dim_of(part)
-        if dim is not None and access.facts.equal(extent, access.shape[dim]):
-            places.append(along[dim])
-        elif part.constant == 0 and extent.constant == 1:
-            places.append(-1)
-        else:
-            return None
+    rank, dims = len(access.data_shape), access.dims_read(atom.parts, shape)
+    if dims is None:
+        return None
+    places = [-1 if dim is None else along[dim] for dim in dims]
     for i in reversed(range(len(places))):
         if places[i] < 0:
             places[i] = (places[i + 1] if i + 1 < len(places) else rank) - 1
@@ -124,6 +116,21 @@ class Search:
         return self.layout.scatter
 
     @property
+    def ahead(self) -> int:
+        """The axes before the positions, if rows of the data do not share their indices."""
+        return 0 if self.places.shared else self.layout.place
+
+    @property
+    def behind(self) -> int:
+        """The axes after the positions, if rows of the data do not share their indices."""
+        return 0 if self.places.shared else len(self.layout.right)
+
+    def vector(self, x: ir.Value) -> ir.Value:
+        """Write the positions of updates as a vector, if all rows of the data share them."""
+        others = [d for d in range(len(self.places.shape)) if d != self.layout.place]
+        return self.context.writer.axes("Squeeze", x, _INT64, others)
+
+    @property
     def padded(self) -> bool:
         """Whether there may be no updates: then one without a target is added, for ReduceMax."""
         return not self.scatter.facts.is_nonnegative(self.layout.updates - 1)
@@ -137,11 +144,10 @@ class Search:
         )
 
 
-def search_of(scatter: Scatter, context: Context) -> Search | None:
-    """Return a scatter as a search, or None if its indices cannot be read."""
+def search_of(scatter: Scatter, context: Context) -> Search:
+    """Return a scatter as a search, or refuse if its indices cannot be read."""
     layout = arranged(scatter, apart=False)
-    places = None if layout is None else places_of(layout, context)
-    return None if layout is None or places is None else Search(layout, places, context)
+    return Search(layout, places_of(layout, context), context)
 
 
 def meets(scatter: Scatter) -> bool:
@@ -178,11 +184,9 @@ def allow(elements: Term, search: Search) -> Term | None:
     if is_small(elements, search):
         return None
     _, most = scatter.facts.interval(elements)
-    if limit is None:
-        raise RefusedError(Reason.NO_RULE)
-    if most > limit:
-        size = Detail("{} elements, the target allows {}", elements, limit)
-        raise RefusedError(Reason.TOO_LARGE, size)
+    allowed = granted(limit)
+    size = Detail("{} elements, the target allows {}", elements, allowed)
+    refuse_unless(most <= allowed, Reason.TOO_LARGE, size)
     return elements
 
 
@@ -202,13 +206,9 @@ def _has_few(search: Search) -> bool:
 def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
     """Write which update has which position, [l..., P, N, r...], and the positions, [P, 1, ...]."""
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    place, behind = layout.place, len(layout.right)
-    ahead = 0 if search.places.shared else place
-    behind = 0 if search.places.shared else behind
-    at = search.places.write()
+    at, ahead, behind = search.places.write(), search.ahead, search.behind
     if search.places.shared:
-        rank = len(search.places.shape)
-        at = squeezed(search, at, [d for d in range(rank) if d != place])
+        at = search.vector(at)
     if padded:
         pads = [0] * (2 * (ahead + 1 + behind))
         pads[ahead + 1 + behind + ahead] = 1
@@ -220,11 +220,6 @@ def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
     return w.node("Equal", [at, line], _BOOL), line
 
 
-def squeezed(search: Search, x: ir.Value, axes: list[int]) -> ir.Value:
-    """Drop axes of extent 1."""
-    return search.context.writer.axes("Squeeze", x, _INT64, axes)
-
-
 def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
     """Write one number to the positions that have an update.
 
@@ -234,10 +229,9 @@ def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
     w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
     if search.places.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
-    x = layout.data(search.context)
-    ops = reducers(w, search.scatter.reduction, dtype)
-    new = reduced(w, ops, x, w.constant(number, dtype), dtype)
-    return layout.back(select(w, hit, new, x, dtype), search.context)
+    x, new = layout.data(search.context), w.constant(number, dtype)
+    x = reduced_where(w, hit, search.scatter.reduction, x, new, dtype)
+    return layout.back(x, search.context)
 
 
 def taken(search: Search, row: ir.Value) -> ir.Value:
@@ -246,9 +240,8 @@ def taken(search: Search, row: ir.Value) -> ir.Value:
     The shape of ``row`` is that of ``hit`` in ``filled``.
     """
     w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
-    both = w.concat(
-        [layout.data(search.context), layout.update(search.context)], dtype, layout.place
-    )
+    parts = [layout.data(search.context), layout.update(search.context)]
+    both = w.concat(parts, dtype, layout.place)
     shape = None if search.places.shared else layout.shape
     x = take(search.context.numbers, both, row, dtype, layout.place, shape)
     return layout.back(x, search.context)

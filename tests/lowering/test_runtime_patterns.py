@@ -14,9 +14,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.lowering.runtime_patterns import (
     MEASURED,
-    PATTERNS,
-    Known,
-    Pattern,
+    KnownValues,
     obstacle,
 )
 from onnx_scatterx.optimizer.mosaic.constants import Constants
@@ -24,6 +22,7 @@ from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.pair import SESSIONS, agree, rejections
 from tests.helpers.quantized import whole_range
 from tests.helpers.support import assert_sound, nodes, optimize, parse
+from tests.lowering.faults import PATTERNS, Pattern
 
 _ALL = [(why, pattern) for why, patterns in PATTERNS.items() for pattern in patterns]
 
@@ -100,7 +99,7 @@ def test_what_has_no_obstacle_is_left_alone(opset: int) -> None:
             value.type.Clear()
         original = ir.from_proto(model)
         scope = interpret(original).scopes[original.graph]
-        known = Known(scope, Constants(scope))
+        known = KnownValues(scope, Constants(scope))
         why = obstacle(original.graph[1], known)
         found = shows(model)
         assert why or not found, (opset, integers, zero, axis, op, found)

@@ -21,7 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, DimOf
 from onnx_scatterx.optimizer.assumptions.clauses import equalities
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor, template
-from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
+from onnx_scatterx.optimizer.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.shown_boxes import value_at
@@ -61,7 +61,7 @@ def open_sizes(model: ir.Model, fixed: FixedSizes | None = None) -> list[str]:
     return list(found)
 
 
-def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failure:
+def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | NodeFailure:
     """Return numbers for all open sizes at which the model runs, as far as is known.
 
     What the settings say of sizes is kept. If no such numbers are found, it is the node that fails
@@ -79,7 +79,7 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failu
     if not wanted:
         return {}
     known = {**settings.size_hint, **equalities(settings.assumed), **fixed.symbols}
-    failure: Failure | None = None
+    failure: NodeFailure | None = None
     covering: dict[str, int] = {}
     readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))
     try:
@@ -90,7 +90,7 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | Failu
                 found = _reading(model, settings, numbers)
                 if found is None:
                     return numbers
-                if isinstance(found, Failure):
+                if isinstance(found, NodeFailure):
                     failure = failure or found
                 elif not covering:
                     covering = numbers
@@ -152,7 +152,7 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
         write_sizes(copy, fixed)
         knowledge = analysis_at(copy, settings, fixed).knowledge
     except ScatterXError as error:  # a size would be negative, or is promised to be another
-        return Failure("?", "", str(error))
+        return NodeFailure("?", "", str(error))
     failure = first_failure(copy.graph, knowledge)
     if failure is not None:
         return failure
@@ -186,7 +186,7 @@ class SizeAdvice:
     target: str = ""
     options: str = ""  # that give every size a number
     change: Change | None = None
-    failure: Failure | None = None
+    failure: NodeFailure | None = None
 
     @classmethod
     def of(cls, model: ir.Model, settings: Settings) -> SizeAdvice:
@@ -200,7 +200,7 @@ class SizeAdvice:
             return cls()
         found = fitting_sizes(model, settings)
         name = settings.target.name
-        if isinstance(found, Failure):
+        if isinstance(found, NodeFailure):
             failure = failure_at_any_sizes(copy, settings)
             if failure is not None:  # no numbers help
                 return cls(name, "", None, failure)

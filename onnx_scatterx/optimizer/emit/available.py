@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 import onnx_ir as ir
@@ -21,7 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
+from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_numbers, as_term, symbol_of
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,14 @@ def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
     found = None if value is None else scope.values.get(value)
     if value is None or found is None or found.shape is None or found.index_map is None:
         return None
-    places = [part.constant for part in leaf.parts]
-    if found.dtype not in (_INT64, ir.DataType.INT32) or len(places) != len(found.shape):
+    places = as_numbers(leaf.parts)
+    if found.dtype not in (_INT64, ir.DataType.INT32) or places is None:
         return None
-    if found.index_map.at({d: p for d, p in enumerate(places) if p is not None}) is not as_term(
-        leaf
-    ):
+    if len(places) != len(found.shape) or any(n.constant != 1 for n in found.shape[:-1]):
         return None
-    if any(n.constant != 1 for n in found.shape[:-1]) or None in places:
+    if found.index_map.at(dict(enumerate(places))) is not as_term(leaf):
         return None
     place = places[-1] if places else 0
-    assert place is not None
     padded = bool(places) and not scope.facts.is_nonnegative(found.shape[-1] - place - 1)
     if padded and (place != 0 or not _may_be_zero(leaf, found.shape[-1], scope.facts)):
         return None
@@ -263,29 +260,21 @@ class ExistingValues:
         return self._scalars[key]
 
     def _first_scalar(self, t: Term) -> ir.Value | None:
-        first: ir.Value | None = None
-        least: tuple[int, bool] | None = None
-        for value in self.available.scalars.get(t, ()):
-            if not self.is_available(value):
-                break  # later ones are not either
-            if self._can_read(value):
-                worse = self.available.dependent.get(value, 0), self._rank(value) != 1
-                if least is None or worse < least:
-                    first, least = value, worse
-        return first
+        def badness(value: ir.Value) -> tuple[int, bool]:
+            return self.available.dependent.get(value, 0), self._rank(value) != 1
+
+        # If a value is not available, later ones are not either.
+        early = takewhile(self.is_available, self.available.scalars.get(t, ()))
+        return min(filter(self._can_read, early), key=badness, default=None)
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
-        for value, axis in self.available.dims.get(t, ()):
-            if self._can_read(value):
-                return value, axis
-        return None
+        held = self.available.dims.get(t, ())
+        return next((found for found in held if self._can_read(found[0])), None)
 
     def _element(self, t: Term) -> ScalarLoad | None:
         """Return how to read a term that is an element of a tensor, or None."""
-        (atom,) = t.atoms if len(t.atoms) == 1 else (None,)
-        if not isinstance(atom, Symbol) or t is not as_term(atom):
-            return None
-        found = scalar_load(atom, self.scope)
+        atom = symbol_of(t)
+        found = None if atom is None else scalar_load(atom, self.scope)
         if found is None or found.value in self.available.removed:
             return None
         return found if self._can_read(found.value) else None

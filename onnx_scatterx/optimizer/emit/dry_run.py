@@ -35,15 +35,7 @@ _WIDE = {T.INT32, T.INT64, T.UINT32, T.UINT64}
 _NARROW = {T.INT8, T.UINT8, T.INT16, T.UINT16}
 _ALL = _FLOATS | _WIDE | _NARROW | {T.BOOL, T.STRING}
 
-_MOVES = {
-    "Concat",
-    "Identity",
-    "Reshape",
-    "Slice",
-    "Squeeze",
-    "Transpose",
-    "Unsqueeze",
-}
+_MOVES = {"Concat", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
 
 # operator: (from this version, element types), newest first
 KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
@@ -138,17 +130,6 @@ class MadeValues:
             found = self._found[value] = generators.of_tensor(tensor)
         return found or TensorValue(value.dtype, None)
 
-    def result(
-        self,
-        op: str,
-        inputs: Sequence[ir.Value | None],
-        dtype: ir.DataType | None,
-        attributes: Attributes,
-    ) -> TensorValue:
-        """Return the abstract value of the output of a node that is about to be written."""
-        (found,) = self.results(op, inputs, [dtype], attributes)
-        return found
-
     def results(
         self,
         op: str,
@@ -156,31 +137,25 @@ class MadeValues:
         dtypes: Sequence[ir.DataType | None],
         attributes: Attributes,
     ) -> list[TensorValue]:
-        """Return the abstract values of all outputs of such a node, of element types."""
+        """Return the abstract values of the outputs of a node that is about to be written."""
         given = [None if v is None else self[v] for v in inputs]
         outputs = [
             ir.Value(name=f"{op}{i or ''}", type=None if d is None else ir.TensorType(d))
             for i, d in enumerate(dtypes)
         ]
         scope = self.scope
+        names = [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)]
         try:
-            node = ir.Node(
-                "",
-                op,
-                [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)],
-                [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
-                outputs=outputs,
-            )
+            settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
+            node = ir.Node("", op, names, settings, outputs=outputs)
             call = scope.call(node, given)
             results = transferred(call) or shapes.infer(call)
             found = [
                 widened(value, result, scope.visit_id, scope.facts)
                 for value, result in zip(outputs, results, strict=False)
             ]
-            return [
-                TensorValue(d or f.dtype, f.shape, f.content)
-                for d, f in zip(dtypes, found, strict=True)
-            ]
+            pairs = zip(dtypes, found, strict=True)
+            return [TensorValue(d or f.dtype, f.shape, f.content) for d, f in pairs]
         except _UNKNOWN:
             return [TensorValue(dtype, None) for dtype in dtypes]
 
@@ -230,10 +205,6 @@ class DryRun:
             return Refusal(Reason.RANK, Missing(tuple(self.too_many_dims), target))
         return None
 
-    def found(self, key: object) -> ir.Value | None:
-        """Return the output of an equal node that was written on trial, or None."""
-        return self.written.get(key)
-
     def node(
         self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None, key: object
     ) -> ir.Value:
@@ -243,7 +214,9 @@ class DryRun:
         """
         budget().work(PRICES.trial)
         present = [v for v in inputs if v is not None]
-        self._require_kernel(op, present, dtype)
+        kind = present[0].dtype if op in _OF_INPUTS else dtype
+        if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):
+            raise RefusedError(Reason.NO_KERNEL, lacking(op, kind))
         self.read(v for v in present if not self.made(v))
         output = ir.Value(type=None if dtype is None else ir.TensorType(dtype))
         self._values.add(output)
@@ -257,14 +230,6 @@ class DryRun:
         rank = result.rank
         if most is not None and rank is not None and rank > max(most, self.given_rank):
             self.too_many_dims[f"{op} of rank {rank}"] = None
-
-    def _require_kernel(
-        self, op: str, inputs: Sequence[ir.Value], dtype: ir.DataType | None
-    ) -> None:
-        if op in _OF_INPUTS:
-            dtype = inputs[0].dtype
-        if op in KERNELS and dtype is not None and not has_kernel(op, self.version, dtype):
-            raise RefusedError(Reason.NO_KERNEL, lacking(op, dtype))
 
     def read(self, values: Iterable[ir.Value]) -> None:
         """Note values of the graph that are read."""

@@ -84,20 +84,23 @@ class GraphWriter:
         attributes: Attributes,
     ) -> ir.Value:
         """Add a node with one output of an element type."""
-        output = ir.Value(
-            name=self.new_name(op), type=None if dtype is None else ir.TensorType(dtype)
-        )
-        node = ir.Node(
-            "",
-            op,
-            inputs,
-            [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()],
-            outputs=[output],
-            name=output.name,
-            metadata_props=dict(self.metadata),
-        )
+        settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
+        node = self._node(op, inputs, dtype, settings)
         self.insert(node)
-        return output
+        return node.outputs[0]
+
+    def _node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Sequence[ir.Attr] = (),
+    ) -> ir.Node:
+        kind, name = None if dtype is None else ir.TensorType(dtype), self.new_name(op)
+        outputs, metadata = [ir.Value(name=name, type=kind)], dict(self.metadata)
+        return ir.Node(
+            "", op, inputs, attributes, outputs=outputs, name=name, metadata_props=metadata
+        )
 
     def constant(
         self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
@@ -137,14 +140,7 @@ class GraphWriter:
         if not own and not value.is_graph_output():
             return result
         if not own:
-            identity = ir.Node(
-                "",
-                "Identity",
-                [result],
-                outputs=[ir.Value(type=None if dtype is None else ir.TensorType(dtype))],
-                name=self.new_name("Identity"),
-                metadata_props=dict(self.metadata),
-            )
+            identity = self._node("Identity", [result], dtype)
             self.graph.insert_before(self.insertion_point, identity)
             (result,) = identity.outputs
         if value.is_graph_output():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -20,7 +21,7 @@ from onnx_scatterx.optimizer.emit.dry_run import (
     has_kernel,
     lacking,
 )
-from onnx_scatterx.optimizer.emit.forms import other_form
+from onnx_scatterx.optimizer.emit.forms import attempted, other_form
 from onnx_scatterx.optimizer.emit.forms.merged import merged
 from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
@@ -57,7 +58,7 @@ class NodeWriter(GraphWriter):
         limited = target.is_limited or target.static_only
         self._known = MadeValues(scope) if limited else None
         self._in_other_form: set[str] = set()  # operators for which another form is being written
-        self._nodes: dict[tuple[object, ...], ir.Value] = {}
+        self._nodes: dict[object, ir.Value] = {}
         self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
 
     def dry_run(
@@ -127,14 +128,15 @@ class NodeWriter(GraphWriter):
             inputs = [v if v is None else self._widened(v, dtype) for v in inputs]
             dtype = self._wider[dtype]
         trial = self._trial
+        written = self._nodes if trial is None else trial.written
         key = (op, tuple(inputs), _frozen(attributes))
-        found = self._nodes.get(key) if trial is None else trial.found(key)
+        found = written.get(key)
         if found is not None:
             return found
         known = self._known
         if known is None:
             return self._write(op, inputs, dtype, attributes, key)
-        result = known.result(op, inputs, dtype, attributes)
+        (result,) = known.results(op, inputs, [dtype], attributes)
         given = [None if v is None else known[v] for v in inputs]
         request = Request(op, inputs, dtype, attributes, given, result, self)
         objections = list(self.target.objections(request.use))
@@ -143,9 +145,12 @@ class NodeWriter(GraphWriter):
         if objections:
             found = self._other_form(request)
             if found is not None:
-                (self._nodes if trial is None else trial.written)[key] = found
+                written[key] = found
                 return found
-            self._miss(objections)
+            # Symbols have other names in a dry run, so a proof that was found there may be missed
+            # later. Then the node is written, and CheckTarget names it.
+            if trial is not None:
+                trial.missing.update(dict.fromkeys(objections))
         return self.as_it_is(request)
 
     def as_it_is(self, request: Request) -> ir.Value:
@@ -158,6 +163,10 @@ class NodeWriter(GraphWriter):
         if self._trial is not None:
             self._trial.check_rank(op, request.result, self.target.max_rank)
         return output
+
+    def cast(self, x: ir.Value, dtype: ir.DataType, to: ir.DataType) -> ir.Value:
+        """Add a Cast from one element type to another, unless they are the same."""
+        return x if dtype == to else self.node("Cast", [x], to, to=to.value)
 
     def _dtype(self, value: ir.Value) -> ir.DataType | None:
         known = self._values.get(value)
@@ -218,7 +227,7 @@ class NodeWriter(GraphWriter):
             return None
         inputs = list(node.inputs)
         given = {name: attribute.value for name, attribute in node.attributes.items()}
-        result = known.result(node.op_type, inputs, dtype, given)
+        (result,) = known.results(node.op_type, inputs, [dtype], given)
         values = [None if v is None else known[v] for v in inputs]
         sign = is_of_any_sign(node)
         request = Request(node.op_type, inputs, dtype, given, values, result, self, sign)
@@ -227,7 +236,7 @@ class NodeWriter(GraphWriter):
             return None
 
         def write() -> ir.Value:
-            found = merged(request, through=True)
+            found = attempted(partial(merged, through=True), request)
             if found is None and not objected:
                 raise RefusedError(Reason.RANK, Missing((node.op_type,), self.target.name))
             return found or self.node(node.op_type, inputs, dtype, **given)
@@ -246,15 +255,6 @@ class NodeWriter(GraphWriter):
             return other_form(request)
         finally:
             self._in_other_form.discard(request.op)
-
-    def _miss(self, objections: Sequence[str]) -> None:
-        """Note a use that the target does not take.
-
-        Symbols have other names in a dry run, so a proof that was found there may be missed later.
-        Then the node is written, and CheckTarget names it.
-        """
-        if self._trial is not None:
-            self._trial.missing.update(dict.fromkeys(objections))
 
     def _write(
         self,

@@ -19,15 +19,15 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.emit.dry_run import has_kernel
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 
 def select(
-    writer: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
+    w: Writer, condition: ir.Value, a: ir.Value, b: ir.Value, dtype: ir.DataType
 ) -> ir.Value:
     """Return ``a`` if the condition is true, else ``b``, broadcast against each other."""
-    w = writer
     if dtype != _BOOL:
         return w.node("Where", [condition, a, b], dtype)
     no = w.node("Not", [condition], _BOOL)
@@ -61,16 +61,21 @@ def is_ordered(dtype: ir.DataType) -> bool:
     return dtype.is_integer() and dtype != ir.DataType.INT64
 
 
-def reduced(
-    writer: Writer, ops: tuple[str, ...], x: ir.Value, u: ir.Value, dtype: ir.DataType
-) -> ir.Value:
-    """Return updates ``u`` combined into ``x`` by the operators that ``reducers`` returned."""
+def reduced(w: Writer, reduction: str, x: ir.Value, u: ir.Value, dtype: ir.DataType) -> ir.Value:
+    """Return updates ``u`` combined into ``x`` by a reduction, or refuse."""
+    ops = reducers(w, reduction, dtype)
     if not ops:
         return u
     if len(ops) == 1:
-        return writer.node(ops[0], [x, u], dtype)
-    takes_x = writer.node(ops[0], [x, u], _BOOL)
-    return select(writer, takes_x, x, u, dtype)
+        return w.node(ops[0], [x, u], dtype)
+    return select(w, w.node(ops[0], [x, u], _BOOL), x, u, dtype)
+
+
+def reduced_where(
+    w: Writer, hit: ir.Value, reduction: str, x: ir.Value, u: ir.Value, dtype: ir.DataType
+) -> ir.Value:
+    """Return ``x``, with updates ``u`` combined into it where ``hit`` is true."""
+    return select(w, hit, reduced(w, reduction, x, u, dtype), x, dtype)
 
 
 _INT64 = ir.DataType.INT64
@@ -88,6 +93,21 @@ def iota(numbers: TermEmitter, size: Term) -> ir.Value:
         limit = w.axes("Squeeze", numbers.vector(size), _INT64, [0])
     zero, one = (w.constant(np.array(n)) for n in (0, 1))
     return w.node("Range", [zero, limit, one], _INT64)
+
+
+def ring(numbers: TermEmitter, size: Term, facts: Facts) -> ir.Value:
+    """Return a size as a vector, to compute a remainder by: 1 if the size is 0."""
+    found = numbers.vector(size)
+    if facts.is_nonnegative(size - 1):
+        return found
+    return numbers.writer.node("Max", [found, numbers.writer.constant([1])], _INT64)
+
+
+def from_start(writer: Writer, at: ir.Value, size: int) -> ir.Value:
+    """Return positions of an axis of a size, the negative ones counted from the start."""
+    end = writer.node("Add", [at, writer.constant(np.array(size))], _INT64)
+    is_negative = writer.node("Less", [at, writer.constant(np.array(0))], _BOOL)
+    return writer.node("Where", [is_negative, end, at], _INT64)
 
 
 def take(

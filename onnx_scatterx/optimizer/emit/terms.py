@@ -7,8 +7,9 @@ counted by the code that writes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -76,10 +77,6 @@ class TermEmitter:
         # Results for the current insertion point.
         self._insertion_point: ir.Node | None = None
         self._costs: dict[tuple[Term, bool], int | RefusedError] = {}
-
-    def is_available(self, value: ir.Value) -> bool:
-        """Return whether a value is computed before the insertion point."""
-        return self.reader.is_available(value)
 
     def vector(self, t: Term) -> ir.Value:
         """Return a term as a vector of one int64."""
@@ -165,27 +162,17 @@ class TermEmitter:
 
     def turned(self, t: Term) -> Turned | None:
         """Return a term with one ``max(-u, 0)`` flipped, if that is shorter and far fewer nodes."""
-        best: tuple[int, Turned] | None = None
+        flipped = []
         for monomial, c in t.items:
-            if len(monomial) != 1 or not isinstance(monomial[0], PositivePart):
-                continue
-            inner = monomial[0].parts[0]
-            turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
-            if len(turned.rest.items) >= len(t.items):
-                continue
-            try:
-                cost = _counted(partial(self._flipped, turned))
-            except RefusedError:
-                continue
-            if best is None or cost < best[0]:
-                best = cost, turned
-        if best is None:
+            if len(monomial) == 1 and isinstance(monomial[0], PositivePart):
+                inner = monomial[0].parts[0]
+                turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
+                if len(turned.rest.items) < len(t.items):
+                    flipped.append((_count_if_written(partial(self._flipped, turned)), turned))
+        cost, best = min(flipped, key=lambda found: found[0], default=(math.inf, None))
+        if cost == math.inf:
             return None
-        try:
-            saves = best[0] + _SHARED <= _counted(partial(self._monomials, t))
-        except RefusedError:
-            saves = True
-        return best[1] if saves else None
+        return best if cost + _SHARED <= _count_if_written(partial(self._monomials, t)) else None
 
     def _flipped(self, turned: Turned, w: _Writer) -> ir.Value:
         rest = self._vector(turned.rest, w) if turned.rest.items else None
@@ -244,6 +231,22 @@ class TermEmitter:
             raise RefusedError(Reason.UNKNOWN_SIZE, t)
         return upper, lower
 
+    def slice(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axis: int,
+        start: Term | int,
+        end: Term | int,
+        step: int = 1,
+    ) -> ir.Value:
+        """Return a Slice of one axis between bounds, some of which are computed."""
+        first, last = (
+            self.vector(b) if isinstance(b, Term) else self.writer.constant([b])
+            for b in (start, end)
+        )
+        return self.writer.slice_dynamic(x, dtype, axis, first, last, step)
+
     def shape(self, dims: Iterable[Term]) -> ir.Value:
         """Return a shape as a vector; if a tensor has it, it is read as a whole."""
         dims = list(dims)
@@ -268,6 +271,13 @@ def _counted(write: Callable[[_Count], Any]) -> int:
     count = _Count()
     write(count)
     return count.nodes
+
+
+def _count_if_written(write: Callable[[_Count], Any]) -> float:
+    """Return how many nodes are written; refusals are infinitely many."""
+    with suppress(RefusedError):
+        return _counted(write)
+    return math.inf
 
 
 def _sum(w: _Writer, total: ir.Value | None, part: ir.Value, sign: int) -> ir.Value:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.emit.nodes import NodeWriter
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Reason, refuse_unless
 
 INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
@@ -24,13 +24,11 @@ class Writer(NodeWriter):
         10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors of unlike lengths
         share a buffer: axes cut by literals must have declared sizes (``sized``).
         """
-        if self.version < 10 and (stepped or computed):
-            what = "steps" if stepped else "computed bounds"
-            raise RefusedError(Reason.OPSET, f"Slice with {what} needs operator set 10")
-        if self.version == 10 and not (computed or sized):
-            raise RefusedError(
-                Reason.OPSET, "Slice of an axis of unknown size needs operator set 11"
-            )
+        what, plain = "steps" if stepped else "computed bounds", not (stepped or computed)
+        why = f"Slice with {what} needs operator set 10"
+        refuse_unless(self.version >= 10 or plain, Reason.OPSET, why)
+        told = self.version != 10 or computed or sized
+        refuse_unless(told, Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
 
     def slice(
         self,
@@ -46,14 +44,8 @@ class Writer(NodeWriter):
         """Add a Slice with constant bounds; if ``sized``, its axes have declared sizes."""
         self.require_slice(stepped=any(s != 1 for s in steps), sized=sized)
         if self.version < 10:
-            return self.node(
-                "Slice",
-                [x],
-                dtype,
-                axes=list(axes),
-                starts=list(starts),
-                ends=[min(e, INT64_MAX) for e in ends],
-            )
+            last = [min(e, INT64_MAX) for e in ends]
+            return self.node("Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=last)
         # Compilers of devices reject a Slice without axes.
         inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
         inputs.append(self.constant(list(axes)))

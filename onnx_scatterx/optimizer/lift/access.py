@@ -6,7 +6,7 @@ term over the coordinates ``x0, x1, ...`` of I.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -16,7 +16,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeE
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, dim_of, element
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt
 
 T = TypeVar("T")
@@ -29,9 +29,9 @@ class Access:
     I is the point ``x0, x1, ...`` of a tensor of ``shape``: the updates of a scatter, the output of
     a gather. ``index_exprs[c]`` is the coordinate of T(I) on axis c of ``data``. If
     ``nonnegative[c]``, it is proven not to count from the end, so it is within ``0 .. S-1``.
-    ``index_dims`` are the dims of ``shape`` that the index tensor runs over. ``facts`` know the
-    extents of the coordinates. If ``may_repeat``, two points may have one T(I). ``tensor_role`` is
-    the name of the tensor of ``shape``.
+    ``index_dims`` are the dims of ``shape`` that the index tensor runs over, ``named`` the axes
+    that it names. ``facts`` know the extents of the coordinates. If ``may_repeat``, two points may
+    have one T(I). ``tensor_role`` is the name of the tensor of ``shape``.
     """
 
     may_repeat: ClassVar[bool] = False
@@ -46,7 +46,59 @@ class Access:
     index_exprs: tuple[Term, ...]
     nonnegative: tuple[bool, ...]
     index_dims: tuple[int, ...]
+    named: range
     facts: Facts
+
+    def by_axis(self) -> Iterator[tuple[int, Term, Term]]:
+        """Yield each axis of the data, the coordinate of T(I) on it, and its size."""
+        for axis, target in enumerate(self.index_exprs):
+            yield axis, target, self.data_shape[axis]
+
+    def full_dim(self, axis: int) -> int | None:
+        """Return the dim of I that runs along an axis from its start to its end, or None."""
+        dim = dim_of(self.index_exprs[axis])
+        whole = dim is not None and self.facts.equal(self.shape[dim], self.data_shape[axis])
+        return dim if whole else None
+
+    def in_full(self) -> dict[int, int]:
+        """Return the axes along which a dim of I runs from start to end, with that dim.
+
+        An axis of one position takes one of the dims of extent 1.
+        """
+        single = [d for d, n in enumerate(self.shape) if n.constant == 1]
+        found = {}
+        for axis, target, size in self.by_axis():
+            dim = self.full_dim(axis)
+            if target.constant == 0 and size.constant == 1 and single:
+                dim = single.pop(0)
+            if dim is not None:
+                found[axis] = dim
+        return found
+
+    def dims_read(self, parts: Sequence[Term], shape: Shape) -> list[int | None] | None:
+        """Return the dim of I along each dim of a tensor whose elements at ``parts`` are read.
+
+        It is None along a dim of extent 1 that is read at 0. Returns None if the tensor has a dim
+        that is not read as a whole.
+        """
+        found: list[int | None] = []
+        for part, extent in zip(parts, shape, strict=True):
+            dim = dim_of(part)
+            if dim is not None and self.facts.equal(extent, self.shape[dim]):
+                found.append(dim)
+            elif part.constant == 0 and extent.constant == 1:
+                found.append(None)
+            else:
+                return None
+        return found
+
+    def is_checked(self, dims: Collection[int] = ()) -> bool:
+        """Return whether the node checks every index of a tensor over these dims of I.
+
+        If another dim is empty, the node has no indices, and checks nothing.
+        """
+        others = (d for d in self.index_dims if d not in dims)
+        return all(self.facts.is_nonnegative(self.shape[d] - 1) for d in others)
 
 
 def input_of(call: Call, i: int) -> TensorValue:

@@ -32,7 +32,7 @@ from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, term
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 
 class Bounded(NamedTuple):
@@ -98,29 +98,28 @@ def bounds_of_write(
     size = scatter.data_shape[axis]
     count = term(1) if affine.dim is None else piece.counts[affine.dim]
     last = affine.start + (affine.step * (count - 1) if affine.step > 0 else 0)
-    if facts.is_nonnegative(size - 1 - last) or (
-        abs(affine.step) == 1 and facts.is_nonnegative(size - last - 1)
-    ):
+    if facts.is_nonnegative(size - 1 - last):
         return Bounded(affine, count)
-    if facts.is_nonnegative(last - size) and facts.is_nonnegative(count - 1):
-        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
+    outside = facts.is_nonnegative(last - size) and facts.is_nonnegative(count - 1)
+    refuse_unless(not outside, Reason.INVALID, f"an index is out of bounds on axis {axis}")
     checked = _is_checked(scatter.index_dims, piece, affine, facts)
     if affine.dim is None:
-        if not checked:
-            raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+        refuse_unless(checked, Reason.UNKNOWN_BOUNDS, f"axis {axis}")
         return Bounded(affine, count, (size - 1 - affine.start,))
     if checked and facts.is_nonnegative(count - 1):
         return Bounded(affine, count, (size - 1 - last,))
     if affine.step != 1:
         return Bounded(affine, count)  # clamped to the data afterwards
-    start = (
-        affine.start if facts.is_nonnegative(size - affine.start) else minimum(affine.start, size)
-    )
-    room = size - start
+    start = _at_most(affine.start, size, facts)
+    room, clamped = size - start, AffineAxis(start, 1, affine.dim)
     if checked:
-        return Bounded(AffineAxis(start, 1, affine.dim), count, (room - count,))
-    fits = facts.is_nonnegative(room - count)
-    return Bounded(AffineAxis(start, 1, affine.dim), count if fits else minimum(count, room))
+        return Bounded(clamped, count, (room - count,))
+    return Bounded(clamped, _at_most(count, room, facts))
+
+
+def _at_most(t: Term, most: Term, facts: Facts) -> Term:
+    """Return the lesser of two terms: the first one, if that is proven."""
+    return t if facts.is_nonnegative(most - t) else minimum(t, most)
 
 
 def bounds_of_read(
@@ -134,16 +133,15 @@ def bounds_of_read(
     low, high = (start, last) if affine.step >= 0 else (last, start)
     if facts.is_nonnegative(low) and facts.is_nonnegative(size - 1 - high):
         return Bounded(affine, count)
-    if facts.is_nonnegative(high - size) or facts.is_nonnegative(-low - 1):
-        raise RefusedError(Reason.INVALID, f"an index is out of bounds on axis {axis}")
-    if not _is_checked(gather.checked_dims, piece, affine, facts):
-        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+    outside = facts.is_nonnegative(high - size) or facts.is_nonnegative(-low - 1)
+    refuse_unless(not outside, Reason.INVALID, f"an index is out of bounds on axis {axis}")
+    checked = _is_checked(gather.checked_dims, piece, affine, facts)
+    refuse_unless(checked, Reason.UNKNOWN_BOUNDS, f"axis {axis}")
     if facts.is_nonnegative(count - 1):
         return Bounded(affine, count, (low, size - 1 - high))
-    if affine.step != 1:
-        raise RefusedError(Reason.UNKNOWN_BOUNDS, f"axis {axis}")
+    refuse_unless(affine.step == 1, Reason.UNKNOWN_BOUNDS, f"axis {axis}")
     start = start if facts.is_nonnegative(start) else maximum(start, 0)
-    start = start if facts.is_nonnegative(size - start) else minimum(start, size)
+    start = _at_most(start, size, facts)
     return Bounded(AffineAxis(start, 1, affine.dim), count, (size - start - count,))
 
 

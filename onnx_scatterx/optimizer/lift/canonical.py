@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.footprint import Piece, pieces
+from onnx_scatterx.optimizer.lift.footprint import Piece, affine_along, pieces
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Symbol, Term, as_term, coord
+from onnx_scatterx.optimizer.symbolic.terms import (
+    FloorDiv,
+    Symbol,
+    Term,
+    as_numbers,
+    as_term,
+    coord,
+)
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, Lookup
 from onnx_scatterx.theory.transformer import XTransformer
@@ -35,7 +42,7 @@ class Canonical:
     def transformer(self) -> XTransformer | None:
         """The transformer, if sizes and indices are numbers and not too many."""
         s = self.access
-        shape, data_shape = _numbers(s.shape), _numbers(s.data_shape)
+        shape, data_shape = as_numbers(s.shape), as_numbers(s.data_shape)
         if shape is None or data_shape is None or any(t.leaves() for t in s.index_exprs):
             return None
         if math.prod(shape) * len(data_shape) > LIMITS.targets:
@@ -118,12 +125,9 @@ def component(target: Term) -> Component[Any]:
         affine = component(ring[0])
         if isinstance(affine, Affine):
             return AffineModulo(affine.start, affine.step, affine.dim, _number(ring[1]))
-    if len(target.coords) == 1:
-        (dim,) = target.coords
-        (atom,) = coord(dim).atoms
-        slope, start = target.split(atom)
-        if slope.constant is not None and not start.coords:
-            return Affine(_number(start), slope.constant, dim)
+    found = affine_along(target)
+    if found is not None and found.dim is not None:
+        return Affine(_number(found.start), found.step, found.dim)
     return Lookup(tuple(sorted(target.coords)), target)
 
 
@@ -160,8 +164,3 @@ def modulus_of(target: Term) -> tuple[Term, Term] | None:
 
 def _number(t: Term) -> Term | int:
     return t if t.constant is None else t.constant
-
-
-def _numbers(shape: tuple[Term, ...]) -> tuple[int, ...] | None:
-    numbers = [n.constant for n in shape]
-    return None if None in numbers else tuple(n for n in numbers if n is not None)

@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer.symbolic.budget import LimitError
 _LISTED = 8  # numbers that are reported
 
 
-class Failure(NamedTuple):
+class NodeFailure(NamedTuple):
     """A node that cannot run, by its name or that of its first output, and why."""
 
     node: str
@@ -35,7 +35,7 @@ class Failure(NamedTuple):
         return f"the node {self.node} ({self.op}) cannot run: {self.why}"
 
 
-def first_failure(graph: ir.Graph, knowledge: Knowledge) -> Failure | None:
+def first_failure(graph: ir.Graph, knowledge: Knowledge) -> NodeFailure | None:
     """Return the first node of a graph that cannot run, if one is known.
 
     >>> from onnx_scatterx.optimizer.analysis.model_analysis import interpret
@@ -55,7 +55,7 @@ def first_failure(graph: ir.Graph, knowledge: Knowledge) -> Failure | None:
             except LimitError:
                 return None
             if why is not None:
-                return Failure(node.name or node.outputs[0].name or "?", node.op_type, why)
+                return NodeFailure(node.name or node.outputs[0].name or "?", node.op_type, why)
     return None
 
 

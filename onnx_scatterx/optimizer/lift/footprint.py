@@ -8,7 +8,9 @@ no axis, since an element can be read often.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,11 +29,19 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     Lookup,
     Number,
     Term,
+    as_numbers,
     coord,
     lookup,
     term,
 )
-from onnx_scatterx.text.reasons import Detail, Reason, RefusedError, attempt, granted
+from onnx_scatterx.text.reasons import (
+    Detail,
+    Reason,
+    RefusedError,
+    attempt,
+    granted,
+    refuse_unless,
+)
 
 Interval: TypeAlias = "tuple[Term | int, Term | int]"
 """A stretch of a dim: its first coordinate, and the one after its last."""
@@ -39,15 +49,13 @@ Interval: TypeAlias = "tuple[Term | int, Term | int]"
 
 def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, list[Interval]]:
     """Cut a table along the dim on which it consists of the fewest runs of equal steps."""
-    extents = {d: counts[d].constant for d in target.coords}
-    if any(n is None for n in extents.values()):
+    dims = sorted(target.coords)
+    extents = as_numbers(counts[d] for d in dims)
+    if extents is None:
         raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
-    numbers = {d: n for d, n in extents.items() if n is not None}
-    if np.prod(list(numbers.values())) > LIMITS.table_positions:
-        raise RefusedError(Reason.IRREGULAR, f"axis {axis}")
-    dims = sorted(numbers)
+    refuse_unless(math.prod(extents) <= LIMITS.table_positions, Reason.IRREGULAR, f"axis {axis}")
     try:
-        values = tabulated(target, {d: numbers[d] for d in dims})
+        values = tabulated(target, dict(zip(dims, extents, strict=True)))
     except OverflowError as error:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}") from error
     best: tuple[int, list[Interval]] | None = None
@@ -128,11 +136,9 @@ def _pieces(access: Access) -> list[Piece]:
     if any(facts_empty(access.facts, n) for n in access.shape):
         return []
     zero = tuple(term(0) for _ in access.shape)
-    found = []
-    for piece in _cut(access, access.index_exprs, zero, access.shape, access.facts):
-        found.append(piece)
-        if len(found) > LIMITS.boxes:
-            raise RefusedError(Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
+    whole = _Box(access, access.index_exprs, zero, access.shape, access.facts)
+    found = list(islice(_cut(whole), LIMITS.boxes + 1))
+    refuse_unless(len(found) <= LIMITS.boxes, Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
     return found
 
 
@@ -141,23 +147,26 @@ def facts_empty(facts: Facts, extent: Term) -> bool:
     return facts.is_nonnegative(-extent)
 
 
-def _cut(
-    access: Access,
-    targets: tuple[Term, ...],
-    first: Shape,
-    counts: Shape,
-    facts: Facts,
-    depth: int = 0,
-) -> Iterator[Piece]:
-    """Yield the pieces of a box of updates; ``targets`` are over the box's own coordinates."""
-    if depth > LIMITS.cuts:
-        raise RefusedError(Reason.IRREGULAR, f"axis {len(targets) - 1}")
+class _Box(NamedTuple):
+    """A box of updates, cut out so many times; ``targets`` are over its own coordinates."""
+
+    access: Access
+    targets: tuple[Term, ...]
+    first: Shape
+    counts: Shape
+    facts: Facts
+    depth: int = 0
+
+
+def _cut(box: _Box) -> Iterator[Piece]:
+    """Yield the pieces of a box of updates."""
+    access, targets, first, counts, facts, depth = box
+    refuse_unless(depth <= LIMITS.cuts, Reason.IRREGULAR, f"axis {len(targets) - 1}")
     axes: list[AffineAxis] = []
     for axis, target in enumerate(targets):
         affine = affine_along(target)
         if affine is None:
-            dim, spans = _spans(access, target, axis, counts, facts)
-            yield from _cut_along(access, targets, first, counts, facts, dim, spans, depth)
+            yield from _cut_along(box, *_spans(access, target, axis, counts, facts))
             return
         axes.append(affine)
     for axis, affine in enumerate(axes):
@@ -173,15 +182,14 @@ def _cut(
             raise RefusedError(Reason.UNKNOWN_SIGN, Detail("axis {}: {}", axis, targets[axis]))
         assert affine.dim is not None
         spans = [(0, turn), (turn, counts[affine.dim].constant or 0)]
-        yield from _cut_along(access, targets, first, counts, facts, affine.dim, spans, depth)
+        yield from _cut_along(box, affine.dim, spans)
         return
     for axis, affine in enumerate(() if access.may_repeat else axes):
         count = None if affine.dim is None else counts[affine.dim].constant
         if count is None or abs(affine.step) < 2 or affine.dim is None:
             continue
         if count == 2 or (count <= _LONE and access.data_shape[axis].constant is None):
-            spans = [(i, i + 1) for i in range(count)]
-            yield from _cut_along(access, targets, first, counts, facts, affine.dim, spans, depth)
+            yield from _cut_along(box, affine.dim, [(i, i + 1) for i in range(count)])
             return
     _check_dims(access, axes, counts, facts)
     yield Piece(first, counts, tuple(axes))
@@ -219,11 +227,10 @@ def _turn(affine: AffineAxis, counts: Shape) -> int | None:
 def _check_dims(access: Access, axes: list[AffineAxis], counts: Shape, facts: Facts) -> None:
     used = [affine.dim for affine in axes if affine.dim is not None]
     for dim, count in enumerate(counts):
-        if used.count(dim) > 1:  # a box has a separate axis for each, even if short
-            raise RefusedError(Reason.DIAGONAL, f"dim {dim} of the {access.tensor_role}")
-        if used.count(dim) == 1 or facts.is_nonnegative(1 - count):
-            continue
-        if access.may_repeat:
+        # A box has a separate axis for each, even if short.
+        apart, role = used.count(dim) <= 1, access.tensor_role
+        refuse_unless(apart, Reason.DIAGONAL, f"dim {dim} of the {role}")
+        if used.count(dim) == 1 or facts.is_nonnegative(1 - count) or access.may_repeat:
             continue
         certain = facts.is_nonnegative(count - 2) and all(
             facts.is_nonnegative(n - 1) for d, n in enumerate(counts) if d != dim
@@ -249,11 +256,11 @@ def _spans(
             found = _blocks(atom, counts)
             if found is not None:
                 return found
-    if any(not isinstance(a, IndexVar | Lookup) for a in target.all_atoms()):
-        raise RefusedError(Reason.UNKNOWN_INDICES, f"axis {axis}")
+    known = all(isinstance(a, IndexVar | Lookup) for a in target.all_atoms())
+    refuse_unless(known, Reason.UNKNOWN_INDICES, f"axis {axis}")
     dim, spans = runs(target, axis, counts, pairs=access.may_repeat)
-    if len(spans) > LIMITS.boxes:
-        raise RefusedError(Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
+    few = len(spans) <= LIMITS.boxes
+    refuse_unless(few, Reason.IRREGULAR, f"axis {axis}: {len(spans)} runs")
     return dim, spans
 
 
@@ -269,25 +276,15 @@ def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
     return None
 
 
-def _cut_along(
-    access: Access,
-    targets: tuple[Term, ...],
-    first: Shape,
-    counts: Shape,
-    facts: Facts,
-    dim: int,
-    spans: list[Interval],
-    depth: int,
-) -> Iterator[Piece]:
+def _cut_along(box: _Box, dim: int, spans: Sequence[Interval]) -> Iterator[Piece]:
+    access, targets, first, counts, facts, depth = box
     for begin, end in spans:
         count = term(end) - begin
         inner = facts.assuming(extents={dim: count})
-        moved = {dim: 0 if count.constant == 1 else coord(dim) + begin}
-        if count.constant == 1:
-            moved = {dim: term(begin)}
+        moved = {dim: term(begin) if count.constant == 1 else coord(dim) + begin}
         parts = tuple(
             simplify(narrowed(t.at(moved), dim, term(begin), count), inner) for t in targets
         )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))
-        yield from _cut(access, parts, starts, extents, inner, depth + 1)
+        yield from _cut(_Box(access, parts, starts, extents, inner, depth + 1))

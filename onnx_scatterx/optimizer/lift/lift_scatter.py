@@ -12,7 +12,7 @@ components of T are the same terms, so the same code judges them and finds their
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope
 from onnx_scatterx.optimizer.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.operators.gathers import READS, reading
+from onnx_scatterx.optimizer.analysis.operators.gathers import READS, Reading, reading
 from onnx_scatterx.optimizer.lift.access import (
     Access,
     formula_of,
@@ -31,7 +31,7 @@ from onnx_scatterx.optimizer.lift.access import (
     value_of,
 )
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, modulo, term
-from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
 
@@ -60,28 +60,65 @@ def _lift(call: Call, scope: Scope) -> Scatter:
     op = call.node.op_type
     first = {"Scatter": (9, 10), "ScatterElements": (11, 99), "ScatterND": (11, 99)}
     oldest, newest = first.get(op, (24, 99))
-    if not oldest <= call.version <= newest:
-        raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
+    fault = f"{op} in operator set {call.version}"
+    refuse_unless(oldest <= call.version <= newest, Reason.OLD_OPERATOR, fault)
     data = input_of(call, 0)
-    if op == "TensorScatter":
-        return _tensor_scatter(call, data, scope)
-    indices = input_of(call, 1)
-    return (_scatter_nd if op == "ScatterND" else _scatter_elements)(call, data, indices, scope)
+    write = {"ScatterND": _scatter_nd, "TensorScatter": _tensor_scatter}.get(op, _scatter_elements)
+    form = write(call, data)
+    targets = tuple(
+        without_wraparound(t, scope) if c in form.named else t for c, t in enumerate(form.targets)
+    )
+    indices_at, updates_at = (2, 1) if op == "TensorScatter" else (1, 2)
+    indices = call.node.inputs[indices_at] if indices_at < len(call.node.inputs) else None
+    updates = value_of(call, updates_at)
+    access = _access(call, data, indices, replace(form, targets=targets), updates.dtype)
+    reduction = call.string("reduction", "none")
+    return Scatter(**vars(access), updates=updates, reduction=reduction)
+
+
+def _access(
+    call: Call,
+    data: TensorValue,
+    indices: ir.Value | None,
+    form: Reading,
+    dtype: ir.DataType | None,
+) -> Access:
+    """Return what scatters and gathers have in common, or refuse; data may lack an element type."""
+    dtype = data.dtype or dtype
+    if dtype is None:
+        raise RefusedError(Reason.UNKNOWN_TYPE)
+    targets, signs, facts = simplified_targets(
+        call.facts, data.dims, form.shape, form.targets, form.named
+    )
+    return Access(
+        node=call.node,
+        data=value_of(call, 0),
+        indices=indices,
+        dtype=dtype,
+        data_shape=data.dims,
+        shape=form.shape,
+        index_exprs=targets,
+        nonnegative=signs,
+        index_dims=tuple(form.index_dims),
+        named=form.named,
+        facts=facts,
+    )
 
 
 def _axis(call: Call, default: int, rank: int) -> int:
     axis = call.integer("axis", default)
-    if not -rank <= axis < rank:
-        raise RefusedError(Reason.INVALID, f"axis {axis} for data of rank {rank}")
+    exists = -rank <= axis < rank
+    refuse_unless(exists, Reason.INVALID, f"axis {axis} for data of rank {rank}")
     return axis % rank
 
 
-def _scatter_nd(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
+def _scatter_nd(call: Call, data: TensorValue) -> Reading:
+    indices = input_of(call, 1)
     depth = indices.dims[-1].constant if indices.dims else None
     if depth is None:
         raise RefusedError(Reason.UNKNOWN_RANK, "how many axes the indices name")
-    if depth > len(data.dims) or depth == 0:
-        raise RefusedError(Reason.INVALID, f"indices name {depth} axes of rank {len(data.dims)}")
+    fault = f"indices name {depth} axes of rank {len(data.dims)}"
+    refuse_unless(0 < depth <= len(data.dims), Reason.INVALID, fault)
     index_rank = len(indices.dims) - 1
     shape = (*indices.dims[:-1], *data.dims[depth:])
     columns = [
@@ -90,31 +127,32 @@ def _scatter_nd(call: Call, data: TensorValue, indices: TensorValue, scope: Scop
         else formula_of(call, 1, indices).at({index_rank: c})
         for c in range(depth)
     ]
-    targets = [*columns, *(coord(index_rank + c) for c in range(len(data.dims) - depth))]
-    return _scatter(call, scope, data, 1, 2, shape, targets, range(index_rank), range(depth))
+    rest = (coord(index_rank + c) for c in range(len(data.dims) - depth))
+    dims = range(index_rank)
+    return Reading(shape, (*columns, *rest), range(depth), dims, dims)
 
 
-def _scatter_elements(call: Call, data: TensorValue, indices: TensorValue, scope: Scope) -> Scatter:
-    rank = len(data.dims)
-    if len(indices.dims) != rank:
-        raise RefusedError(Reason.INVALID, f"indices of rank {len(indices.dims)}, data of {rank}")
-    axis = _axis(call, 0, rank)
-    formula = formula_of(call, 1, indices)
-    targets = [formula if c == axis else coord(c) for c in range(rank)]
-    named = range(axis, axis + 1)
-    return _scatter(call, scope, data, 1, 2, indices.dims, targets, range(rank), named)
+def _scatter_elements(call: Call, data: TensorValue) -> Reading:
+    indices, rank = input_of(call, 1), len(data.dims)
+    fault = f"indices of rank {len(indices.dims)}, data of {rank}"
+    refuse_unless(len(indices.dims) == rank, Reason.INVALID, fault)
+    return _along(_axis(call, 0, rank), formula_of(call, 1, indices), indices.dims)
 
 
-def _tensor_scatter(call: Call, data: TensorValue, scope: Scope) -> Scatter:
-    update = input_of(call, 1)
-    rank = len(data.dims)
+def _along(axis: int, target: Term, shape: Shape) -> Reading:
+    """Return where updates go if only their coordinate on an axis differs from their own."""
+    dims = range(len(shape))
+    targets = tuple(target if c == axis else coord(c) for c in dims)
+    return Reading(shape, targets, range(axis, axis + 1), dims, dims)
+
+
+def _tensor_scatter(call: Call, data: TensorValue) -> Reading:
+    update, rank = input_of(call, 1), len(data.dims)
     axis = _axis(call, -2, rank)
-    if axis == 0 or len(update.dims) != rank:
-        raise RefusedError(Reason.INVALID, "axis 0 is the batch, and ranks must agree")
+    fits = axis and len(update.dims) == rank
+    refuse_unless(fits, Reason.INVALID, "axis 0 is the batch, and ranks must agree")
     starts = call.input(2)
-    start = term(0)
-    if starts is not None:
-        start = formula_of(call, 2, starts)
+    start = term(0) if starts is None else formula_of(call, 2, starts)
     target = start + coord(axis)
     if call.string("mode", "linear") == "circular":
         target = modulo(target, data.dims[axis])
@@ -122,42 +160,7 @@ def _tensor_scatter(call: Call, data: TensorValue, scope: Scope) -> Scatter:
     shape = tuple(
         u if d == axis else s for d, (u, s) in enumerate(zip(update.dims, data.dims, strict=True))
     )
-    targets = [target if c == axis else coord(c) for c in range(rank)]
-    return _scatter(call, scope, data, 2, 1, shape, targets, range(rank), range(axis, axis + 1))
-
-
-def _scatter(
-    call: Call,
-    scope: Scope,
-    data: TensorValue,
-    indices_at: int,
-    updates_at: int,
-    shape: Shape,
-    targets: list[Term],
-    index_dims: range,
-    named: range,
-) -> Scatter:
-    updates = value_of(call, updates_at)
-    dtype = data.dtype or updates.dtype
-    if dtype is None:
-        raise RefusedError(Reason.UNKNOWN_TYPE)
-    targets = [without_wraparound(t, scope) if c in named else t for c, t in enumerate(targets)]
-    found, signs, facts = simplified_targets(call.facts, data.dims, shape, targets, named)
-    has_indices = indices_at < len(call.node.inputs)
-    return Scatter(
-        node=call.node,
-        data=value_of(call, 0),
-        indices=call.node.inputs[indices_at] if has_indices else None,
-        updates=updates,
-        dtype=dtype,
-        data_shape=data.dims,
-        shape=shape,
-        index_exprs=found,
-        nonnegative=signs,
-        index_dims=tuple(index_dims),
-        reduction=call.string("reduction", "none"),
-        facts=facts,
-    )
+    return _along(axis, target, shape)
 
 
 _SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
@@ -213,8 +216,8 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
 
 def _lift_read(call: Call) -> Gather:
     op = call.node.op_type
-    if call.version < _SINCE[op]:
-        raise RefusedError(Reason.OLD_OPERATOR, f"{op} in operator set {call.version}")
+    fault = f"{op} in operator set {call.version}"
+    refuse_unless(call.version >= _SINCE[op], Reason.OLD_OPERATOR, fault)
     data, indices = input_of(call, 0), input_of(call, 1)
     try:
         read = reading(call, data.dims, indices.dims, formula_of(call, 1, indices))
@@ -222,26 +225,8 @@ def _lift_read(call: Call) -> Gather:
         raise RefusedError(Reason.INVALID, str(error)) from error
     except LookupError as error:
         raise RefusedError(Reason.UNKNOWN_RANK, str(error)) from error
-    dtype = data.dtype or call.node.outputs[0].dtype
-    if dtype is None:
-        raise RefusedError(Reason.UNKNOWN_TYPE)
-    if op == "Gather" and dtype == ir.DataType.STRING:
-        # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
-        raise RefusedError(Reason.NO_KERNEL, "Gather of string")
-    targets, signs, facts = simplified_targets(
-        call.facts, data.dims, read.shape, read.targets, read.named
-    )
-    return Gather(
-        node=call.node,
-        data=value_of(call, 0),
-        indices=value_of(call, 1),
-        dtype=dtype,
-        data_shape=data.dims,
-        shape=read.shape,
-        index_exprs=targets,
-        nonnegative=signs,
-        index_dims=tuple(read.index_dims),
-        checked_dims=tuple(read.checked_dims),
-        given=tuple(read.targets),
-        facts=facts,
-    )
+    access = _access(call, data, value_of(call, 1), read, call.node.outputs[0].dtype)
+    # ONNX Runtime's Gather of strings may return empty ones, so it is not a move.
+    moves = op != "Gather" or access.dtype != ir.DataType.STRING
+    refuse_unless(moves, Reason.NO_KERNEL, "Gather of string")
+    return Gather(**vars(access), checked_dims=tuple(read.checked_dims), given=read.targets)

@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.lowering.rule import Plan, Rule
 from onnx_scatterx.optimizer.lowering.selection import Selection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.terms import Term
-from onnx_scatterx.text.reasons import LAST_BIT, Refusal
+from onnx_scatterx.text.reasons import LAST_BIT, Refusal, granted
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Outcome:
                 _write_shape(round_, node, choice.shapes[node])
             if node in choice.rewritings:
                 rewriting = choice.rewritings[node]
-                self._write(round_, node.outputs[0], rewriting, {node}, node)
+                self._write(round_, node.outputs[0], rewriting, {node})
                 if rewriting.work is not None:
                     self.work[node] = rewriting.work
                 self.rules[node] = rewriting.rules
@@ -130,7 +130,7 @@ class Outcome:
                     self.unique[node] = rewriting.unique
             for value in [v for v in node.outputs if v in choice.values]:
                 plan, absorbed = choice.values[value], round_.provenance.absorbed[value]
-                self._write(round_, value, plan, absorbed, node)
+                self._write(round_, value, plan, absorbed)
                 for gone in (*absorbed, node):
                     self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
         moved = (v.producer() for v in round_.provenance.absorbed)
@@ -149,14 +149,9 @@ class Outcome:
         self.written.update(later.written)
 
     def _write(
-        self,
-        round_: RewriteRound,
-        value: ir.Value,
-        plan: Plan,
-        gone: Collection[ir.Node],
-        place: ir.Node,
+        self, round_: RewriteRound, value: ir.Value, plan: Plan, gone: Collection[ir.Node]
     ) -> None:
-        w, scope = round_.writer, round_.context.scope
+        w, scope, place = round_.writer, round_.context.scope, granted(value.producer())
         changed = round_.changed_by_runtime.get(value)
         if changed is not None:
             for node in gone:
@@ -178,8 +173,7 @@ class Outcome:
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
             # If the data come from a node that cannot run, only what is written has a known type.
-            dtype = known.dtype or value.dtype or result.dtype
-            assert dtype is not None
+            dtype = granted(known.dtype or value.dtype or result.dtype)
             bits = last_bits(value, result, gone, new, dtype, found.is_constant)
             for node in gone:
                 node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)

@@ -12,7 +12,7 @@ Most rules need every axis to be written in full, except the one that is searche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -23,19 +23,20 @@ from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
+from onnx_scatterx.optimizer.lift.footprint import affine_along
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
-from onnx_scatterx.optimizer.lowering.rule import Context, Plan, Region, RegionRule, Rule
-from onnx_scatterx.optimizer.lowering.runtime_patterns import Known, obstacle
+from onnx_scatterx.optimizer.lowering.rule import Context, Plan, Region, RegionRule, Rule, cheapest
+from onnx_scatterx.optimizer.lowering.runtime_patterns import KnownValues, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingViews
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import Term, coord, minimum, term
+from onnx_scatterx.optimizer.symbolic.terms import Term, minimum, term
 from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
 from onnx_scatterx.optimizer.targets.target import Target
-from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt, granted
+from onnx_scatterx.text.reasons import FloatReason, Refusal, attempt, granted
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,14 @@ class GraphContext:
     """Scatters that were kept, and stay so: the target takes them as they are."""
 
     @property
-    def known(self) -> Known:
+    def known(self) -> KnownValues:
         """What is known of its values."""
-        return Known(self.scope, self.constants)
+        return KnownValues(self.scope, self.constants)
 
     def writer(self) -> Writer:
         """Return a writer of nodes into the graph."""
-        return Writer(
-            self.graph,
-            self.scope,
-            self.names,
-            constant_nodes=self.constant_nodes,
-            target=self.target,
-        )
+        place, nodes = (self.graph, self.scope, self.names), self.constant_nodes
+        return Writer(*place, constant_nodes=nodes, target=self.target)
 
     def obstacle(self, node: ir.Node) -> FloatReason | None:
         """Return why a node must be kept if ONNX Runtime runs the model, or None."""
@@ -125,11 +121,11 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
     """Return a scatter as one into a box, or None if it may reach all of its data."""
     within: dict[int, tuple[Term, Term]] = {}
     targets = list(scatter.index_exprs)
-    for axis, (target, size) in enumerate(zip(targets, scatter.data_shape, strict=True)):
-        found = _bounds(scatter, target)
-        if found is None or not scatter.nonnegative[axis]:
+    for axis, target, size in scatter.by_axis():
+        found = affine_along(target)
+        if found is None or found.step not in (0, 1) or not scatter.nonnegative[axis]:
             continue
-        start, count = found
+        start, count = found.start, term(1) if found.dim is None else scatter.shape[found.dim]
         # If nothing is written, the start may lie behind the axis.
         low = start if scatter.facts.is_nonnegative(size - start) else minimum(start, size)
         if scatter.facts.equal(count, size) or not scatter.facts.is_nonnegative(low):
@@ -146,17 +142,6 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
     inner = replace(scatter, data=data, data_shape=shape, index_exprs=tuple(targets))
     described = context.provenance.describing(data, TensorValue(scatter.dtype, shape))
     return SubBox(scatter, inner, within, replace(context, provenance=described))
-
-
-def _bounds(scatter: Scatter, target: Term) -> tuple[Term, Term] | None:
-    """Return the start and the number of positions that are written one after another."""
-    if not target.coords:
-        return target, term(1)
-    if len(target.coords) > 1:
-        return None
-    (dim,) = target.coords
-    start = target - coord(dim)
-    return None if start.coords else (start, scatter.shape[dim])
 
 
 @dataclass(eq=False)
@@ -180,29 +165,21 @@ class Planner:
     def best(self, region: Region) -> Plan | Refusal:
         """Return the plan of the least weight, or the most telling refusal."""
         if region not in self._plans:
-            self._plans[region] = self._best(region)
+            self._plans[region] = cheapest(self._asked(region))
         return self._plans[region]
 
     def require(self, region: Region) -> Plan:
         """Return the best plan for a part of a region, or refuse the whole."""
         return granted(self.best(region))
 
-    def _best(self, region: Region) -> Plan | Refusal:
-        plans: list[Plan] = []
-        refusals: list[Refusal] = []
+    def _asked(self, region: Region) -> Iterator[Plan | Refusal]:
+        """Ask the rules, until one writes nothing."""
         for rule in self.rules:
             budget().work(PRICES.region_rule)
             found = attempt(partial(rule.plan, region, self))
-            if isinstance(found, Plan):
-                plans.append(found)
-                if found.cost == 0:
-                    break
-            else:
-                refusals.append(found)
-        if plans:
-            return min(plans, key=lambda p: p.weight)
-        telling = [r for r in refusals if r.reason is not Reason.NO_RULE]
-        return telling[0] if telling else Refusal(Reason.NO_RULE)
+            yield found
+            if isinstance(found, Plan) and found.cost == 0:
+                return
 
     def plan(
         self,

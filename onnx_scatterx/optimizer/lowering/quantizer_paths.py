@@ -66,14 +66,10 @@ def before_moves(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value 
     """Return the operator that stands before nodes past which quantizers move, and its inputs."""
     while True:
         budget().work(1)
-        op, inputs = _step(value, steps)
+        node = value.producer()
+        op, inputs = ("", ()) if node is None else (node.op_type, node.inputs)
+        op, inputs = steps.get(value, (op, inputs))
         first = inputs[0] if op in MOVED_PAST and inputs else None
         if first is None:
             return op, inputs
         value = first
-
-
-def _step(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value | None]]:
-    """Return the operator that computes a value, and its inputs."""
-    node = value.producer()
-    return steps.get(value) or (("", ()) if node is None else (node.op_type, node.inputs))

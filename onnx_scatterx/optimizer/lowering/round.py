@@ -106,21 +106,15 @@ class RewriteRound:
         assert mosaic is not None
         if dtype is None:
             return Refusal(Reason.UNKNOWN_TYPE)
+        facts, constants = self.context.scope.facts, self.context.constants
+        rules, views, costs = self.region_rules, self.existing_views, self.context.costs
         planner = Planner(
-            self.region_rules,
-            self.writer,
-            self.numbers,
-            self.context.scope.facts,
-            self.context.constants,
-            self.existing_views,
-            dtype,
-            self.context.costs,
-            self.copies,
+            rules, self.writer, self.numbers, facts, constants, views, dtype, costs, self.copies
         )
         found = self._narrowed(planner.best(Region.of(mosaic)), value)
         if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
-            trial = self.writer.dry_run(found.write, as_output=value.is_graph_output())
-            found = self._refused(value, trial) or found
+            trial = self._dry_run(found, value)
+            found = trial if isinstance(trial, Refusal) else found
         limit = self._worth(value) + 2 * len(mosaic.cells)
         if isinstance(found, Plan) and found.cost > limit:
             return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
@@ -187,13 +181,12 @@ class RewriteRound:
         gather = attempt(partial(self.provenance.gather, node))
         if isinstance(gather, Refusal):
             return gather
-        why = Refusal(Reason.NO_RULE)
+        found: Plan | Refusal = Refusal(Reason.NO_RULE)
         for rule in (r for r in self.gather_rules if not (has and r.searches)):
             found = self._tried(rule, node, partial(rule.plan, gather, self._for_rules))
             if isinstance(found, Plan):
-                return found
-            why = found
-        return why
+                break
+        return found
 
     def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
         """Return a plan that ONNX Runtime does not change; if there is none, any plan."""
@@ -231,14 +224,10 @@ class RewriteRound:
     def _in_part(self, scatter: Scatter, rules: list[ScatterRule]) -> Plan | None:
         """Return the plan of a rule for a scatter on a box of its data, or None."""
         part = peel_to_box(scatter, self._for_rules)
-        for rule in rules if part is not None else ():
-            if rule.has_priority:
-                continue
-            assert part is not None
-            found = self._asked(rule, part.inner, part)
-            if isinstance(found, Plan):
-                return found
-        return None
+        if part is None:
+            return None
+        asked = (self._asked(rule, part.inner, part) for rule in rules if not rule.has_priority)
+        return next((found for found in asked if isinstance(found, Plan)), None)
 
     def _asked(
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
@@ -261,12 +250,9 @@ class RewriteRound:
         found = attempt(lambda: self._narrowed(planned(), output))
         if isinstance(found, Refusal):
             return found
-        trial = self.writer.dry_run(found.write, as_output=output.is_graph_output())
-        refused = self._refused(output, trial)
+        trial = self._dry_run(found, output)
         if isinstance(trial, Refusal):
             return trial
-        if refused is not None:
-            return refused
         inputs = tuple(trial.inputs)
         return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
 
@@ -278,17 +264,18 @@ class RewriteRound:
         write = self.writer.narrowed(plan.write, dtype or value.dtype, as_output=as_output)
         return replace(plan, write=write)
 
-    def _refused(self, value: ir.Value, trial: DryRun | Refusal) -> Refusal | None:
-        """Return why a plan for a value is not written, after a dry run of it."""
+    def _dry_run(self, plan: Plan, value: ir.Value) -> DryRun | Refusal:
+        """Return the dry run of a plan for a value, or why the plan is not written."""
+        trial = self.writer.dry_run(plan.write, as_output=value.is_graph_output())
         if isinstance(trial, Refusal):
             return trial
         found = objection(value, trial, self.context.known) if self._quantized else None
         if found is None:
             self.changed_by_runtime.pop(value, None)
-            return None
+            return trial
         self.changed_by_runtime[value] = found
         required = self.context.target.onnxruntime or self._is_strict
-        return Refusal(Reason.QUANTIZER, found) if required else None
+        return Refusal(Reason.QUANTIZER, found) if required else trial
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
         """Return the elements of a Shape of a removable value, if one node writes them without it.

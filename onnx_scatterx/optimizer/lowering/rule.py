@@ -6,9 +6,9 @@ A rule says in its attributes how it is used; nothing else in the package lists 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
@@ -21,12 +21,15 @@ from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.mosaic.strided_interval import ZERO, StridedInterval
+from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.optimizer.targets.target import Target
-from onnx_scatterx.text.reasons import Refusal
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.lowering.planner import Planner
+
+S = TypeVar("S")
 
 
 class Region(NamedTuple):
@@ -58,6 +61,19 @@ class Region(NamedTuple):
             (*self.high[:axis], high, *self.high[axis + 1 :]),
         )
 
+    def spans(self, cell: Cell, axis: int, facts: Facts) -> bool:
+        """Return whether a cell is as long as the region on an axis."""
+        span = cell.box[axis]
+        ends = (span.low, self.low[axis]), (span.high, self.high[axis])
+        return span.modulus == 1 and all(facts.equal(*pair) for pair in ends)
+
+    def only_source(self, kind: type[S]) -> S:
+        """Return the source of the only cell, if it is of a kind, or refuse."""
+        source = self.cells[0].source if len(self.cells) == 1 else None
+        if not isinstance(source, kind):
+            raise RefusedError(Reason.NO_RULE)
+        return source
+
     @classmethod
     def of(cls, mosaic: Mosaic) -> Region:
         """Return a whole tensor as a region."""
@@ -85,6 +101,20 @@ class Plan:
     unique: bool | None = None  # of ScatterX: whether updates proven not to collide
 
 
+def cheapest(found: Iterable[Plan | Refusal]) -> Plan | Refusal:
+    """Return the plan of the least weight, or the most telling refusal."""
+    plans: list[Plan] = []
+    refusals: list[Refusal] = []
+    for each in found:
+        if isinstance(each, Plan):
+            plans.append(each)
+        elif each.reason is not Reason.NO_RULE:
+            refusals.append(each)
+    if plans:
+        return min(plans, key=lambda p: p.weight)
+    return refusals[0] if refusals else Refusal(Reason.NO_RULE)
+
+
 @dataclass(frozen=True)
 class Context:
     """What a rule for scatters may read and write with, and the target that it writes for."""
@@ -101,12 +131,22 @@ class Rule(ABC):
     """A way to write the result of a scatter, without the scatter."""
 
     name: str
+    """That of the rule's file, unless the rule gives itself another one."""
     reads_all_data: ClassVar[bool] = False
     """Reads all of the data: if the target has the scatter, used only if the user names it."""
     writes_scatterx: ClassVar[bool] = False
     """The scatter becomes ScatterX: the report does not call it removed."""
     takes_last: ClassVar[bool] = False
     """If two updates may collide, the last one wins."""
+    searches: ClassVar[bool] = False
+    """Compares all positions with all updates, or with all indices of a gather.
+
+    Other rules are asked first, also about a part of a scatter. A gather that the target has is
+    not searched.
+    """
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__dict__.get("name", cls.__module__.rpartition(".")[2])
 
 
 class RegionRule(Rule):
@@ -124,8 +164,6 @@ class ScatterRule(Rule):
     """Also writes a scatter that cannot run, in a branch that is never taken."""
     has_priority: ClassVar[bool] = False
     """Is asked before the region rules, also about scatters whose cells are known."""
-    searches: ClassVar[bool] = False
-    """Compares all positions with all updates: other rules are asked first, also about a part."""
 
     @abstractmethod
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
@@ -134,9 +172,6 @@ class ScatterRule(Rule):
 
 class GatherRule(Rule):
     """Writes a gather whose cells are not known: one that the target lacks, or in no more nodes."""
-
-    searches: ClassVar[bool] = False
-    """Compares all positions with all indices: is asked only if the target lacks the gather."""
 
     @abstractmethod
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:

@@ -2,15 +2,15 @@
 
 Under its default options, ONNX Runtime moves DequantizeLinear down and QuantizeLinear up past
 Slice, Transpose, Reshape, Squeeze, Unsqueeze and MaxPool, and removes pairs of them. It does so
-beside no scatter and no gather: where such a node goes, it begins. ``PATTERNS`` has one entry for
-each of its faults, with the smallest model that shows it. A pass that writes nodes asks
-``obstacle`` about a node that it replaces, and ``objection`` about the nodes for it. Once all are
-written, ``exposed`` is asked about every node that lost readers.
+beside no scatter and no gather: where such a node goes, it begins. tests/lowering/faults.py has the
+smallest models that show each of its faults. A pass that writes nodes asks ``obstacle`` about a
+node that it replaces, and ``objection`` about the nodes for it. Once all are written, ``exposed``
+is asked about every node that lost readers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,66 +54,7 @@ _IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
 """Between quantizers these are computed in integers."""
 
 
-class Pattern(NamedTuple):
-    """A fault of ONNX Runtime: the smallest model that shows it, and its effect."""
-
-    model: str  # in ONNX's text form; its default outputs differ from those without optimizations
-    loads: bool = True  # under default options
-
-
-_MOVED_DOWN = """<ir_version: 10, opset_import: ["" : {0}]>
-    g ({1}[4] x) => (float[2] y)
-    <float s = {{0.5}}, {2}int64[1] b = {{0}}, int64[1] e = {{2}}> {{
-        a = DequantizeLinear ({3})
-        c = Slice (a, b, e)
-        y = Neg (c) }}"""
-_BETWEEN = """<ir_version: 8, opset_import: ["" : 13]>
-    g (uint8[4, 64] u, uint8[4, 64] v, bool[4, 64] m) => (uint8[4, 64] y)
-    <float{0} r = {{{2}}}, float{0} s = {{{3}}}, float{0} t = {{{4}}}> {{
-        a = DequantizeLinear {1} (u, r)
-        b = DequantizeLinear {1} (v, s)
-        c = {5}
-        y = QuantizeLinear {1} (c, t) }}"""
-_SCALES = "0.5, 0.25, 0.75, 1", "1, 1, 0.25, 0.5", "0.25, 1, 0.5, 0.75"
-PATTERNS: dict[FloatReason, tuple[Pattern, ...]] = {
-    FloatReason.RETYPED: (
-        Pattern(_MOVED_DOWN.format(13, "int8", "", "x, s")),
-        Pattern(_MOVED_DOWN.format(19, "int32", "", "x, s")),
-    ),
-    FloatReason.REJECTED: (
-        Pattern(_MOVED_DOWN.format(21, "int8", "int8 z = {3}, ", "x, s, z"), loads=False),
-        Pattern(_MOVED_DOWN.format(25, "int2", "int2 z = {1}, ", "x, s, z"), loads=False),
-        Pattern(_MOVED_DOWN.format(21, "int32", "", "x, s"), loads=False),
-        Pattern(_MOVED_DOWN.format(13, "int32", "int32 z = {0}, ", "x, s, z"), loads=False),
-    ),
-    FloatReason.INTEGER_KERNEL: (
-        Pattern(_BETWEEN.format("", "", "0.05", "0.05", "0.1", "Add (a, b)")),
-        Pattern(_BETWEEN.format("", "", "0.05", "0.3", "0.9", "Mul (a, b)")),
-    ),
-    FloatReason.ONE_SCALE: (
-        Pattern(_BETWEEN.format("[4]", "<axis = 0>", *_SCALES, "Where (m, a, b)"), loads=False),
-    ),
-    FloatReason.INEXACT: (
-        Pattern("""<ir_version: 8, opset_import: ["" : 13]>
-            g (uint8[4] x) => (uint8[2] y)
-            <float s = {0}, uint8 z = {3}, int64[1] b = {0}, int64[1] e = {2}> {
-                a = DequantizeLinear (x, s, z)
-                c = Slice (a, b, e)
-                y = QuantizeLinear (c, s, z) }"""),
-    ),
-    FloatReason.MOVED: (
-        Pattern("""<ir_version: 8, opset_import: ["" : 13]>
-            g (float[2, 3] x) => (float[2, 3] y, float[3, 2] w) <float s = {0.5}, uint8 z = {3}> {
-                y = Neg (x)
-                t = Transpose (y)
-                q = QuantizeLinear (t, s, z)
-                w = DequantizeLinear (q, s, z) }"""),
-    ),
-}
-"""The faults, by the reason that a report gives."""
-
-
-class Known(NamedTuple):
+class KnownValues(NamedTuple):
     """What is known of the values of a graph."""
 
     scope: Scope
@@ -129,8 +70,18 @@ class Known(NamedTuple):
         stored, computed = self.constants.array(value), self.scope.values.get(value)
         return computed.constant if stored is None and computed is not None else stored
 
+    def quantization(self, node: ir.Node) -> Quantization | None:
+        """Return the parameters of a quantizer, if they are known."""
+        value = node.inputs[0]
+        return None if value is None else quantization_of(node, self.array, self.dtype(value))
 
-def obstacle(node: ir.Node, known: Known) -> FloatReason | None:
+    def is_exact(self, node: ir.Node) -> bool:
+        """Return whether quantizers of a scale undo each other, as far as that is known."""
+        found = self.quantization(node)
+        return found is None or found.is_exact
+
+
+def obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
@@ -141,9 +92,9 @@ def obstacle(node: ir.Node, known: Known) -> FloatReason | None:
         return FloatReason.LIMIT
 
 
-def _obstacle(node: ir.Node, known: Known) -> FloatReason | None:
+def _obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
     above, below = quantizers_above(node), quantizers_below(node)
-    if not all(map(is_exact(known), (*above, *below))):
+    if not all(map(known.is_exact, (*above, *below))):
         return FloatReason.INEXACT
     for quantizer in above:
         fault = _moved_down(quantizer, known)
@@ -154,7 +105,7 @@ def _obstacle(node: ir.Node, known: Known) -> FloatReason | None:
     return None
 
 
-def _moved_down(node: ir.Node, known: Known) -> FloatReason | None:
+def _moved_down(node: ir.Node, known: KnownValues) -> FloatReason | None:
     """Return what is wrong with the quantizers that a DequantizeLinear becomes behind a Slice.
 
     They get its zero point. Without one, QuantizeLinear makes uint8, unless it says another type,
@@ -175,12 +126,12 @@ def _moved_down(node: ir.Node, known: Known) -> FloatReason | None:
     return FloatReason.REJECTED if dtype is None or (has_zero and says_type and rejected) else None
 
 
-def is_rejected(node: ir.Node, known: Known) -> bool:
+def is_rejected(node: ir.Node, known: KnownValues) -> bool:
     """Return whether a DequantizeLinear of one scale is not loaded before nodes that move."""
     return _has_one_scale(node, known) and _moved_down(node, known) is FloatReason.REJECTED
 
 
-def objection(value: ir.Value, trial: DryRun, known: Known) -> FloatReason | None:
+def objection(value: ir.Value, trial: DryRun, known: KnownValues) -> FloatReason | None:
     """Return why nodes that were written on trial must not replace a value.
 
     ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
@@ -193,7 +144,7 @@ def objection(value: ir.Value, trial: DryRun, known: Known) -> FloatReason | Non
         above = dequantizers(inputs[:1], trial.steps) if op in MOVED_PAST else []
         for quantizer in above:
             fault = _moved_down(quantizer, known)
-            if fault is not None or not is_exact(known)(quantizer):
+            if fault is not None or not known.is_exact(quantizer):
                 return fault or FloatReason.INEXACT
     op, inputs = before_moves(trial.result, trial.steps)
     if op == "DequantizeLinear":
@@ -203,7 +154,7 @@ def objection(value: ir.Value, trial: DryRun, known: Known) -> FloatReason | Non
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
 
 
-def exposed(node: ir.Node, known: Known) -> FloatReason | None:
+def exposed(node: ir.Node, known: KnownValues) -> FloatReason | None:
     """Return what ONNX Runtime changes of a node if it moves quantizers up to it.
 
     It does so only past nodes with one reader. So a node is exposed if its other readers go.
@@ -219,13 +170,13 @@ def exposed(node: ir.Node, known: Known) -> FloatReason | None:
         return None
     op, inputs = before_moves(node.outputs[0], {})
     if op == "DequantizeLinear":
-        exact = all(map(is_exact(known), (here, *quantizers_above(node))))
+        exact = all(map(known.is_exact, (here, *quantizers_above(node))))
         return None if exact else FloatReason.INEXACT
     return _computed_in_integers(op, inputs, node, {}, known)
 
 
 def _computed_in_integers(
-    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: Known
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: KnownValues
 ) -> FloatReason | None:
     """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
     if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
@@ -252,7 +203,7 @@ def _is_between(
     return below and all(dequantizers([v], steps) for v in data)
 
 
-def _has_one_scale(node: ir.Node, known: Known) -> bool:
+def _has_one_scale(node: ir.Node, known: KnownValues) -> bool:
     scale = None if node.inputs[1] is None else known.array(node.inputs[1])
     return scale is not None and scale.size == 1
 
@@ -271,19 +222,3 @@ def _is_given_out_between(node: ir.Node) -> bool:
         stack += [n for n in dict.fromkeys(readers) if n not in seen]
         seen.update(readers)
     return False
-
-
-def is_exact(known: Known) -> Callable[[ir.Node], bool]:
-    """Ask whether quantizers of a scale undo each other, as far as that is known."""
-
-    def ask(node: ir.Node) -> bool:
-        found = described(node, known)
-        return found is None or found.is_exact
-
-    return ask
-
-
-def described(node: ir.Node, known: Known) -> Quantization | None:
-    """Return the parameters of a quantizer, if they are known."""
-    value = node.inputs[0]
-    return None if value is None else quantization_of(node, known.array, known.dtype(value))

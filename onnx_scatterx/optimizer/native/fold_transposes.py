@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.optimizer.native.fallback import inverse
-from onnx_scatterx.optimizer.native.nodes import body_of, describe, new_nodes, picks_of
+from onnx_scatterx.optimizer.native.nodes import new_nodes, picks_of, put_behind
 
 Perm = tuple[int, ...]
 
@@ -36,19 +36,15 @@ def _fold_data(node: ir.Node) -> None:
         return
     transpose, perm = found
     perms = [_perm_of(reader, len(perm)) for reader in readers]
-    if any(r.graph is not node.graph for r in readers) or None in perms:
-        return
     after = [tuple(perm[d] for d in b) for b in perms if b is not None]
-    same = tuple(range(len(perm)))
-    if same not in after:
-        return
-    _, _, p = picks_of(node)
-    if len(p) != len(perm):  # it cannot run
+    same, (_, _, p) = tuple(range(len(perm))), picks_of(node)
+    all_here = len(after) == len(readers) and all(r.graph is node.graph for r in readers)
+    if not all_here or same not in after or len(p) != len(perm):  # else it cannot run
         return
     # Axis j of x is axis a^-1[j] of its transpose.
     node.attributes["p"] = ir.AttrInt64s("p", [p[d] for d in inverse(perm)])
     node.replace_input_with(0, transpose.inputs[0])
-    describe(node, body_of(node).behind(data=perm))
+    put_behind(node, data=perm)
     output.shape = None
     for reader, whole in zip(readers, after, strict=True):
         if whole != same:
@@ -86,7 +82,7 @@ def _fold_updates(node: ir.Node) -> None:
     node.attributes["p1"] = ir.AttrInt64s("p1", [perm[d] for d in p1])
     node.attributes["p2"] = ir.AttrInt64s("p2", [perm[d] for d in p2])
     node.replace_input_with(2, transpose.inputs[0])
-    describe(node, body_of(node).behind(updates=perm))
+    put_behind(node, updates=perm)
     remove_dead([transpose])
 
 

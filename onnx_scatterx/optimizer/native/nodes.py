@@ -18,15 +18,15 @@ import onnx_ir as ir
 from onnx_scatterx.ir.graphs import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
 from onnx_scatterx.optimizer.emit.dry_run import WIDER
-from onnx_scatterx.optimizer.emit.reduce import iota
+from onnx_scatterx.optimizer.emit.reduce import iota, ring
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import Term, dim_of, symbol_of
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers, dim_of, symbol_of
+from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
@@ -82,16 +82,9 @@ def new_nodes(graph: ir.Graph | ir.Function) -> Iterator[tuple[ir.Node, Fallback
             yield node, body
 
 
-def body_of(node: ir.Node) -> FallbackSpec:
-    """Return the description of a new node's fallback."""
-    body = node.meta[_BODY]
-    assert isinstance(body, FallbackSpec)
-    return body
-
-
-def describe(node: ir.Node, body: FallbackSpec) -> None:
-    """Set the description of a node's fallback."""
-    node.meta[_BODY] = body
+def put_behind(node: ir.Node, *, data: Sequence[int] = (), updates: Sequence[int] = ()) -> None:
+    """Put the fallback of a new node behind more transposes of data or of updates."""
+    node.meta[_BODY] = node.meta[_BODY].behind(data, updates)
 
 
 def set_fallback(node: ir.Node, fallback: ir.Function) -> None:
@@ -114,7 +107,7 @@ class ProvisionTensor:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Encoding:
     """The picks of a node, its f, and its fallback body."""
 
     p2: tuple[int, ...]
@@ -122,31 +115,26 @@ class Layout:
     provision: ProvisionTensor
     body: FallbackSpec
 
-    @property
-    def p1(self) -> tuple[int, ...]:
-        """The dims of the updates that f runs over."""
-        return self.provision.dims
 
-
-def encode(scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int) -> Layout:
+def encode(
+    scatter: Scatter, provenance: Provenance, numbers: TermEmitter, version: int
+) -> Encoding:
     """Return the encoding of a scatter, or raise RefusedError."""
-    rank, dims = len(scatter.data_shape), len(scatter.shape)
-    op = scatter.node.op_type
+    rank, op, given = len(scatter.data_shape), scatter.node.op_type, scatter.node.attributes
     if op == "ScatterND":
-        depth = rank - (dims - len(scatter.index_dims))
-        return _scatter_nd(scatter, provenance, version, depth)
-    axis = _named_axis(scatter)
-    mode = "linear"
+        return _scatter_nd(scatter, provenance, version)
+    for name in ("axis", "mode"):  # the fallback is that of one call of a function
+        is_own = name not in given or not given[name].is_ref()
+        refuse_unless(is_own, Reason.UNKNOWN_ATTRIBUTE, name)
+    axis, mode = scatter.named[0], given["mode"].as_string() if "mode" in given else "linear"
     if op == "TensorScatter":
-        given = _attribute(scatter, "mode")
-        mode = mode if given is None else given.as_string()
         provision = _of_tensor_scatter(scatter, axis, mode, numbers)
     else:
         provision = _small(scatter, provenance, [axis]) or _whole(scatter, provenance)
-    p2 = tuple(d for d in range(dims) if d != axis)
+    p2 = tuple(d for d in range(len(scatter.shape)) if d != axis)
     body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
     body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
-    return Layout(p2, _places(rank, [axis]), provision, body)
+    return Encoding(p2, _places(rank, [axis]), provision, body)
 
 
 def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
@@ -155,21 +143,8 @@ def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
     return tuple(order.index(c) for c in range(rank))
 
 
-def _attribute(scatter: Scatter, name: str) -> ir.Attr | None:
-    attribute = scatter.node.attributes.get(name)
-    if attribute is not None and attribute.is_ref():
-        raise RefusedError(Reason.UNKNOWN_ATTRIBUTE, name)
-    return attribute
-
-
-def _named_axis(scatter: Scatter) -> int:
-    attribute = _attribute(scatter, "axis")
-    default = -2 if scatter.node.op_type == "TensorScatter" else 0
-    axis = default if attribute is None else attribute.as_int()
-    return axis % len(scatter.data_shape)
-
-
-def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: int) -> Layout:
+def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int) -> Encoding:
+    depth = len(scatter.named)
     rank, index_rank = len(scatter.data_shape), len(scatter.index_dims)
     rest = tuple(range(index_rank, len(scatter.shape)))
     columns: list[int | None] = []
@@ -188,14 +163,9 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int, depth: i
         p[axis] = place
     body = FallbackSpec("ScatterND", version, scatter.reduction)
     if columns:
-        body = replace(
-            body,
-            p1=provision.dims,
-            index_rank=index_rank,
-            columns=tuple(columns),
-            index_type=provision.dtype,
-        )
-    return Layout((*own, *rest), tuple(p), provision, body)
+        body = replace(body, p1=provision.dims, index_rank=index_rank)
+        body = replace(body, columns=tuple(columns), index_type=provision.dtype)
+    return Encoding((*own, *rest), tuple(p), provision, body)
 
 
 def _whole(scatter: Scatter, provenance: Provenance) -> ProvisionTensor:
@@ -222,10 +192,7 @@ def _of_tensor_scatter(
     def on_ring(w: Writer, x: ir.Value) -> ir.Value:
         if mode == "linear":
             return x
-        ring = numbers.vector(size)
-        if not scatter.facts.is_nonnegative(size - 1):
-            ring = w.node("Max", [ring, w.constant([1])], _INT64)  # no division by 0
-        return w.node("Mod", [x, ring], _INT64)
+        return w.node("Mod", [x, ring(numbers, size, scatter.facts)], _INT64)
 
     def write(w: Writer) -> ir.Value:
         n = count.constant
@@ -247,14 +214,14 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Pro
     dims = tuple(sorted(frozenset[int]().union(*(t.coords for t in targets))))
     if any(t.leaves() for t in targets):
         return _read(scatter, provenance, targets[0]) if len(targets) == 1 else None
-    extents = {d: n for d in dims if (n := scatter.shape[d].constant) is not None}
-    if len(extents) < len(dims) or math.prod(extents.values()) * len(targets) > _NUMBERS:
+    extents = as_numbers(scatter.shape[d] for d in dims)
+    if extents is None or math.prod(extents) * len(targets) > _NUMBERS:
         return None
     if not all(is_narrow(t, scatter) for t in targets):
         return None
-    values = np.empty((*extents.values(), len(targets)), np.int64)
+    values = np.empty((*extents, len(targets)), np.int64)
     for column, target in enumerate(targets):
-        values[..., column] = tabulated(target, extents)
+        values[..., column] = tabulated(target, dict(zip(dims, extents, strict=True)))
     return ProvisionTensor(dims, _INT64, lambda w: w.constant(values))
 
 
@@ -280,15 +247,11 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTe
         return None
     if found.dtype not in (_INT64, ir.DataType.INT32) or len(found.shape) != len(atom.parts):
         return None
-    dtype, dims, gone = found.dtype, list[int](), list[int]()
-    for d, (part, extent) in enumerate(zip(atom.parts, found.shape, strict=True)):
-        dim = dim_of(part)
-        if dim is not None and dim not in dims and scatter.facts.equal(extent, scatter.shape[dim]):
-            dims.append(dim)
-        elif part.constant == 0 and extent.constant == 1:
-            gone.append(d)
-        else:
-            return None
+    read, dtype = scatter.dims_read(atom.parts, found.shape) or [], found.dtype
+    dims = [d for d in read if d is not None]
+    if len(read) != len(atom.parts) or len(set(dims)) < len(dims):
+        return None
+    gone = [place for place, d in enumerate(read) if d is None]
     # An axis of extent 1 at the end may be kept: it is the one column of f.
     keeps = bool(gone) and gone[-1] == len(found.shape) - 1
     dropped = gone[:-1] if keeps else gone

@@ -14,7 +14,14 @@ from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.nodes import is_narrow
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, coord, symbol_of, term
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Symbol,
+    as_numbers,
+    coord,
+    dim_of,
+    symbol_of,
+    term,
+)
 
 
 def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
@@ -62,27 +69,24 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
 def _has_different_rows(scatter: Scatter) -> bool:
     """Compare the targets as numbers, for updates that agree in the dims that are targets."""
     facts = scatter.facts
-    wide = {d for d, n in enumerate(scatter.shape) if not facts.is_nonnegative(1 - n)}
-    for d in list(wide):
-        if any(t is coord(d) for t in scatter.index_exprs):
-            wide.discard(d)
+    moved = {dim_of(target) for target in scatter.index_exprs}
+    wide = [
+        d for d, n in enumerate(scatter.shape) if d not in moved and not facts.is_nonnegative(1 - n)
+    ]
     if not wide:
         return True
-    columns = []
-    for axis, target in enumerate(scatter.index_exprs):
-        if any(target is coord(d) for d in range(len(scatter.shape))) or target.leaves():
-            continue
-        if target.coords <= wide and is_narrow(target, scatter):
-            columns.append((axis, target))
-    known = [(d, scatter.shape[d].constant) for d in sorted(wide)]
-    extents = {d: n for d, n in known if n is not None}
-    if len(extents) < len(known):
-        return False
-    if math.prod(extents.values()) * max(len(columns), 1) > LIMITS.unique_targets:
+    columns = [
+        (axis, target)
+        for axis, target in enumerate(scatter.index_exprs)
+        if dim_of(target) is None and not target.leaves()
+        if target.coords.issubset(wide) and is_narrow(target, scatter)
+    ]
+    extents = as_numbers(scatter.shape[d] for d in wide)
+    if extents is None or math.prod(extents) * max(len(columns), 1) > LIMITS.unique_targets:
         return False
     found = []
     for axis, target in columns:
-        values = tabulated(target, extents).ravel()
+        values = tabulated(target, dict(zip(wide, extents, strict=True))).ravel()
         size = scatter.data_shape[axis].constant
         if not scatter.nonnegative[axis] and bool((values < 0).any()):
             if size is None:

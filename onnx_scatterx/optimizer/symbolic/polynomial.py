@@ -320,6 +320,16 @@ def term(number: Number) -> Term:
     return _interned((((), number),)) if small is None else small
 
 
+def as_numbers(terms: Iterable[Term]) -> tuple[int, ...] | None:
+    """Return the numbers that terms are, or None if one of them is not a number.
+
+    >>> as_numbers([term(2), term(3)])
+    (2, 3)
+    """
+    found = [t.constant for t in terms]
+    return None if None in found else tuple(n for n in found if n is not None)
+
+
 def as_term(atom: Atom) -> Term:
     """Return an atom as a term."""
     return _interned((((atom,), 1),))

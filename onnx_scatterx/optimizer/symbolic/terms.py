@@ -39,6 +39,7 @@ from onnx_scatterx.optimizer.symbolic.monomial import Monomial as Monomial
 from onnx_scatterx.optimizer.symbolic.monomial import interval_of as interval_of
 from onnx_scatterx.optimizer.symbolic.polynomial import Number as Number
 from onnx_scatterx.optimizer.symbolic.polynomial import Term as Term
+from onnx_scatterx.optimizer.symbolic.polynomial import as_numbers as as_numbers
 from onnx_scatterx.optimizer.symbolic.polynomial import as_term as as_term
 from onnx_scatterx.optimizer.symbolic.polynomial import polynomial as polynomial
 from onnx_scatterx.optimizer.symbolic.polynomial import summed as summed

@@ -27,7 +27,6 @@ from onnx_scatterx.optimizer.lift.quantization import (
 )
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.quantizer_paths import quantizers_above, quantizers_below
-from onnx_scatterx.optimizer.lowering.runtime_patterns import described, is_exact
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import FloatReason
@@ -76,7 +75,7 @@ def quantized_writes(
         try:
             with budget().of_part(LIMITS.scatter_steps):
                 above, below = quantizers_above(node), quantizers_below(node)
-                known = all(map(is_exact(context.known), (*above, *below)))
+                known = all(map(context.known.is_exact, (*above, *below)))
                 if not above or not below or not known:
                     continue
                 found.append(search.write(node, above[0]))
@@ -180,7 +179,7 @@ class _Search:
 
     def _parameters(self, node: ir.Node) -> _Form:
         """Return the parameters of a quantizer, with its axis counted from the start."""
-        found, value = described(node, self.context.known), node.inputs[0]
+        found, value = self.context.known.quantization(node), node.inputs[0]
         if found is None or found.axis is None or value is None:
             return found or FloatReason.UNKNOWN_SCALE
         known = self.context.scope.values.get(value)

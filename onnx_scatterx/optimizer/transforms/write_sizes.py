@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import at_sizes
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
-from onnx_scatterx.optimizer.lift.first_failure import Failure, first_failure
+from onnx_scatterx.optimizer.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
 from onnx_scatterx.optimizer.transforms.job import Job, Pass
@@ -120,7 +120,7 @@ def analysis_at(model: ir.Model, settings: Settings, fixed: FixedSizes) -> Model
     )
 
 
-def failure_at_any_sizes(model: ir.Model, settings: Settings) -> Failure | None:
+def failure_at_any_sizes(model: ir.Model, settings: Settings) -> NodeFailure | None:
     """Return the first node that cannot run, whatever the sizes are, if one is known."""
     with suppress(LimitError):
         knowledge = analysis_at(model, settings, FixedSizes({}, {})).knowledge

@@ -12,10 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.errors import check as check
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 
 Integers = NDArray[np.integer[Any]]
+
+INDICES = frozenset({"int32", "int64"})
+INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 
 def check_range(name: str, values: Integers, low: int, high: int) -> None:
@@ -28,35 +33,35 @@ def check_range(name: str, values: Integers, low: int, high: int) -> None:
 
 def check_dtype(name: str, array: NDArray[Any], allowed: frozenset[str] | set[str]) -> None:
     """Raise ``ValueError`` if the type of an array is not among these types."""
-    if array.dtype.name not in allowed:
-        raise ValueError(
-            f"{name} holds {array.dtype.name}, and may hold {', '.join(sorted(allowed))}"
-        )
+    held = array.dtype.name
+    check(held in allowed, f"{name} holds {held}, and may hold {', '.join(sorted(allowed))}")
 
 
 def check_integers(name: str, array: NDArray[Any]) -> None:
     """Raise ``ValueError`` if an array does not hold integers."""
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold integers, not {array.dtype}")
+    check(array.dtype.kind in "iu", f"{name} must hold integers, not {array.dtype}")
 
 
 def check_dims(*named: tuple[str, NDArray[Any]]) -> None:
     """Raise ``ValueError`` if an array has rank 0."""
     for name, array in named:
-        if not array.ndim:
-            raise ValueError(f"{name} must have rank 1 or more")
+        check(array.ndim, f"{name} must have rank 1 or more")
 
 
 def check_same_rank(name: str, array: NDArray[Any], other: str, data: NDArray[Any]) -> None:
     """Raise ``ValueError`` if the ranks of two arrays differ."""
-    if array.ndim != data.ndim:
-        raise ValueError(f"{name} must have the rank of {other}, {data.ndim}, not {array.ndim}")
+    fault = f"{name} must have the rank of {other}, {data.ndim}, not {array.ndim}"
+    check(array.ndim == data.ndim, fault)
+
+
+def check_same_shape(name: str, array: NDArray[Any], other: str, data: NDArray[Any]) -> None:
+    """Raise ``ValueError`` if the shapes of two arrays differ."""
+    check(array.shape == data.shape, f"{name} must have the shape of {other}, {data.shape}")
 
 
 def check_shape(name: str, array: NDArray[Any], expected: tuple[int, ...]) -> None:
     """Raise ``ValueError`` if an array has another shape."""
-    if array.shape != expected:
-        raise ValueError(f"{name} must have shape {expected}, not {array.shape}")
+    check(array.shape == expected, f"{name} must have shape {expected}, not {array.shape}")
 
 
 def check_extents(
@@ -68,27 +73,67 @@ def check_extents(
 ) -> None:
     """Raise ``ValueError`` if a dim is larger than that of another array, except on one axis."""
     for d, (extent, size) in enumerate(zip(shape, most, strict=True)):
-        if d != except_on and extent > size:
-            raise ValueError(f"dim {d} of {name} is {extent}, but {other} has only {size} there")
+        fault = f"dim {d} of {name} is {extent}, but {other} has only {size} there"
+        check(d == except_on or extent <= size, fault)
 
 
 def check_choice(name: str, value: str, known: Iterable[str]) -> None:
     """Raise ``ValueError`` if a word is not among those that are known."""
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    check(value in known, f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def check_columns(
+    columns: Iterable[Integers],
+    sizes: Sequence[int],
+    name: str = "indices[..., {}]",
+    *,
+    signed: bool = False,
+) -> None:
+    """Raise ``ValueError`` if a number of an index tuple is not within its axis.
+
+    Each number of the tuples is one of the ``columns``. If they are ``signed``, negative numbers
+    count from the end.
+    """
+    for c, (column, size) in enumerate(zip(columns, sizes, strict=False)):
+        check_range(name.format(c), column, -size if signed else 0, size - 1)
+
+
+def check_names(count: int, name: str, rank: int) -> None:
+    """Raise ``ValueError`` if index tuples name more axes than a tensor has left."""
+    check(count <= rank, f"indices names {count} axes of {name}, which has only {rank}")
 
 
 def wrap(name: str, axis: int, rank: int) -> int:
     """Count an axis from the start; ``ValueError`` if the axis does not exist."""
-    if not -rank <= axis < rank:
-        raise ValueError(f"{name} is {axis}, and must be in [{-rank}, {rank - 1}]")
+    check(-rank <= axis < rank, f"{name} is {axis}, and must be in [{-rank}, {rank - 1}]")
     return axis % rank
+
+
+def wrap_batch(
+    batch_dims: int,
+    most: int,
+    indices: NDArray[Any],
+    name: str,
+    data: NDArray[Any],
+    *,
+    signed: bool = True,
+) -> int:
+    """Count the batch dims, which indices and data share; ``ValueError`` if they do not.
+
+    If the number is ``signed``, it may count from the end of the indices.
+    """
+    batch = batch_dims + indices.ndim if signed and batch_dims < 0 else batch_dims
+    least, own = -indices.ndim if signed else 0, indices.shape[:batch]
+    check(0 <= batch <= most, f"batch_dims is {batch_dims}, and must be in [{least}, {most}]")
+    shared = data.shape[:batch]
+    check(own == shared, f"indices must have the batch {shared} of {name}, not {own}")
+    return batch
 
 
 def check_same_dtype(name: str, array: NDArray[Any], other: str, data: NDArray[Any]) -> None:
     """Raise ``ValueError`` if the types of two arrays differ."""
-    if array.dtype != data.dtype:
-        raise ValueError(f"{name} holds {array.dtype.name}, and {other} holds {data.dtype.name}")
+    fault = f"{name} holds {array.dtype.name}, and {other} holds {data.dtype.name}"
+    check(array.dtype == data.dtype, fault)
 
 
 def by_axes(
@@ -121,6 +166,25 @@ def by_element(data_shape: tuple[int, ...], numbers: Integers, axis: int) -> XTr
     """
     axes = [numbers if d == axis else d for d in range(len(data_shape))]
     return by_axes(numbers.shape, data_shape, axes)
+
+
+def by_own_index(
+    data: tuple[str, NDArray[Any]],
+    indices: tuple[str, Integers],
+    axis: int,
+    *,
+    signed: bool = True,
+) -> XTransformer:
+    """Make the transformer of an index for every element; arrays are given with their names.
+
+    The indices have the rank of data, and are as large at most, except on the axis. It is a
+    ``ValueError`` if not, or if a number is not within the axis.
+    """
+    shape, size = data[1].shape, data[1].shape[axis]
+    check_same_rank(*indices, *data)
+    check_extents(indices[0], indices[1].shape, data[0], shape, axis)
+    check_range(*indices, -size if signed else 0, size - 1)
+    return by_element(shape, indices[1], axis)
 
 
 def by_axis(

@@ -16,29 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
+    FLOATS,
+    INDICES,
+    INTEGERS,
     Integers,
     by_axis,
-    by_element,
+    by_own_index,
     by_tuples,
+    check,
     check_choice,
+    check_columns,
     check_dtype,
     check_extents,
     check_integers,
     check_range,
     check_same_dtype,
     check_same_rank,
+    check_same_shape,
     nothing,
     wrap,
+    wrap_batch,
 )
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
-from onnx_scatterx.theory.transformer import XTransformer
 
 Number: TypeAlias = bool | int | float
 
-_INDICES = frozenset({"int32", "int64"})
-_REAL = frozenset({"bool", "bfloat16", "float16", "float32", "float64"}) | {
-    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
-}
+_REAL = INTEGERS | FLOATS | {"bool"}
 _REDUCE = {None: Reduction.NONE, "add": Reduction.ADD, "multiply": Reduction.MUL}
 _MOST = 8  # the highest rank
 
@@ -66,33 +69,28 @@ def scatter_(
     >>> scatter_(self, 0, np.array([[0], [1]]), 3, reduce="multiply").run()
     array([[3., 2.], [9., 4.]])
     """
-    if (src is None) == (value is None):
-        raise ValueError("either src or value must be given")
-    if reduce not in _REDUCE:
-        raise ValueError(f"reduce must be 'add' or 'multiply', not {reduce!r}")
+    check((src is None) != (value is None), "either src or value must be given")
+    check(reduce in _REDUCE, f"reduce must be 'add' or 'multiply', not {reduce!r}")
     reduction = _REDUCE[reduce]
     check_dtype("self", self, _REAL)
-    check_dtype("index", index, _INDICES)
-    if self.ndim > _MOST:
-        raise ValueError(f"self has rank {self.ndim}, and may have {_MOST} at most")
+    check_dtype("index", index, INDICES)
+    check(self.ndim <= _MOST, f"self has rank {self.ndim}, and may have {_MOST} at most")
     dim = wrap("dim", dim, self.ndim)
-    tensor = isinstance(src, np.ndarray)
     if isinstance(src, np.ndarray):
         check_same_dtype("src", src, "self", self)
+        array = src
     else:
-        src = _converted("value" if src is None else "src", value if src is None else src, self)
+        array = _converted("value" if src is None else "src", value if src is None else src, self)
     if index.size == 0:
         updates = np.empty(0, self.dtype)
         return Scattering(self, updates, nothing(self.shape), reduction)
     check_same_rank("index", index, "self", self)
-    array = np.asarray(src)
-    if tensor:
-        check_same_rank("src", array, "self", self)
     check_extents("index", index.shape, "self", self.shape)
-    if tensor:
-        check_extents("index", index.shape, "src", array.shape)
-        array = array[tuple(slice(n) for n in index.shape)]
-    transformer = _along("index", index, self.shape, dim)
+    if isinstance(src, np.ndarray):
+        check_same_rank("src", src, "self", self)
+        check_extents("index", index.shape, "src", src.shape)
+        array = src[tuple(slice(n) for n in index.shape)]
+    transformer = by_own_index(("self", self), ("index", index), dim)
     return Scattering(self, np.broadcast_to(array, index.shape), transformer, reduction)
 
 
@@ -109,13 +107,10 @@ def scatter(
     array([[0., 5., 0., 6.]])
     """
     if isinstance(src, np.ndarray):
-        if src.size == 0:
-            raise ValueError(f"src of shape {src.shape} has no elements")
+        check(src.size, f"src of shape {src.shape} has no elements")
         return _elements(("input", input), ("index", index), ("src", src), axis)
-    if not isinstance(src, float):
-        raise ValueError(f"src must be a tensor or a float, not {src!r}")
-    if index.size == 0:
-        raise ValueError(f"index of shape {index.shape} has no elements")
+    check(isinstance(src, float), f"src must be a tensor or a float, not {src!r}")
+    check(index.size, f"index of shape {index.shape} has no elements")
     with np.errstate(all="ignore"):
         number = np.float32(src).astype(input.dtype)
     filled = np.broadcast_to(number, index.shape)
@@ -157,12 +152,10 @@ def gather(
     array([[3], [4]])
     """
     check_integers("input_indices", input_indices)
-    axis, rank = wrap("axis", axis, input_params.ndim), input_indices.ndim
-    batch = wrap("batch_dims", batch_dims, rank) if batch_dims or rank else 0
-    shared = input_params.shape[:batch]
-    fits = batch_dims >= -input_params.ndim and input_indices.shape[:batch] == shared
-    if axis < batch or not fits:
-        raise ValueError(f"batch_dims is {batch}, for axis {axis} and the batch {shared}")
+    axis, rank = wrap("axis", axis, input_params.ndim), input_params.ndim
+    check(batch_dims >= -rank, f"batch_dims is {batch_dims}, and must be {-rank} or more")
+    most = min(axis, max(input_indices.ndim - 1, 0))
+    batch = wrap_batch(batch_dims, most, input_indices, "input_params", input_params)
     size = input_params.shape[axis]
     check_range("input_indices", input_indices, -size, size - 1)
     return Gathering(input_params, by_axis(input_params.shape, input_indices, axis, batch))
@@ -176,11 +169,9 @@ def gather_elements(input: NDArray[Any], dim: int, index: Integers) -> Gathering
     >>> gather_elements(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, -1]])).run()
     array([[2, 2], [3, 4]])
     """
-    check_dtype("index", index, _INDICES)
+    check_dtype("index", index, INDICES)
     dim = wrap("dim", dim, input.ndim)
-    check_same_rank("index", index, "input", input)
-    check_extents("index", index.shape, "input", input.shape, dim)
-    return Gathering(input, _along("index", index, input.shape, dim))
+    return Gathering(input, by_own_index(("input", input), ("index", index), dim))
 
 
 def gather_nd(input_x: NDArray[Any], indices: Integers) -> Gathering:
@@ -190,11 +181,10 @@ def gather_nd(input_x: NDArray[Any], indices: Integers) -> Gathering:
     array([3, 2])
     """
     check_integers("indices", indices)
-    if not indices.ndim or indices.shape[-1] > input_x.ndim:
-        raise ValueError(f"indices has shape {indices.shape}, for a rank of {input_x.ndim}")
-    columns = [indices[..., axis] for axis in range(indices.shape[-1])]
-    for axis, column in enumerate(columns):
-        check_range(f"indices[..., {axis}]", column, 0, input_x.shape[axis] - 1)
+    fits = indices.ndim and indices.shape[-1] <= input_x.ndim
+    check(fits, f"indices has shape {indices.shape}, for a rank of {input_x.ndim}")
+    columns = list(np.moveaxis(indices, -1, 0))
+    check_columns(columns, input_x.shape)
     return Gathering(input_x, by_tuples(input_x.shape, columns, indices.shape[:-1]))
 
 
@@ -204,27 +194,16 @@ Named: TypeAlias = tuple[str, NDArray[Any]]
 def _elements(
     data: Named, index: Named, updates: Named, axis: int, reduction: Reduction = Reduction.NONE
 ) -> Scattering:
-    shape = data[1].shape
     check_dtype(*data, _REAL)
-    check_dtype(*index, _INDICES)
+    check_dtype(*index, INDICES)
     check_same_dtype(*updates, *data)
-    axis = wrap("axis", axis, len(shape))
-    if updates[1].shape != index[1].shape:
-        raise ValueError(f"{updates[0]} must have the shape of {index[0]}, {index[1].shape}")
-    check_same_rank(*index, *data)
-    check_extents(index[0], index[1].shape, data[0], shape, axis)
-    transformer = _along(*index, shape, axis)
-    return Scattering(data[1], updates[1], transformer, reduction)
-
-
-def _along(name: str, index: Integers, data_shape: tuple[int, ...], axis: int) -> XTransformer:
-    size = data_shape[axis]
-    check_range(name, index, -size, size - 1)
-    return by_element(data_shape, index, axis)
+    axis = wrap("axis", axis, data[1].ndim)
+    check_same_shape(*updates, *index)
+    return Scattering(data[1], updates[1], by_own_index(data, index, axis), reduction)
 
 
 def _converted(name: str, number: Any, data: NDArray[Any]) -> NDArray[Any]:
-    if not isinstance(number, (bool, int, float)):
-        raise ValueError(f"{name} must be an int, a float or a bool, not {number!r}")
+    held = isinstance(number, (bool, int, float))
+    check(held, f"{name} must be an int, a float or a bool, not {number!r}")
     with np.errstate(all="ignore"):
         return np.array(number).astype(data.dtype)

@@ -21,14 +21,18 @@ from numpy.typing import NDArray
 from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axis,
-    by_element,
+    by_own_index,
     by_tuples,
+    check,
     check_choice,
+    check_columns,
     check_dims,
-    check_extents,
+    check_names,
     check_range,
     check_same_rank,
+    check_same_shape,
     check_shape,
+    wrap_batch,
 )
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
@@ -53,12 +57,10 @@ def scatter_nd(
     """
     check_dims(("data", data), ("indices", indices))
     m, k = indices.ndim - 1, indices.shape[-1]
-    if k > data.ndim:
-        raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
+    check_names(k, "data", data.ndim)
     check_shape("updates", updates, indices.shape[:-1] + data.shape[k:])
     # If data[indices[I]] is empty, no update shows that an index is out of bounds.
-    for axis, size in enumerate(data.shape[:k]):
-        check_range(f"indices[..., {axis}]", indices[..., axis], -size, size - 1)
+    check_columns(np.moveaxis(indices, -1, 0), data.shape, signed=True)
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
     transformer = XTransformer(updates.shape, data.shape, indices, p1, p2, Pick.identity(data.ndim))
     return Scattering(data, updates, transformer, _reduction(reduction))
@@ -79,10 +81,9 @@ def scatter_elements(
     >>> scatter_elements(np.zeros((1, 4)), np.array([[1, -1]]), np.array([[5.0, 6.0]]), 1).run()
     array([[0., 5., 0., 6.]])
     """
-    axis = _elements_axis(data, indices, axis)
-    if updates.shape != indices.shape:
-        raise ValueError(f"updates must have the shape of indices, {indices.shape}")
-    return Scattering(data, updates, by_element(data.shape, indices, axis), _reduction(reduction))
+    transformer = gather_elements(data, indices, axis).transformer
+    check_same_shape("updates", updates, "indices", indices)
+    return Scattering(data, updates, transformer, _reduction(reduction))
 
 
 def tensor_scatter(
@@ -106,8 +107,8 @@ def tensor_scatter(
     check_same_rank("update", update, "past_cache", past_cache)
     axis = _axis(axis, past_cache.ndim, 1)
     for d, (extent, size) in enumerate(zip(update.shape, past_cache.shape, strict=True)):
-        if extent > size or (d != axis and extent != size):
-            raise ValueError(f"dim {d} of update is {extent}, and {size} in past_cache")
+        fits = extent <= size if d == axis else extent == size
+        check(fits, f"dim {d} of update is {extent}, and {size} in past_cache")
     batch, length, size = update.shape[0], update.shape[axis], past_cache.shape[axis]
     starts = np.zeros(batch, np.int64) if write_indices is None else write_indices
     check_shape("write_indices", starts, (batch,))
@@ -116,13 +117,9 @@ def tensor_scatter(
     f = starts[:, None] + np.arange(length)
     if mode == "circular" and size:
         f = (starts[:, None] % size + np.arange(length)) % size
-    transformer = XTransformer(
-        update.shape,
-        past_cache.shape,
-        f[..., None],
-        Pick((0, axis)),
-        *_beside(axis, past_cache.ndim),
-    )
+    others = [d for d in range(past_cache.ndim) if d != axis]
+    picks = Pick((0, axis)), Pick(others), Pick([axis, *others]).inverse()
+    transformer = XTransformer(update.shape, past_cache.shape, f[..., None], *picks)
     return Scattering(past_cache, update, transformer)
 
 
@@ -143,8 +140,9 @@ def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gat
     >>> gather_elements(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, -1]]), 1).run()
     array([[2, 2], [3, 4]])
     """
-    axis = _elements_axis(data, indices, axis)
-    return Gathering(data, by_element(data.shape, indices, axis))
+    check_same_rank("indices", indices, "data", data)
+    axis = _axis(axis, data.ndim, 0)
+    return Gathering(data, by_own_index(("data", data), ("indices", indices), axis))
 
 
 def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gathering:
@@ -157,42 +155,20 @@ def gather_nd(data: NDArray[Any], indices: Integers, batch_dims: int = 0) -> Gat
     >>> gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
     array([2, 3])
     """
-    if indices.dtype != np.int64:
-        raise ValueError(f"indices must hold int64, not {indices.dtype}")
+    check(indices.dtype == np.int64, f"indices must hold int64, not {indices.dtype}")
     check_dims(("data", data), ("indices", indices))
-    m, k = indices.ndim - 1, indices.shape[-1]
-    if not 0 <= batch_dims <= min(m, data.ndim - 1):
-        raise ValueError(f"batch_dims must be in [0, {min(m, data.ndim - 1)}], not {batch_dims}")
-    if batch_dims + k > data.ndim:
-        raise ValueError(f"indices names {k} axes of data, which has {data.ndim - batch_dims}")
-    batch, rest = data.shape[:batch_dims], data.shape[batch_dims + k :]
-    if indices.shape[:batch_dims] != batch:
-        raise ValueError(f"indices must have the batch {batch}, not {indices.shape[:batch_dims]}")
-    columns = [indices[..., column] for column in range(k)]
-    if 0 not in rest:
-        for column, size in enumerate(data.shape[batch_dims : batch_dims + k]):
-            check_range(f"indices[..., {column}]", columns[column], -size, size - 1)
+    k, most = indices.shape[-1], min(indices.ndim, data.ndim) - 1
+    wrap_batch(batch_dims, most, indices, "data", data, signed=False)
+    check_names(k, "data", data.ndim - batch_dims)
+    columns = list(np.moveaxis(indices, -1, 0))
+    if 0 not in data.shape[batch_dims + k :]:
+        check_columns(columns, data.shape[batch_dims:], signed=True)
     return Gathering(data, by_tuples(data.shape, columns, indices.shape[:-1], batch_dims))
 
 
-def _beside(axis: int, rank: int) -> tuple[Pick, Pick]:
-    """Return the p2 that takes all dims but one, and the p that moves f's number there."""
-    others = [d for d in range(rank) if d != axis]
-    return Pick(others), Pick([axis, *others]).inverse()
-
-
-def _elements_axis(data: NDArray[Any], indices: Integers, axis: int) -> int:
-    """Check an index for every element, and count its axis from the start."""
-    check_same_rank("indices", indices, "data", data)
-    axis = _axis(axis, data.ndim, 0)
-    check_extents("indices", indices.shape, "data", data.shape, axis)
-    check_range("indices", indices, -data.shape[axis], data.shape[axis] - 1)
-    return axis
-
-
 def _axis(axis: int, rank: int, first: int) -> int:
-    if not -rank <= axis < rank or axis % rank < first:
-        raise ValueError(f"axis {axis} is none of {first}..{rank - 1} of a tensor of rank {rank}")
+    exists = -rank <= axis < rank and axis % rank >= first
+    check(exists, f"axis {axis} is none of {first}..{rank - 1} of a tensor of rank {rank}")
     return axis % rank
 
 

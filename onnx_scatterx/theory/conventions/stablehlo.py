@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axes,
+    check,
     check_choice,
     check_integers,
     check_same_dtype,
@@ -52,27 +53,29 @@ class _Dims(NamedTuple):
     def check(self, data: NDArray[Any], name: str, starts: Integers, rank: int) -> None:
         """Raise ``ValueError`` if a dimension number does not fit; ``rank`` is of the windows."""
         check_integers(name, starts)
-        if not 0 <= self.vector <= starts.ndim:
-            raise ValueError(f"index_vector_dim is {self.vector}, where {name} has {starts.shape}")
+        fault = f"index_vector_dim is {self.vector}, where {name} has {starts.shape}"
+        check(0 <= self.vector <= starts.ndim, fault)
         length = (*starts.shape, 1)[self.vector]
-        if len(self.index_map) != length:
-            raise ValueError(f"{self.names[4]} must have {length} numbers, as the vectors do")
-        if data.ndim != len(self.window) + len(self.dropped) + len(self.batching):
-            raise ValueError(f"{self.names[0]} does not complete the {data.ndim} axes")
+        fault = f"{self.names[4]} must have {length} numbers, as the vectors do"
+        check(len(self.index_map) == length, fault)
+        counted = len(self.window) + len(self.dropped) + len(self.batching)
+        check(data.ndim == counted, f"{self.names[0]} does not complete the {data.ndim} axes")
         limits = rank, data.ndim, data.ndim, starts.ndim, data.ndim
         for called, dims, limit in zip(self.names, self[1:6], limits, strict=True):
             ordered = called not in self.names[3:]
-            if len(set(dims)) < len(dims) or (ordered and list(dims) != sorted(dims)):
-                raise ValueError(f"{called} must be different{', ascending' * ordered}: {dims}")
-            if any(not 0 <= d < limit for d in dims):
-                raise ValueError(f"{called} must be in [0, {limit - 1}], not {dims}")
-        if {*self.dropped, *self.index_map} & set(self.batching):
-            raise ValueError(f"{self.names[2]} shares an axis with other dimension numbers")
-        if self.vector in self.indices_batching:
-            raise ValueError(f"{self.names[3]} has index_vector_dim, {self.vector}")
-        sizes = [data.shape[d] for d in self.batching]
-        if sizes != [starts.shape[d] for d in self.indices_batching]:
-            raise ValueError(f"{self.names[3]} must have the sizes {sizes} in {name}")
+            apart = len(set(dims)) == len(dims) and (not ordered or list(dims) == sorted(dims))
+            check(apart, f"{called} must be different{', ascending' * ordered}: {dims}")
+            exist = all(0 <= d < limit for d in dims)
+            check(exist, f"{called} must be in [0, {limit - 1}], not {dims}")
+        apart = not {*self.dropped, *self.index_map} & set(self.batching)
+        check(apart, f"{self.names[2]} shares an axis with other dimension numbers")
+        apart = self.vector not in self.indices_batching
+        check(apart, f"{self.names[3]} has index_vector_dim, {self.vector}")
+        sizes, given = (
+            [array.shape[d] for d in dims]
+            for array, dims in ((data, self.batching), (starts, self.indices_batching))
+        )
+        check(sizes == given, f"{self.names[3]} must have the sizes {sizes} in {name}")
 
     def axes(
         self, shape: Sequence[int], data_shape: Sequence[int], starts: Integers, *, clamp: bool
@@ -135,11 +138,11 @@ def gather(
     rank = len(lead) + len(offset_dims)
     dims.check(operand, "start_indices", start_indices, rank)
     gone = {*collapsed_slice_dims, *operand_batching_dims}
-    if len(slice_sizes) != operand.ndim or any(
-        not 0 <= size <= (1 if c in gone else n) or size > n
-        for c, (size, n) in enumerate(zip(slice_sizes, operand.shape, strict=False))
-    ):
-        raise ValueError(f"slice_sizes is {slice_sizes}, where operand has {operand.shape}")
+    fits = len(slice_sizes) == operand.ndim and all(
+        0 <= size <= min(n, 1 if c in gone else n)
+        for c, (size, n) in enumerate(zip(slice_sizes, operand.shape, strict=True))
+    )
+    check(fits, f"slice_sizes is {slice_sizes}, where operand has {operand.shape}")
     inner, outer = iter([n for c, n in enumerate(slice_sizes) if c not in gone]), iter(lead)
     shape = tuple(next(inner if d in offset_dims else outer) for d in range(rank))
     axes, _ = dims.axes(shape, operand.shape, start_indices, clamp=True)
@@ -182,8 +185,8 @@ def scatter(
     gone = {*inserted_window_dims, *input_batching_dims}
     most = [n for c, n in enumerate(input.shape) if c not in gone]
     sizes = [updates.shape[d] for d in update_window_dims]
-    if [updates.shape[d] for d in outer] != lead or any(map(int.__gt__, sizes, most)):
-        raise ValueError(f"updates has shape {updates.shape}, for {lead} windows in {most}")
+    fits = [updates.shape[d] for d in outer] == lead and all(map(int.__le__, sizes, most))
+    check(fits, f"updates has shape {updates.shape}, for {lead} windows in {most}")
     axes, inside = dims.axes(updates.shape, input.shape, scatter_indices, clamp=False)
     transformer = by_axes(updates.shape, input.shape, axes)
     if not inside.all():
@@ -203,10 +206,10 @@ def dynamic_update_slice(
     array([0., 0., 1., 2.])
     """
     check_same_dtype("update", update, "operand", operand)
-    if update.ndim != operand.ndim or any(map(int.__gt__, update.shape, operand.shape)):
-        raise ValueError(f"update has shape {update.shape}, where operand has {operand.shape}")
-    if len(start_indices) != operand.ndim:
-        raise ValueError(f"start_indices must have {operand.ndim} numbers")
+    fits = update.ndim == operand.ndim and all(map(int.__le__, update.shape, operand.shape))
+    check(fits, f"update has shape {update.shape}, where operand has {operand.shape}")
+    count = len(start_indices)
+    check(count == operand.ndim, f"start_indices must have {operand.ndim} numbers")
     axes: list[int | Integers] = []
     for c, (n, size) in enumerate(zip(update.shape, operand.shape, strict=True)):
         start = min(max(int(start_indices[c]), 0), size - n)

@@ -19,23 +19,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
+    FLOATS,
+    INDICES,
+    INTEGERS,
     Integers,
     by_axis,
     by_tuples,
+    check,
+    check_columns,
     check_dims,
     check_dtype,
+    check_names,
     check_range,
     check_same_dtype,
     check_shape,
+    wrap_batch,
 )
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
 
 Array = NDArray[Any]
-_INDICES = frozenset({"int32", "int64"})
-_READ_INDICES = _INDICES | {"int16"}
-_INTEGERS = {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"}
-_REAL = frozenset(_INTEGERS | {"float16", "bfloat16", "float32", "float64"})
+_READ_INDICES = INDICES | {"int16"}
+_REAL = INTEGERS | FLOATS
 _NUMBERS = _REAL | {"complex64", "complex128"}
 _ALL = _NUMBERS | {"bool"}
 
@@ -93,11 +98,10 @@ def scatter_nd(indices: Integers, updates: Array, shape: Integers) -> Scattering
     >>> scatter_nd(np.array([[1], [1]]), np.array([7, 8]), np.array([3])).run()
     array([ 0, 15,  0])
     """
-    check_dtype("shape", shape, _INDICES)
-    if shape.ndim != 1 or (shape < 0).any():
-        raise ValueError(f"shape must be a vector of sizes, not {shape.tolist()}")
-    if not shape.size:
-        raise ValueError("shape must have 1 size or more")
+    check_dtype("shape", shape, INDICES)
+    is_shape = shape.ndim == 1 and (shape >= 0).all()
+    check(is_shape, f"shape must be a vector of sizes, not {shape.tolist()}")
+    check(shape.size, "shape must have 1 size or more")
     tensor = np.zeros(tuple(int(n) for n in shape), updates.dtype)
     return _scattering(tensor, indices, updates, Reduction.ADD, _ALL)
 
@@ -114,10 +118,10 @@ def gather(
     """
     check_dtype("indices", indices, _READ_INDICES)
     axis = batch_dims if axis is None else axis
-    batch = _batch(params, indices, batch_dims) if axis else 0
-    if not -params.ndim <= axis < params.ndim or axis % params.ndim < batch:
-        raise ValueError(f"axis is {axis}, and must be one of {batch}..{params.ndim - 1}")
-    axis %= params.ndim
+    batch, rank = _batch(params, indices, batch_dims) if axis else 0, params.ndim
+    exists = -rank <= axis < rank and axis % rank >= batch
+    check(exists, f"axis is {axis}, and must be one of {batch}..{rank - 1}")
+    axis %= rank
     transformer = by_axis(params.shape, indices, axis, batch)
     if 0 not in transformer.shape:
         check_range("indices", indices, 0, params.shape[axis] - 1)
@@ -135,18 +139,14 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
     check_dtype("indices", indices, _READ_INDICES)
     check_dims(("indices", indices), ("params", params))
     m, k = indices.ndim - 1, indices.shape[-1]
-    if not 0 <= batch_dims <= m:
-        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {m}]")
+    check(0 <= batch_dims <= m, f"batch_dims is {batch_dims}, and must be in [0, {m}]")
     if not k and batch_dims < params.ndim:  # then the batch of indices is ignored
         shape = params.shape[:batch_dims] + indices.shape[batch_dims:]
         indices = np.empty(shape, indices.dtype)
     batch = _batch(params, indices, batch_dims)
-    if batch + k > 7:
-        raise ValueError(f"indices names {k} axes behind {batch}, and may name 7 in all")
-    if batch + k > params.ndim:
-        raise ValueError(f"indices names {k} axes of params, which has {params.ndim - batch}")
-    if indices.shape[:-1].count(0) == 0 and not params.size:
-        raise ValueError("indices has elements, and params has none")
+    check(batch + k <= 7, f"indices names {k} axes behind {batch}, and may name 7 in all")
+    check_names(k, "params", params.ndim - batch)
+    check(0 in indices.shape[:-1] or params.size, "indices has elements, and params has none")
     return Gathering(params, _nd(params.shape, indices, batch))
 
 
@@ -155,39 +155,28 @@ def _scattering(
 ) -> Scattering:
     check_dtype("updates", updates, types)
     check_same_dtype("updates", updates, "tensor", tensor)
-    check_dtype("indices", indices, _INDICES)
+    check_dtype("indices", indices, INDICES)
     check_dims(("tensor", tensor))
     if indices.ndim == 1 and indices.shape == updates.shape[:1] == tensor.shape[:1] == (0,):
         indices = indices[:, None]
-    if indices.ndim < 2:
-        raise ValueError(f"indices must have rank 2 or more, not {indices.ndim}")
-    if (indices.size or updates.size) and not (indices.size and updates.size and tensor.size):
-        raise ValueError(f"updates has {updates.size} elements, and indices {indices.size}")
-    k = indices.shape[-1]
-    if tensor.size and not 1 <= k <= 7:
-        raise ValueError(f"indices names {k} axes of a tensor, and may name 1 to 7")
-    if k > tensor.ndim:
-        raise ValueError(f"indices names {k} axes of a tensor that has {tensor.ndim}")
+    check(indices.ndim >= 2, f"indices must have rank 2 or more, not {indices.ndim}")
+    sizes, k = (indices.size, updates.size, tensor.size), indices.shape[-1]
+    agree = all(sizes) or not any(sizes[:2])
+    check(agree, f"updates has {updates.size} elements, and indices {indices.size}")
+    named = not tensor.size or 1 <= k <= 7
+    check(named, f"indices names {k} axes of a tensor, and may name 1 to 7")
+    check_names(k, "tensor", tensor.ndim)
     check_shape("updates", updates, indices.shape[:-1] + tensor.shape[k:])
     return Scattering(tensor, updates, _nd(tensor.shape, indices), reduction)
 
 
 def _nd(data_shape: tuple[int, ...], indices: Integers, batch: int = 0) -> XTransformer:
     """Return the transformer of index tuples in the last dim, behind the batch dims."""
-    columns = [indices[..., column] for column in range(indices.shape[-1])]
-    for column, numbers in enumerate(columns):
-        check_range(f"indices[..., {column}]", numbers, 0, data_shape[batch + column] - 1)
+    columns = list(np.moveaxis(indices, -1, 0))
+    check_columns(columns, data_shape[batch:])
     return by_tuples(data_shape, columns, indices.shape[:-1], batch)
 
 
 def _batch(params: Array, indices: Integers, batch_dims: int) -> int:
     """Count the batch dims, which may be given from the end of indices."""
-    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
-    if not 0 <= batch <= indices.ndim or batch >= params.ndim:
-        ranks = f"indices has rank {indices.ndim}, and params {params.ndim}"
-        raise ValueError(f"batch_dims is {batch_dims}, where {ranks}")
-    if params.shape[:batch] != indices.shape[:batch]:
-        raise ValueError(
-            f"indices has the batch {indices.shape[:batch]}, and params {params.shape[:batch]}"
-        )
-    return batch
+    return wrap_batch(batch_dims, min(indices.ndim, params.ndim - 1), indices, "params", params)

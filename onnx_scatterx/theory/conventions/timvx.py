@@ -27,10 +27,14 @@ from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axis,
     by_tuples,
+    check,
+    check_columns,
     check_dims,
     check_integers,
+    check_names,
     check_range,
     check_shape,
+    wrap_batch,
 )
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 
@@ -46,8 +50,8 @@ def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -
     array([[0., 0., 6.],
            [5., 0., 0.]])
     """
-    if any(n < 0 for n in shape):
-        raise ValueError(f"shape is {tuple(shape)}, and must not have negative extents")
+    are_sizes = all(n >= 0 for n in shape)
+    check(are_sizes, f"shape is {tuple(shape)}, and must not have negative extents")
     data = np.zeros(tuple(shape)[::-1], updates.dtype)
     named = _tuples(indices, "shape", data.shape)
     lead, rest = indices.shape[:-1], data.shape[len(named) :]
@@ -75,17 +79,11 @@ def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 
     >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[2], [0]]), 0, 1).run()
     array([[3], [4]])
     """
-    check_integers("indices", indices)
-    if not 0 <= axis < input.ndim:
-        raise ValueError(f"axis is {axis}, and must be in [0, {input.ndim - 1}]")
-    own = input.ndim - 1 - axis
+    own = _from_slowest(indices, axis, input.ndim)
     most = min(own, indices.ndim)
-    if not 0 <= batch_dims <= most:
-        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {most}]")
-    if indices.shape[:batch_dims] != input.shape[:batch_dims]:
-        raise ValueError(f"indices must have the batch dims of input, {input.shape[:batch_dims]}")
+    wrap_batch(batch_dims, most, indices, "input", input, signed=False)
     check_range("indices", indices, 0, input.shape[own] - 1)
-    return Gathering(input, by_axis(input.shape, indices.astype(np.int64), own, batch_dims))
+    return Gathering(input, by_axis(input.shape, indices, own, batch_dims))
 
 
 def gather_elements(input: NDArray[Any], indices: Integers, axis: int) -> Gathering:
@@ -94,10 +92,7 @@ def gather_elements(input: NDArray[Any], indices: Integers, axis: int) -> Gather
     >>> gather_elements(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 2], [0, -1]]), 0).run()
     array([[2, 3], [4, 6]])
     """
-    check_integers("indices", indices)
-    if not 0 <= axis < input.ndim:
-        raise ValueError(f"axis is {axis}, and must be in [0, {input.ndim - 1}]")
-    return onnx.gather_elements(input, indices, input.ndim - 1 - axis)
+    return onnx.gather_elements(input, indices, _from_slowest(indices, axis, input.ndim))
 
 
 def scatter_nd_onnx_v16(
@@ -115,11 +110,17 @@ def scatter_nd_onnx_v16(
     """
     check_integers("indices", indices)
     found = onnx.scatter_nd(input, indices, updates, reduction)
-    for axis, size in enumerate(input.shape[: indices.shape[-1]]):
-        check_range(f"indices[..., {axis}]", indices[..., axis], 0, size - 1)
-    if found.reduction is Reduction.NONE and not found.transformer.is_injective():
-        raise ValueError("indices let updates collide, and reduction is 'none'")
+    check_columns(np.moveaxis(indices, -1, 0), input.shape)
+    apart = found.reduction is not Reduction.NONE or found.transformer.is_injective()
+    check(apart, "indices let updates collide, and reduction is 'none'")
     return found
+
+
+def _from_slowest(indices: Integers, axis: int, rank: int) -> int:
+    """Count an axis, which is given from the fastest one on, from the slowest one on."""
+    check_integers("indices", indices)
+    check(0 <= axis < rank, f"axis is {axis}, and must be in [0, {rank - 1}]")
+    return rank - 1 - axis
 
 
 def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[Integers]:
@@ -127,11 +128,7 @@ def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[I
     check_integers("indices", indices)
     check_dims(("indices", indices))
     k = indices.shape[-1]
-    if k > len(data_shape):
-        raise ValueError(f"indices names {k} axes of {name}, which has only {len(data_shape)}")
-    named: list[Integers] = []
-    for axis, size in enumerate(data_shape[:k]):
-        column = k - 1 - axis
-        check_range(f"indices[..., {column}]", indices[..., column], 0, size - 1)
-        named.append(indices[..., column].astype(np.int64))
-    return named
+    check_names(k, name, len(data_shape))
+    columns = list(np.moveaxis(indices, -1, 0))
+    check_columns(columns, data_shape[:k][::-1])
+    return columns[::-1]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms import arithmetic, casts, merged, movement, request, rows
-from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.forms import arithmetic, casts, merged, movement, rows
+from onnx_scatterx.optimizer.emit.forms.request import NoFormError, Request, folded, written
 
-Form: TypeAlias = "Callable[[Request], ir.Value | None]"
-"""Writes another form of a node, or returns None and writes nothing."""
+Form: TypeAlias = "Callable[[Request], ir.Value]"
+"""Writes another form of a node, or writes nothing and raises ``NoFormError``."""
 
 
 class Forms(NamedTuple):
@@ -64,18 +65,22 @@ FORMS: dict[str, Forms] = {
     "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
     "Where": _forms(3, movement.expanded_where),
 }
-_FIRST: tuple[Form, ...] = (request.folded, merged.merged, request.written)
+_FIRST: tuple[Form, ...] = (folded, merged.merged, written)
 HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
 """Operators that may have another form."""
 _LAST: tuple[Form, ...] = (casts.by_another_type,)
+
+
+def attempted(form: Form, request: Request) -> ir.Value | None:
+    """Write a form of a node, or return None if the target takes no such form of it."""
+    with suppress(NoFormError):
+        return form(request)
+    return None
 
 
 def other_form(request: Request) -> ir.Value | None:
     """Write the first form of a node that the target takes; None if it takes no form."""
     found = FORMS.get(request.op)
     own = found.forms if found is not None and found.know(request) else ()
-    for form in (*_FIRST, *own, *_LAST):
-        result = form(request)
-        if result is not None:
-            return result
-    return None
+    results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST))
+    return next((result for result in results if result is not None), None)

@@ -23,56 +23,43 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf
-from onnx_scatterx.optimizer.emit.forms.casts import bounds
-from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.forms.casts import EXACT, bounds
+from onnx_scatterx.optimizer.emit.forms.request import NoFormError, Request, given, require
 from onnx_scatterx.optimizer.symbolic.terms import maximum, symbol_of
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT
-_EXACT = 1 << 24  # integers up to this are floats
 _LONGEST = 1 << 14  # elements of a line whose sums are products
 _TRIANGLES = 1 << 12  # elements of the triangles
 
 
-def exclusive_sum(request: Request) -> ir.Value | None:
+def exclusive_sum(request: Request) -> ir.Value:
     """Subtract each element from its inclusive sum; int64 as int32, if no sum overflows that."""
-    dtype, w, x = request.dtype, request.writer, request.input(0)
-    if dtype not in _INTEGERS:
-        return None  # of floats the sum rounds
+    dtype, w, attributes = request.kind, request.writer, dict(request.attributes)
+    require(dtype in _INTEGERS)  # of floats the sum rounds
     kind = dtype if request.takes("CumSum") else ir.DataType.INT32
-    most = _largest_sum(request)
-    if not request.takes("CumSum", kind) or not request.takes("Sub", kind):
-        return None
-    if kind != dtype and (most is None or most >= 1 << 31):
-        return None
-    if kind == dtype and not request.attributes.get("exclusive"):
-        return None
-    given = dict(request.attributes)
-    exclusive = given.pop("exclusive", 0)
-    narrow = x if kind == dtype else w.node("Cast", [x], kind, to=kind.value)
-    sums = w.node("CumSum", [narrow, request.inputs[1]], kind, **given)
+    exclusive = attributes.pop("exclusive", 0)
+    require(request.takes("CumSum", kind), request.takes("Sub", kind))
+    require(exclusive if kind == dtype else _largest_sum(request) < 1 << 31)
+    x = w.cast(request.input(0), dtype, kind)
+    sums = w.node("CumSum", [x, request.inputs[1]], kind, **attributes)
     if exclusive:
-        sums = w.node("Sub", [sums, narrow], kind)
-    return sums if kind == dtype else w.node("Cast", [sums], dtype, to=dtype.value)
+        sums = w.node("Sub", [sums, x], kind)
+    return w.cast(sums, kind, dtype)
 
 
-def sum_by_product(request: Request) -> ir.Value | None:
+def sum_by_product(request: Request) -> ir.Value:
     """Multiply by triangles of ones, if all sums are exact as floats.
 
     The line is cut into rows. A sum is the sum within its row plus the sum of all rows before.
     """
-    dtype, w = request.dtype, request.writer
-    shape, axis, most = request.shape(0), request.numbers(1), _largest_sum(request)
-    if dtype not in _INTEGERS or not shape or axis is None or most is None or most > _EXACT:
-        return None
-    if axis[0] % len(shape) != len(shape) - 1 or request.attributes.get("reverse"):
-        return None
+    dtype, w = request.kind, request.writer
+    shape, axis = request.shape(0), request.numbers(1)
+    require(dtype in _INTEGERS and shape and _largest_sum(request) <= EXACT)
+    require(axis[0] % len(shape) == len(shape) - 1, not request.attributes.get("reverse"))
     rows = _rows(shape[-1])
-    if rows is None or 0 in shape:
-        return None
-    needed = [request.takes(op, _FLOAT) for op in ("Cast", "MatMul", "Reshape", "Add")]
-    if not all(needed):
-        return None
+    require(0 not in shape)
+    require(*(request.takes(op, _FLOAT) for op in ("Cast", "MatMul", "Reshape", "Add")))
     lines, row = math.prod(shape[:-1]), shape[-1] // rows
 
     def product(x: ir.Value, by: np.ndarray) -> ir.Value:
@@ -81,8 +68,7 @@ def sum_by_product(request: Request) -> ir.Value | None:
     def shaped(x: ir.Value, *sizes: int) -> ir.Value:
         return w.node("Reshape", [x, w.constant(list(sizes))], _FLOAT)
 
-    x = w.node("Cast", [request.inputs[0]], _FLOAT, to=_FLOAT.value)
-    x = shaped(x, lines, rows, row)
+    x = shaped(request.cast(0, _FLOAT), lines, rows, row)
     first = 1 if request.attributes.get("exclusive") else 0
     sums = product(x, np.triu(np.ones((row, row)), first))
     if rows > 1:
@@ -92,33 +78,31 @@ def sum_by_product(request: Request) -> ir.Value | None:
     return w.node("Cast", [shaped(sums, *shape)], dtype, to=dtype.value)
 
 
-def _rows(size: int) -> int | None:
-    """Return into how many rows a line is cut so that the triangles are small, or None."""
-    if not 0 < size <= _LONGEST:
-        return None
+def _rows(size: int) -> int:
+    """Return into how many rows a line is cut so that the triangles are small."""
+    require(0 < size <= _LONGEST)
     cuts = [r for r in range(1, size + 1) if size % r == 0]
     best = min(cuts, key=lambda r: r * r + (size // r) ** 2)
-    return best if best * best + (size // best) ** 2 <= _TRIANGLES else None
+    require(best * best + (size // best) ** 2 <= _TRIANGLES)
+    return best
 
 
-def _largest_sum(request: Request) -> int | None:
-    """Return how large a sum can be, or None if that is not known."""
-    found, shape, axis = bounds(request.known[0], request), request.shape(0), request.numbers(1)
-    if found is None or not shape or axis is None:
-        return None
-    return max(abs(found[0]), abs(found[1])) * shape[axis[0] % len(shape)]
+def _largest_sum(request: Request) -> int:
+    """Return how large a sum can be."""
+    low, high = given(bounds(request.known[0], request))
+    shape, axis = request.shape(0), request.numbers(1)
+    require(shape)
+    return max(abs(low), abs(high)) * shape[axis[0] % len(shape)]
 
 
-def remainder(request: Request) -> ir.Value | None:
+def remainder(request: Request) -> ir.Value:
     """Subtract a multiple of the divisor, which is positive; then add it to what is negative."""
-    dtype, w = request.dtype, request.writer
-    number, divisor = (bounds(t, request) for t in request.known)
-    if dtype not in _INTEGERS or divisor is None or divisor[0] < (0 if number else 1):
-        return None
-    if request.attributes.get("fmod") or 2 * divisor[1] > np.iinfo(dtype.numpy()).max:
-        return None
+    dtype, w = request.kind, request.writer
+    number, divisor = bounds(request.known[0], request), given(bounds(request.known[1], request))
+    require(dtype in _INTEGERS and divisor[0] >= (0 if number else 1))
+    require(not request.attributes.get("fmod"), 2 * divisor[1] <= np.iinfo(dtype.numpy()).max)
     low, high = (-math.inf, math.inf) if number is None else number
-    a, b = request.inputs
+    a, b = request.input(0), request.input(1)
     inner = replace(request, of_any_sign=True)
     is_within = _is_index(request) or (-divisor[0] <= low and high < divisor[0])
     outer = replace(request, known=[request.result, request.known[1]])
@@ -128,8 +112,7 @@ def remainder(request: Request) -> ir.Value | None:
     needed = [] if low >= 0 else ["Add", "Less", "Where"]
     if not is_within or (low >= 0 and _is_broadcast(request)):
         needed += ["Div", "Mul", "Sub"]
-    if (low < 0 and divisor[0] < 1) or not all(map(request.takes, needed)):
-        return None
+    require(low >= 0 or divisor[0] >= 1, *map(request.takes, needed))
     left = a
     if "Div" in needed:
         below = w.node("Mul", [w.node("Div", [a, b], dtype), b], dtype)
@@ -157,11 +140,10 @@ def _is_broadcast(request: Request) -> bool:
     return known is None or known.shape is None or known.shape != request.result.shape
 
 
-def negative(request: Request) -> ir.Value | None:
+def negative(request: Request) -> ir.Value:
     """Subtract an integer from 0."""
-    dtype, w = request.dtype, request.writer
-    if dtype not in _INTEGERS or not request.takes("Sub"):
-        return None
+    dtype, w = request.kind, request.writer
+    require(dtype in _INTEGERS, request.takes("Sub"))
     return w.node("Sub", [w.constant(np.zeros((), dtype.numpy()), dtype), request.inputs[0]], dtype)
 
 
@@ -170,62 +152,51 @@ _NUMBERS = (ir.DataType.INT32, ir.DataType.FLOAT)
 _SWAPPED = {"Greater": "Less", "Less": "Greater"}
 
 
-def not_(request: Request) -> ir.Value | None:
+def not_(request: Request) -> ir.Value:
     """Compare with False, or take the number from 1."""
-    w, x = request.writer, request.input(0)
+    w = request.writer
     if request.takes("Equal", _BOOL):
-        return w.node("Equal", [x, w.constant(np.array(False), _BOOL)], _BOOL)
+        no = w.constant(np.array(False), _BOOL)
+        return w.node("Equal", [request.input(0), no], _BOOL)
     kind = _numbers(request, "Sub")
-    if kind is None:
-        return None
     one = w.constant(np.ones((), kind.numpy()), kind)
-    number = w.node("Cast", [x], kind, to=kind.value)
-    return w.node("Cast", [w.node("Sub", [one, number], kind)], _BOOL, to=_BOOL.value)
+    return w.cast(w.node("Sub", [one, request.cast(0, kind)], kind), kind, _BOOL)
 
 
-def and_(request: Request) -> ir.Value | None:
+def and_(request: Request) -> ir.Value:
     """Multiply."""
     return _combined(request, "Mul")
 
 
-def or_(request: Request) -> ir.Value | None:
+def or_(request: Request) -> ir.Value:
     """Take the larger one."""
     return _combined(request, "Max")
 
 
-def _combined(request: Request, op: str) -> ir.Value | None:
-    kind = _numbers(request, op)
-    if kind is None:
-        return None
-    w = request.writer
-    numbers = [w.node("Cast", [v], kind, to=kind.value) for v in request.inputs]
-    return w.node("Cast", [w.node(op, numbers, kind)], _BOOL, to=_BOOL.value)
+def _combined(request: Request, op: str) -> ir.Value:
+    kind, w = _numbers(request, op), request.writer
+    numbers = [request.cast(i, kind) for i in range(len(request.inputs))]
+    return w.cast(w.node(op, numbers, kind), kind, _BOOL)
 
 
-def _numbers(request: Request, op: str) -> ir.DataType | None:
+def _numbers(request: Request, op: str) -> ir.DataType:
     """Return an element type that the target takes for an operator, and casts from and to bools."""
     for kind in _NUMBERS:
         taken = request.takes(op, kind) and request.takes("Cast", kind)
         if taken and request.takes("Cast", _BOOL) and request.writer.has_kernel(op, kind):
             return kind
-    return None
+    raise NoFormError
 
 
-def swapped(request: Request) -> ir.Value | None:
+def swapped(request: Request) -> ir.Value:
     """Swap the operands of a comparison."""
-    other, known = _SWAPPED[request.op], request.known[0]
-    if known is None or not request.takes(other, known.dtype):
-        return None
+    other = _SWAPPED[request.op]
+    require(request.takes(other, request.known_of(0).dtype))
     return request.writer.node(other, [request.inputs[1], request.inputs[0]], _BOOL)
 
 
-def is_nan(request: Request) -> ir.Value | None:
+def is_nan(request: Request) -> ir.Value:
     """Find the elements that do not equal themselves."""
-    known = request.known[0]
-    dtype = None if known is None else known.dtype
-    if dtype is None or not request.takes("Equal", dtype):
-        return None
-    w, x = request.writer, request.input(0)
-    if not w.has_kernel("Equal", dtype):
-        return None
+    dtype, w, x = given(request.known_of(0).dtype), request.writer, request.input(0)
+    require(request.takes("Equal", dtype), w.has_kernel("Equal", dtype))
     return w.node("Not", [w.node("Equal", [x, x], _BOOL)], _BOOL)

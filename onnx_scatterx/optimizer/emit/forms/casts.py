@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.overflow import capped
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.forms.request import Request, given, require
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
 from onnx_scatterx.optimizer.symbolic.terms import interval_of
 
@@ -25,7 +25,7 @@ _OTHERS = {
     _T.INT64: (_T.INT32, _T.FLOAT),
     _T.INT32: (_T.INT64, _T.FLOAT),
 }
-_EXACT = 1 << 24  # integers up to this are floats
+EXACT = 1 << 24  # integers up to this are floats
 _FIRST = frozenset({0})
 _ALL = frozenset(range(256))
 _DATA: dict[str, frozenset[int]] = {
@@ -43,29 +43,22 @@ OPERATORS = frozenset(_DATA)
 _COMPARES = {"Equal", "Less", "Greater"}
 
 
-def by_another_type(request: Request) -> ir.Value | None:
+def by_another_type(request: Request) -> ir.Value:
     """Cast the inputs to a type that the target takes, and the result back."""
-    places, w = _DATA.get(request.op), request.writer
-    if places is None:
-        return None
+    places, w = given(_DATA.get(request.op)), request.writer
     data = [t for i, t in enumerate(request.known) if i in places and t is not None]
-    dtype = data[0].dtype
-    compares = request.op in _COMPARES
-    limits = w.target.limits_of(request.op)
-    if dtype is None or not w.target.has(request.op) or limits.takes_type(dtype):
-        return None
+    dtype, compares = given(data[0].dtype), request.op in _COMPARES
+    require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
     held = data if compares else [*data, request.result]
-    kind = next((k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request)), None)
-    if kind is None:
-        return None
+    kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
+    kind = given(next(kinds, None))
     inputs = [
         v if v is None or i not in places else _cast(v, kind, request)
         for i, v in enumerate(request.inputs)
     ]
     if compares:
         return w.node(request.op, inputs, _T.BOOL, **request.attributes)
-    found = w.node(request.op, inputs, kind, **request.attributes)
-    return w.node("Cast", [found], dtype, to=dtype.value)
+    return w.cast(w.node(request.op, inputs, kind, **request.attributes), kind, dtype)
 
 
 def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> bool:
@@ -77,7 +70,7 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
         return False
     if dtype == _T.BOOL:
         return request.op not in ("Add", "Sub", "Mul", "Max", "Min")
-    limit = _EXACT if kind == _T.FLOAT else (1 << (kind.bitwidth - 1)) - 1
+    limit = EXACT if kind == _T.FLOAT else (1 << (kind.bitwidth - 1)) - 1
     found = [bounds(t, request) for t in held]
     return all(b is not None and -limit <= b[0] and b[1] <= limit for b in found)
 

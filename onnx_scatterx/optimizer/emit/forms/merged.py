@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.forms.request import Request, given, require
 
 RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 """Operators that keep the order of the elements."""
@@ -32,37 +32,38 @@ class _Merged(NamedTuple):
     attributes: Mapping[str, int | Sequence[int]] = {}
 
 
-_Merge: TypeAlias = Callable[[Request, "tuple[int, ...]"], _Merged | None]
+_Merge: TypeAlias = Callable[[Request, "tuple[int, ...]"], _Merged]
 
 
-def merged(request: Request, *, through: bool = False) -> ir.Value | None:
+def merged(request: Request, *, through: bool = False) -> ir.Value:
     """Write a node on merged axes, if it has too many; ``through`` Reshapes, its inputs are read.
 
     Reshapes of other plans may be gone, so those alone are read through that stand in the graph.
     """
-    result, most, w = request.result.static_shape, request.most_dims, request.writer
-    if request.use.rank <= most or result is None or 0 in result or not request.takes("Reshape"):
-        return None
+    most, w = request.most_dims, request.writer
+    require(request.use.rank > most)
+    result = request.sizes
+    require(0 not in result, request.takes("Reshape"))
 
     def shaped(x: ir.Value | None, shape: Sequence[int]) -> ir.Value:
         assert x is not None
         tensor = request.constant(x)
         if tensor is not None and math.prod(shape) <= _SMALL:
             return w.constant(np.ascontiguousarray(tensor.numpy().reshape(shape)), request.dtype)
-        x = _source(x) if through else x
-        return w.node("Reshape", [x, w.constant(list(shape))], request.dtype)
+        return request.reshape(_source(x) if through else x, shape)
 
     if request.op in RESHAPES:
         x = request.input(0)
-        gone = through and len(result) <= most and _source(x) is not x
-        return shaped(x, result) if gone else None
-    merge, data = MERGES.get(request.op), request.shape(0)
-    found = None if merge is None or not data else merge(request, data)
-    if found is None or max(map(len, found.shapes)) > most or any(0 in s for s in found.shapes):
-        return None  # of a Reshape, 0 is the size that is there
+        require(through and len(result) <= most and _source(x) is not x)
+        return shaped(x, result)
+    merge, data = given(MERGES.get(request.op)), request.shape(0)
+    require(data)
+    found = merge(request, data)
+    require(max(map(len, found.shapes)) <= most)
+    require(not any(0 in s for s in found.shapes))  # of a Reshape, 0 is the size that is there
     inputs = list(map(shaped, request.inputs, found.shapes))
     moved = w.node(request.op, [*inputs, *found.others], request.dtype, **found.attributes)
-    return w.node("Reshape", [moved, w.constant(list(result))], request.dtype)
+    return request.reshape(moved, result)
 
 
 def _source(x: ir.Value) -> ir.Value:
@@ -84,7 +85,7 @@ def _sizes(shape: Sequence[int], runs: Iterable[Sequence[int]]) -> list[int]:
     return [math.prod(shape[d] for d in run) for run in runs]
 
 
-def _transpose(request: Request, shape: tuple[int, ...]) -> _Merged | None:
+def _transpose(request: Request, shape: tuple[int, ...]) -> _Merged:
     perm = request.attributes.get("perm", range(len(shape))[::-1])
     kept = [d for d, n in enumerate(shape) if n != 1]
     runs: list[list[int]] = []
@@ -93,60 +94,49 @@ def _transpose(request: Request, shape: tuple[int, ...]) -> _Merged | None:
             runs[-1].append(d)
         else:
             runs.append([d])
+    require(runs)
     ordered = sorted(runs)
     order = [ordered.index(run) for run in runs]
-    return _Merged([_sizes(shape, ordered)], attributes={"perm": order}) if runs else None
+    return _Merged([_sizes(shape, ordered)], attributes={"perm": order})
 
 
-def _slice(request: Request, shape: tuple[int, ...]) -> _Merged | None:
-    starts, axes = request.inputs[1], request.numbers(3)
-    count = request.shape(1)
-    if count is None or (axes is None and len(request.inputs) > 3):
-        return None
-    axes = [d % len(shape) for d in axes or range(*count)]
+def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:
+    starts, count = request.inputs[1], request.shape(1)
+    named = (request.numbers(3) if len(request.inputs) > 3 else None) or range(*count)
+    axes = [d % len(shape) for d in named]
     runs = _apart(len(shape), axes)
     places = request.writer.constant([runs.index([d]) for d in axes])
     return _Merged([_sizes(shape, runs)], [starts, request.inputs[2], places, *request.inputs[4:]])
 
 
-def _axis(request: Request, rank: int) -> int:
-    return int(request.attributes.get("axis", 0)) % rank
-
-
-def _concat(request: Request, shape: tuple[int, ...]) -> _Merged | None:
-    axis = _axis(request, len(shape))
+def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:
+    axis = request.axis(len(shape))
     runs = _apart(len(shape), [axis])
-    shapes = [request.shape(i) for i in range(len(request.inputs))]
-    sizes = [_sizes(s, runs) for s in shapes if s is not None]
-    known = len(sizes) == len(shapes)
-    return _Merged(sizes, attributes={"axis": runs.index([axis])}) if known else None
+    sizes = [_sizes(request.shape(i), runs) for i in range(len(request.inputs))]
+    return _Merged(sizes, attributes={"axis": runs.index([axis])})
 
 
-def _gather(request: Request, shape: tuple[int, ...]) -> _Merged | None:
-    axis, indices, w = _axis(request, len(shape)), request.shape(1), request.writer
-    rows, at = request.known[1], request.input(1)
-    if indices is None or rows is None or rows.dtype is None:
-        return None
+def _gather(request: Request, shape: tuple[int, ...]) -> _Merged:
+    axis, indices, w = request.axis(len(shape)), request.shape(1), request.writer
+    dtype, at = given(request.known_of(1).dtype), request.input(1)
     if len(indices) != 1:
-        at = w.node("Reshape", [at, w.constant([math.prod(indices)])], rows.dtype)
+        at = w.node("Reshape", [at, w.constant([math.prod(indices)])], dtype)
     runs = _apart(len(shape), [axis])
     return _Merged([_sizes(shape, runs)], [at], {"axis": runs.index([axis])})
 
 
-def _expand(request: Request, shape: tuple[int, ...]) -> _Merged | None:
-    result = request.result.static_shape or ()
+def _expand(request: Request, shape: tuple[int, ...]) -> _Merged:
+    result = request.sizes
     own = (*(1,) * (len(result) - len(shape)), *shape)
     pairs = list(zip(own, result, strict=True))
     axes = (d for d, (_, n) in enumerate(pairs) if n != 1)
     runs = [list(run) for _, run in groupby(axes, lambda d: pairs[d][0] == pairs[d][1])]
-    whole = request.writer.constant(_sizes(result, runs))
-    return _Merged([_sizes(own, runs)], [whole]) if runs else None
+    require(runs)
+    return _Merged([_sizes(own, runs)], [request.writer.constant(_sizes(result, runs))])
 
 
-def _tile(request: Request, shape: tuple[int, ...]) -> _Merged | None:
+def _tile(request: Request, shape: tuple[int, ...]) -> _Merged:
     counts = request.numbers(1)
-    if counts is None:
-        return None
     runs = _apart(len(shape), [d for d, n in enumerate(counts) if n != 1])
     return _Merged([_sizes(shape, runs)], [request.writer.constant(_sizes(counts, runs))])
 

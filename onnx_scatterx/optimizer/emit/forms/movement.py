@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.forms.request import NoFormError, Request, given, require
 
 INT64_MAX = 2**63 - 1
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
@@ -26,27 +26,20 @@ _MOST = 1 << 20  # elements of a constant that is written out
 _PARTS = 16  # slices that one Slice may become
 
 
-def strided_slice(request: Request) -> ir.Value | None:
+def strided_slice(request: Request) -> ir.Value:
     """Take every second (third, ...) element axis by axis, without a step."""
-    shape, dtype = request.shape(0), request.dtype
-    starts, ends = request.numbers(1), request.numbers(2)
-    axes, steps = request.numbers(3), request.numbers(4)
-    if shape is None or dtype is None or starts is None or ends is None or steps is None:
-        return None
-    if axes is None:
-        if len(request.inputs) > 3 and request.inputs[3] is not None:
-            return None
-        axes = list(range(len(starts)))
-    if any(e == INT64_MAX and step < 0 for e, step in zip(ends, steps, strict=True)):
-        return None  # ONNX Runtime takes that for "to the first element", ONNX for the last one
+    shape = request.shape(0)
+    starts, ends, steps = (request.numbers(i) for i in (1, 2, 4))
+    axes = request.numbers(3) if request.has(3) else list(range(len(starts)))
+    # A reversed Slice that ends there runs to the first element in ONNX Runtime, not in ONNX.
+    backwards = (step for end, step in zip(ends, steps, strict=True) if end == INT64_MAX)
+    require(request.kind, all(step >= 0 for step in backwards))
     picks = {}
     for a, s, e, step in zip(axes, starts, ends, steps, strict=True):
         axis = a % len(shape)
         picks[axis] = _positions(s, e, step, shape[axis])
     may_reshape = 0 not in shape and all(picks.values()) and request.takes("Reshape")
     writes = [_taker(request, shape, axis, pick, may_reshape) for axis, pick in picks.items()]
-    if None in writes:
-        return None
     x = request.input(0)
     sizes = list(shape)
     for (axis, pick), how in zip(picks.items(), writes, strict=True):
@@ -67,8 +60,8 @@ def _positions(start: int, end: int, step: int, size: int) -> range:
 
 def _taker(
     request: Request, shape: tuple[int, ...], axis: int, pick: range, may_reshape: bool
-) -> str | None:
-    """Return the operators by which these positions of an axis can be taken, if any."""
+) -> str:
+    """Return the operators by which these positions of an axis can be taken."""
     slices = request.takes("Slice")
     if slices and (pick.step == 1 or not pick):
         return "Slice"
@@ -80,7 +73,7 @@ def _taker(
         return "Gather"
     if slices and request.takes("Concat") and len(pick) <= _PARTS:
         return "Concat"
-    return None
+    raise NoFormError
 
 
 def _window(pick: range, size: int) -> tuple[int, int] | None:
@@ -96,35 +89,26 @@ def _window(pick: range, size: int) -> tuple[int, int] | None:
 
 
 def _taken(
-    request: Request, x: ir.Value, sizes: list[int], axis: int, pick: range, how: str | None
+    request: Request, x: ir.Value, sizes: list[int], axis: int, pick: range, how: str
 ) -> ir.Value:
-    w, dtype = request.writer, request.dtype
-    assert dtype is not None
-
-    def cut(value: ir.Value, at: int, start: int, end: int) -> ir.Value:
-        inputs = [value, w.constant([start]), w.constant([end]), w.constant([at])]
-        return w.node("Slice", inputs, dtype)
-
+    w = request.writer
     if how == "Slice":
         begin, end = (pick.start, pick[-1] + 1) if pick else (0, 0)
-        return x if (begin, end) == (0, sizes[axis]) else cut(x, axis, begin, end)
+        return x if (begin, end) == (0, sizes[axis]) else request.cut(x, axis, begin, end)
     if how == "Gather":
-        return w.node("Gather", [x, w.constant(np.array(pick))], dtype, axis=axis)
+        return w.node("Gather", [x, w.constant(np.array(pick))], request.dtype, axis=axis)
     if how == "Concat":
-        parts = [cut(x, axis, i, i + 1) for i in pick]
-        return parts[0] if len(parts) == 1 else w.node("Concat", parts, dtype, axis=axis)
+        return request.join([request.cut(x, axis, i, i + 1) for i in pick], axis)
     found = _window(pick, sizes[axis])
     assert found is not None
     begin, column = found
     end = begin + len(pick) * pick.step
     if (begin, end) != (0, sizes[axis]):
-        x = cut(x, axis, begin, end)
+        x = request.cut(x, axis, begin, end)
     before, after = _around(request, sizes, axis)
-    rows = [*before, len(pick), pick.step, *after]
-    x = w.node("Reshape", [x, w.constant(rows)], dtype)
-    x = cut(x, len(before) + 1, column, column + 1)
-    result = [*sizes[:axis], len(pick), *sizes[axis + 1 :]]
-    return w.node("Reshape", [x, w.constant(result)], dtype)
+    x = request.reshape(x, [*before, len(pick), pick.step, *after])
+    x = request.cut(x, len(before) + 1, column, column + 1)
+    return request.reshape(x, [*sizes[:axis], len(pick), *sizes[axis + 1 :]])
 
 
 def _around(
@@ -137,26 +121,23 @@ def _around(
     return [math.prod(before)] if before else [], [math.prod(after)] if after else []
 
 
-def tile(request: Request) -> ir.Value | None:
+def tile(request: Request) -> ir.Value:
     """Repeat along the axes of one element; a constant is written out."""
-    shape, result, dtype = request.shape(0), request.result.static_shape, request.dtype
+    shape, result, dtype = request.shape(0), request.sizes, request.kind
     w, x = request.writer, request.input(0)
-    if shape is None or result is None or dtype is None:
-        return None
     tensor = request.constant(x)
     if tensor is not None and math.prod(result) <= _MOST:
         whole = np.broadcast_to(tensor.numpy(), np.broadcast_shapes(shape, result))
         return w.constant(np.ascontiguousarray(whole), dtype)
     lead = (1,) * (len(result) - len(shape))
-    if not request.takes("Tile") or 0 in result or (lead and not request.takes("Reshape")):
-        return None
+    require(request.takes("Tile"), 0 not in result, not lead or request.takes("Reshape"))
     if lead:
-        x = w.node("Reshape", [x, w.constant([*lead, *shape])], dtype)  # no 0: none in the result
+        x = request.reshape(x, [*lead, *shape])  # no 0: none in the result
     counts = [n // own for n, own in zip(result, (*lead, *shape), strict=True)]
     return w.node("Tile", [x, w.constant(counts)], dtype)
 
 
-def expanded_where(request: Request) -> ir.Value | None:
+def expanded_where(request: Request) -> ir.Value:
     """Expand each operand to the shape of the result first.
 
     ONNX Runtime's Where computes `p if p != 0 else q`, with `p = a if c else 0` and
@@ -165,25 +146,20 @@ def expanded_where(request: Request) -> ir.Value | None:
     `a` and `b` are swapped, so that zeros keep the same signs. If no operand has elements there,
     other axes decide; floats have no other form then.
     """
-    result, dtype, w = request.result.static_shape, request.dtype, request.writer
-    if result is None or dtype is None or not request.takes("Where"):
-        return None
+    result, dtype, w = request.sizes, request.kind, request.writer
     shapes = [request.shape(i) for i in range(3)]
-    if None in shapes or all(s == result for s in shapes):
-        return None
+    require(request.takes("Where"), any(s != result for s in shapes))
     kinds = (ir.DataType.BOOL, dtype, dtype)
     for value, kind, shape in zip(request.inputs, kinds, shapes, strict=True):
         small = request.constant(value) is not None and math.prod(result) <= _MOST
-        if shape != result and not (small or _expands(request, kind)):
-            return None
+        require(shape == result or small or _expands(request, kind))
     is_float = dtype.is_floating_point()
-    c_has, _, b_has = ((s or ())[-1:] == result[-1:] for s in shapes)
+    c_has, _, b_has = (s[-1:] == result[-1:] for s in shapes)
     swapped = is_float and not c_has and not b_has
-    if (is_float and result[-1] == 1) or (swapped and not request.takes("Equal", kinds[0])):
-        return None
+    require(not (is_float and result[-1] == 1), not swapped or request.takes("Equal", kinds[0]))
     inputs = list(request.inputs)
     if swapped:  # by Equal: before a Where, ONNX Runtime takes out a Not and swaps again
-        false = w.constant(np.zeros(shapes[0] or (), bool), kinds[0])
+        false = w.constant(np.zeros(shapes[0], bool), kinds[0])
         inputs[0] = w.node("Equal", [inputs[0], false], kinds[0])
     c, x, y = (
         v if v is None or shape == result else _expanded(request, v, kind, result)
@@ -205,24 +181,15 @@ def _expanded(
     return w.node("Expand", [value, w.constant(list(result))], kind)
 
 
-def reshape(request: Request) -> ir.Value | None:
+def reshape(request: Request) -> ir.Value:
     """Give a tensor its new shape by a Reshape."""
-    result, dtype = request.result.static_shape, request.dtype
-    if result is None or dtype is None or not request.takes("Reshape"):
-        return None
-    if 0 in result:
-        return None
-    w = request.writer
-    return w.node("Reshape", [request.inputs[0], w.constant(list(result))], dtype)
+    require(request.kind, request.takes("Reshape"), 0 not in request.sizes)
+    return request.reshape(request.input(0), request.sizes)
 
 
-def same_shape(request: Request) -> ir.Value | None:
+def same_shape(request: Request) -> ir.Value:
     """Give a value another name by a Reshape to its own shape; one size need not be known."""
-    shape, dtype = request.result.shape, request.dtype
-    if shape is None or dtype is None or not request.takes("Reshape"):
-        return None
+    shape = given(request.result.shape)
     sizes = [-1 if dim.constant is None else dim.constant for dim in shape]
-    if 0 in sizes or sizes.count(-1) > 1:
-        return None
-    w = request.writer
-    return w.node("Reshape", [request.inputs[0], w.constant(sizes)], dtype)
+    require(request.kind, request.takes("Reshape"), 0 not in sizes and sizes.count(-1) <= 1)
+    return request.reshape(request.input(0), sizes)

@@ -1,11 +1,15 @@
-"""A node that is to be written, as the forms that may replace it see it; a constant if known."""
+"""A node that is to be written, as the forms that may replace it see it; a constant if known.
+
+A form asks for what it needs: a size that is not known, or an operator that the target does not
+take, ends it (``NoFormError``). So a form asks before it writes.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import onnx.defs
 import onnx.helper
@@ -20,6 +24,25 @@ if TYPE_CHECKING:
 
 
 _SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
+
+T = TypeVar("T")
+
+
+class NoFormError(Exception):
+    """A node does not have a form, or the target does not take it."""
+
+
+def require(*conditions: object) -> None:
+    """End a form unless all conditions hold."""
+    if not all(conditions):
+        raise NoFormError
+
+
+def given(found: T | None) -> T:
+    """Return what is known, or end a form."""
+    if found is None:
+        raise NoFormError
+    return found
 
 
 @dataclass(frozen=True)
@@ -45,25 +68,61 @@ class Request:
 
     def input(self, i: int) -> ir.Value:
         """Return an input that is there."""
-        value = self.inputs[i]
-        assert value is not None
-        return value
+        return given(self.inputs[i])
+
+    def cast(self, i: int, kind: ir.DataType) -> ir.Value:
+        """Write an input in another element type."""
+        return self.writer.node("Cast", [self.input(i)], kind, to=kind.value)
+
+    def reshape(self, x: ir.Value, sizes: Sequence[int]) -> ir.Value:
+        """Write a Reshape to known sizes."""
+        return self.writer.node("Reshape", [x, self.writer.constant(list(sizes))], self.dtype)
+
+    def cut(self, x: ir.Value, axis: int, start: int, end: int) -> ir.Value:
+        """Write a Slice of one axis."""
+        bounds = [self.writer.constant([n]) for n in (start, end, axis)]
+        return self.writer.node("Slice", [x, *bounds], self.dtype)
+
+    def join(self, parts: Sequence[ir.Value], axis: int) -> ir.Value:
+        """Write a Concat of parts, or the only part."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.writer.node("Concat", parts, self.dtype, axis=axis)
 
     def constant(self, value: ir.Value | None) -> ir.TensorProtocol | None:
         """Return the tensor that a value is in every run, or None."""
         return constant(value, self.writer.overridable)
 
-    def shape(self, i: int) -> tuple[int, ...] | None:
-        """Return the shape of an input as numbers, or None if a size is not known."""
-        known = self.known[i]
-        return None if known is None else known.static_shape
+    @property
+    def kind(self) -> ir.DataType:
+        """The element type of the result."""
+        return given(self.dtype)
 
-    def numbers(self, i: int) -> list[int] | None:
-        """Return the elements of an integer input, or None if it is absent or not known."""
-        known = self.known[i] if i < len(self.known) else None
-        if known is None or known.constant is None:
-            return None
-        return [int(n) for n in known.constant.ravel()]
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the result as numbers."""
+        return given(self.result.static_shape)
+
+    def known_of(self, i: int) -> TensorValue:
+        """Return what is known of an input."""
+        return given(self.known[i])
+
+    def shape(self, i: int) -> tuple[int, ...]:
+        """Return the shape of an input as numbers."""
+        return given(self.known_of(i).static_shape)
+
+    def has(self, i: int) -> bool:
+        """Return whether there is an input at a place."""
+        return i < len(self.inputs) and self.inputs[i] is not None
+
+    def numbers(self, i: int) -> list[int]:
+        """Return the elements of an integer input."""
+        require(self.has(i))
+        return [int(n) for n in given(self.known_of(i).constant).ravel()]
+
+    def axis(self, rank: int) -> int:
+        """Return the attribute ``axis``, counted from the start."""
+        return int(self.attributes.get("axis", 0)) % rank
 
     def takes(self, op: str, dtype: ir.DataType | None = None) -> bool:
         """Return whether the target takes an operator for an element type, by default its own."""
@@ -88,23 +147,20 @@ class Request:
 _MOST = 1 << 16  # elements of a constant that replaces a node
 
 
-def folded(request: Request) -> ir.Value | None:
+def folded(request: Request) -> ir.Value:
     """Write the result as a constant, if every element of it is known."""
     result = request.result
-    if not result.is_integer or result.dtype is None or result.static_shape is None:
-        return None
-    if math.prod(result.static_shape) > _MOST or result.constant is None:
-        return None
-    return request.writer.constant(result.constant, result.dtype)
+    require(result.is_integer)
+    require(math.prod(request.sizes) <= _MOST)
+    return request.writer.constant(given(result.constant), result.dtype)
 
 
-def written(request: Request) -> ir.Value | None:
+def written(request: Request) -> ir.Value:
     """Write the defaults of attributes that the target wants to read."""
     op, w = request.op, request.writer
     missing = w.target.limits_of(op).written.difference(request.attributes)
-    if not missing or not w.target.has(op):
-        return None
+    require(missing, w.target.has(op))
     known = onnx.defs.get_schema(op, w.version, "").attributes
-    given = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
-    given = {a: v.decode() if isinstance(v, bytes) else v for a, v in given.items()}
-    return w.node(op, request.inputs, request.dtype, **request.attributes, **given)
+    added = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
+    added = {a: v.decode() if isinstance(v, bytes) else v for a, v in added.items()}
+    return w.node(op, request.inputs, request.dtype, **request.attributes, **added)

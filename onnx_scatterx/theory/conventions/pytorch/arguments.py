@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions import axes
-from onnx_scatterx.theory.conventions.axes import Integers, check_dtype
+from onnx_scatterx.theory.conventions.axes import (
+    FLOATS,
+    INTEGERS,
+    Integers,
+    check,
+    check_dtype,
+)
 
 Scalar: TypeAlias = bool | int | float | complex
 Array: TypeAlias = NDArray[Any]
 
-_INTEGERS = {"uint8", "int8", "int16", "int32", "int64"}
-_FLOATS = {"float16", "bfloat16", "float32", "float64"}
-REAL = frozenset(_INTEGERS | _FLOATS | {"bool"})
-TENSORS = REAL | {"complex64", "complex128"}
-COPIED = TENSORS | {"uint16", "uint32", "uint64"}
+COPIED = INTEGERS | FLOATS | {"bool", "complex64", "complex128"}
+TENSORS = COPIED - {"uint16", "uint32", "uint64"}
 LONG = frozenset({"int64"})
-INDICES = frozenset({"int32", "int64"})
 
 
 def check_tensor(array: Array, copied: bool = False) -> None:
@@ -49,8 +51,7 @@ def extent(array: Array, dim: int) -> int:
 
 def vector(name: str, index: Integers) -> Integers:
     """Return an index of rank 1; rank 0 is one number."""
-    if index.ndim > 1:
-        raise ValueError(f"{name} must have rank 1 or 0, not {index.ndim}")
+    check(index.ndim <= 1, f"{name} must have rank 1 or 0, not {index.ndim}")
     return index.reshape(-1)
 
 
@@ -63,16 +64,14 @@ def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
     (array(2, dtype=int8), array(255, dtype=uint8))
     """
     number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, int) and not -(2**63) <= number < 2**64:
-        raise ValueError(f"{name} is {number}, which 64 bits cannot hold")
+    held = not isinstance(number, int) or -(2**63) <= number < 2**64
+    check(held, f"{name} is {number}, which 64 bits cannot hold")
     if dtype == np.bool_:
         return np.array(bool(number))
     if isinstance(number, complex) and dtype.kind != "c":
-        if number.imag:
-            raise ValueError(f"{name} is {number}, and {dtype.name} has no imaginary part")
+        check(not number.imag, f"{name} is {number}, and {dtype.name} has no imaginary part")
         number = number.real
-    if not _fits(number, dtype):
-        raise ValueError(f"{name} is {number}, which {dtype.name} cannot hold")
+    check(_fits(number, dtype), f"{name} is {number}, which {dtype.name} cannot hold")
     if dtype.kind in "iu":
         return np.array(int(number.real), np.int64).astype(dtype)
     with np.errstate(over="ignore"):
@@ -83,8 +82,7 @@ def as_filling(value: Array | Scalar, dtype: np.dtype[Any]) -> Array:
     """Convert a value, which is a number or a tensor of rank 0."""
     if not isinstance(value, np.ndarray):
         return as_scalar("value", value, dtype)
-    if value.ndim:
-        raise ValueError(f"value must have rank 0, not {value.ndim}")
+    check(value.ndim == 0, f"value must have rank 0, not {value.ndim}")
     return as_scalar("value", value.item(), dtype)
 
 

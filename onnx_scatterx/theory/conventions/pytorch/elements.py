@@ -15,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
+    INDICES,
     Integers,
     by_axes,
     by_element,
+    check,
     check_choice,
     check_dtype,
+    check_extents,
     check_range,
     check_same_dtype,
     nothing,
 )
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
-    INDICES,
     LONG,
     TENSORS,
     Array,
@@ -140,10 +142,8 @@ def scatter(
     >>> scatter(np.ones((1, 4)), 1, np.array([[1, 3]]), value=2, reduce="add").run()
     array([[1., 3., 1., 3.]])
     """
-    if (src is None) == (value is None):
-        raise ValueError("either src or value must be given")
-    if reduce not in _DEPRECATED:
-        raise ValueError(f"reduce must be None, 'add' or 'multiply', not {reduce!r}")
+    check((src is None) != (value is None), "either src or value must be given")
+    check(reduce in _DEPRECATED, f"reduce must be None, 'add' or 'multiply', not {reduce!r}")
     reduction = _DEPRECATED[reduce]
     if isinstance(src, np.ndarray):
         return _scatter(input, dim, index, src, reduction)
@@ -183,8 +183,8 @@ def scatter_reduce(
     if reduce == "mean":
         check_dtype("input", input, TENSORS - {"bool"})
     reduction = _REDUCTIONS[reduce] if index.size else Reduction.ADD
-    if reduction in (Reduction.MAXIMUM, Reduction.MINIMUM) and input.dtype.kind == "c":
-        raise ValueError(f"input holds {input.dtype.name}, which is not ordered")
+    ordered = input.dtype.kind != "c" or reduction in (Reduction.ADD, Reduction.MUL)
+    check(ordered, f"input holds {input.dtype.name}, which is not ordered")
     data = input
     if not include_self:
         data = without_self(input, transformer, _start(reduction, input.dtype))
@@ -228,18 +228,18 @@ def take_along_dim(input: Array, indices: Integers, dim: int | None = None) -> G
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     check_dtype("indices", indices, LONG)
     dim = wrap(dim, input.ndim)
-    if input.ndim != indices.ndim or not input.ndim:
-        raise ValueError(f"indices must have the rank of input, {input.ndim}, and 1 or more")
+    same = input.ndim == indices.ndim > 0
+    check(same, f"indices must have the rank of input, {input.ndim}, and 1 or more")
     shape = list(indices.shape)
     axes: list[int | Integers] = [np.zeros((), np.int64)] * input.ndim
     axes[dim] = indices % max(input.shape[dim], 1)
     for d, size in enumerate(input.shape):
         if d != dim and size != 1:
-            if shape[d] not in (1, size):
-                raise ValueError(f"dim {d} of indices is {shape[d]}, and {size} in input")
+            fits = shape[d] in (1, size)
+            check(fits, f"dim {d} of indices is {shape[d]}, and {size} in input")
             shape[d], axes[d] = size, d
-    if input.shape[dim] == 0 and 0 not in shape:
-        raise ValueError(f"indices has elements, and dim {dim} of input has none")
+    reads = input.shape[dim] or 0 in shape
+    check(reads, f"indices has elements, and dim {dim} of input has none")
     return Gathering(input, by_axes(shape, input.shape, axes))
 
 
@@ -276,10 +276,10 @@ def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTra
     dim = wrap(dim, input.ndim)
     if index.size == 0:
         return nothing(input.shape), np.empty(0, input.dtype)
-    if max(src.ndim, 1) != max(index.ndim, 1):
-        raise ValueError(f"index has rank {index.ndim}, and src has rank {src.ndim}")
-    if any(n > extent(src, d) for d, n in enumerate(index.shape)):
-        raise ValueError(f"index has shape {index.shape}, and src has less: {src.shape}")
+    same = max(src.ndim, 1) == max(index.ndim, 1)
+    check(same, f"index has rank {index.ndim}, and src has rank {src.ndim}")
+    fits = all(n <= extent(src, d) for d, n in enumerate(index.shape))
+    check(fits, f"index has shape {index.shape}, and src has less: {src.shape}")
     part = src.reshape(src.shape or (1,))[tuple(slice(n) for n in index.shape or (1,))]
     return _along(input, dim, index), part.reshape(index.shape)
 
@@ -287,11 +287,9 @@ def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTra
 def _along(input: Array, dim: int, index: Integers) -> XTransformer:
     """Return the transformer that index gives along a dim; it has elements."""
     check_dtype("index", index, INDICES)
-    if max(index.ndim, 1) != max(input.ndim, 1):
-        raise ValueError(f"index must have the rank of input, {input.ndim}, not {index.ndim}")
-    for d, n in enumerate(index.shape):
-        if d != dim and n > input.shape[d]:
-            raise ValueError(f"dim {d} of index is {n}, but input has only {input.shape[d]} there")
+    same = max(index.ndim, 1) == max(input.ndim, 1)
+    check(same, f"index must have the rank of input, {input.ndim}, not {index.ndim}")
+    check_extents("index", index.shape or (1,), "input", input.shape or (1,), dim)
     check_range("index", index, 0, extent(input, dim) - 1)
     return by_element(input.shape, index, dim)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import check_dtype, check_same_dtype, nothing
+from onnx_scatterx.theory.conventions.axes import check, check_dtype, check_same_dtype, nothing
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
     Array,
     Scalar,
@@ -18,7 +18,7 @@ from onnx_scatterx.theory.conventions.pytorch.arguments import (
     check_tensor,
     converted,
 )
-from onnx_scatterx.theory.conventions.pytorch.places import Item, Places, is_mask
+from onnx_scatterx.theory.conventions.pytorch.places import IndexItems, Item, is_mask
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 
 
@@ -34,13 +34,13 @@ def index_put(
     tensors = [index for index in indices if index is not None]
     if values.size == 1 and not accumulate and _is_fill("indices", tensors):
         values = converted("values", values, input.dtype).reshape(())
-    elif any(tensor.ndim == 0 and is_mask(tensor) for tensor in tensors):
-        raise ValueError("indices has a mask of rank 0")
-    elif not tensors:
-        raise ValueError("indices has no tensor")
+    else:
+        masks = (tensor for tensor in tensors if is_mask(tensor))
+        check(all(mask.ndim for mask in masks), "indices has a mask of rank 0")
+        check(tensors, "indices has no tensor")
     check_same_dtype("values", values, "input", input)
     items = [slice(None) if index is None else index for index in indices]
-    transformer = Places("indices", input.shape, items).transformer()
+    transformer = IndexItems("indices", input.shape, items).transformer()
     updates = _spread("values", values, transformer.shape)
     reduction = Reduction.ADD if accumulate else Reduction.NONE
     return Scattering(input, updates, transformer, reduction)
@@ -64,12 +64,12 @@ def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar)
     fill = np.size(value) == 1 and _is_fill("index", tensors)
     if tensors:
         check_tensor(input)
-    transformer = Places("index", input.shape, items).transformer()
+    transformer = IndexItems("index", input.shape, items).transformer()
     if not isinstance(value, np.ndarray):
         # PyTorch converts to the half types from double, which holds all numbers but large
         # integers.
-        if isinstance(value, int) and value >= 2**63:
-            raise ValueError(f"value is {value}, which 64 bits cannot hold")
+        held = not isinstance(value, int) or value < 2**63
+        check(held, f"value is {value}, which 64 bits cannot hold")
         half = input.dtype.name in ("float16", "bfloat16")
         updates = as_scalar("value", value, np.dtype(np.float64) if half else input.dtype)
         updates = converted("value", updates, input.dtype)
@@ -102,6 +102,5 @@ def _spread(name: str, values: Array, shape: tuple[int, ...]) -> Any:
     try:
         return np.broadcast_to(values, shape)
     except ValueError:
-        raise ValueError(
-            f"{name} has shape {values.shape}, and must broadcast to {shape}"
-        ) from None
+        fault = f"{name} has shape {values.shape}, and must broadcast to {shape}"
+        raise ValueError(fault) from None

@@ -19,7 +19,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnx_scatterx.theory.conventions.axes import Integers, by_axes, check_dtype, check_range
+from onnx_scatterx.theory.conventions.axes import (
+    Integers,
+    by_axes,
+    check,
+    check_dtype,
+    check_range,
+)
 from onnx_scatterx.theory.conventions.pytorch.arguments import Array
 from onnx_scatterx.theory.transformer import XTransformer
 
@@ -52,7 +58,7 @@ class _Tensor:
     numbers: Integers
 
 
-class Places:
+class IndexItems:
     """Assigns the items of an index, one by one, to the axes of a shape."""
 
     def __init__(self, name: str, shape: tuple[int, ...], items: Sequence[Item]) -> None:
@@ -61,11 +67,10 @@ class Places:
         self.dims: list[_Slice | _Tensor] = []
         self.axis = 0
         rest = len(shape) - sum(map(_consumed, items))
-        if rest < 0:
-            raise ValueError(f"{name} names more than the {len(shape)} axes of input")
-        if sum(item is Ellipsis for item in items) > 1:
-            raise ValueError(f"{name} has more than one Ellipsis")
-        for item in items if any(item is Ellipsis for item in items) else [*items, Ellipsis]:
+        check(rest >= 0, f"{name} names more than the {len(shape)} axes of input")
+        dots = sum(item is Ellipsis for item in items)
+        check(dots <= 1, f"{name} has more than one Ellipsis")
+        for item in items if dots else [*items, Ellipsis]:
             if item is Ellipsis:
                 for _ in range(rest):
                     self._slice(slice(None))
@@ -86,14 +91,14 @@ class Places:
 
     def _fix(self, number: int) -> None:
         axis, size = self._take_axis()
-        if not -size <= number < size:
-            raise ValueError(f"{self.name} is {number} on axis {axis}, which has size {size}")
+        within = -size <= number < size
+        check(within, f"{self.name} is {number} on axis {axis}, which has size {size}")
         self.fixed[axis] = number
 
     def _slice(self, item: slice) -> None:
         axis, size = self._take_axis()
-        if item.step is not None and item.step < 1:
-            raise ValueError(f"{self.name} has a slice with the step {item.step}")
+        ascends = item.step is None or item.step >= 1
+        check(ascends, f"{self.name} has a slice with the step {item.step}")
         self.dims.append(_Slice(axis, np.arange(size)[item]))
 
     def _array(self, item: Array) -> None:
@@ -105,8 +110,8 @@ class Places:
         if not item.ndim:
             self.dims.append(_Tensor(None, np.arange(int(bool(item)))))
         covered = self.shape[self.axis : self.axis + item.ndim]
-        if item.shape != covered:
-            raise ValueError(f"{self.name} has a mask of shape {item.shape} on axes of {covered}")
+        fault = f"{self.name} has a mask of shape {item.shape} on axes of {covered}"
+        check(item.shape == covered, fault)
         for numbers in np.argwhere(item).T:
             self.dims.append(_Tensor(self._take_axis()[0], numbers))
 
@@ -145,8 +150,8 @@ class Places:
         except ValueError:
             listed = ", ".join(map(str, shapes))
             raise ValueError(f"{self.name} has tensors of shapes {listed}") from None
-        if 0 not in common and any(self.shape[axis] == 0 for axis, _ in self._indexed()):
-            raise ValueError(f"{self.name} has elements for an axis of size 0")
+        exist = 0 in common or all(self.shape[axis] for axis, _ in self._indexed())
+        check(exist, f"{self.name} has elements for an axis of size 0")
         return common
 
     def _before(self) -> int:

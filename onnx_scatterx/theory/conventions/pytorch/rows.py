@@ -8,16 +8,18 @@ Only index_fill takes negative indices.
 import numpy as np
 
 from onnx_scatterx.theory.conventions.axes import (
+    INDICES,
     Integers,
     by_axes,
     by_axis,
+    check,
     check_dtype,
     check_range,
     check_same_dtype,
+    check_same_rank,
     nothing,
 )
 from onnx_scatterx.theory.conventions.pytorch.arguments import (
-    INDICES,
     LONG,
     Array,
     Scalar,
@@ -41,7 +43,8 @@ def index_copy(input: Array, dim: int, index: Integers, source: Array) -> Scatte
     """
     dim, index = _checked(input, dim, index, LONG)
     _check_source(input, dim, index, source)
-    return _written(input, dim, index, source)
+    transformer = _rows(input, dim, index)
+    return Scattering(input, source.reshape(transformer.shape), transformer)
 
 
 def index_add(
@@ -58,18 +61,18 @@ def index_add(
     copied = input.ndim > 1 and not (input.size and index.size)
     dim, index = _checked(input, dim, index, INDICES, copied)
     _check_source(input, dim, index, source)
-    if bool(input.ndim) != bool(source.ndim):
-        raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
+    check_same_rank("source", source, "input", input)
     if copied:
         return Scattering(input, np.empty(0, input.dtype), nothing(input.shape), Reduction.ADD)
     factor = as_scalar("alpha", alpha, input.dtype)
     if factor != 1:
         source = combine(Reduction.MUL, source, np.broadcast_to(factor, source.shape))
+    transformer = _rows(input, dim, index)
+    source = source.reshape(transformer.shape)
     at_an_end = input.ndim > 1 and dim in (0, input.ndim - 1)
     if at_an_end and factor == 1 and index.dtype == np.int64:
-        transformer = _rows(input, dim, index)
         return rounded_once(input, source, transformer, Reduction.ADD)
-    return _written(input, dim, index, source, Reduction.ADD)
+    return Scattering(input, source, transformer, Reduction.ADD)
 
 
 def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -> Scattering:
@@ -79,8 +82,8 @@ def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -
     array([[7., 0., 7.], [7., 0., 7.]])
     """
     dim, index = _checked(input, dim, index, LONG)
-    if isinstance(value, complex) and input.dtype.kind != "c":
-        raise ValueError(f"value is complex, and input holds {input.dtype.name}")
+    may = not isinstance(value, complex) or input.dtype.kind == "c"
+    check(may, f"value is complex, and input holds {input.dtype.name}")
     number = as_filling(value, input.dtype)
     transformer = _rows(input, dim, index, -extent(input, dim))
     return Scattering(input, np.broadcast_to(number, transformer.shape), transformer)
@@ -94,8 +97,8 @@ def index_select(input: Array, dim: int, index: Integers) -> Gathering:
     """
     dim, index = _checked(input, dim, index, INDICES, input.ndim > 1)
     if not input.ndim:
-        if index.size != 1:
-            raise ValueError(f"index must have 1 element where input has rank 0, not {index.size}")
+        count = index.size
+        check(count == 1, f"index must have 1 element where input has rank 0, not {count}")
         check_range("index", index, 0, 0)
         return Gathering(input, by_axes((), (), []))
     return Gathering(input, _rows(input, dim, index, always=True))
@@ -123,23 +126,10 @@ def _checked(
 
 def _check_source(input: Array, dim: int, index: Integers, source: Array) -> None:
     check_same_dtype("source", source, "input", input)
-    if source.ndim and input.ndim and source.ndim != input.ndim:
-        raise ValueError(f"source must have the rank of input, {input.ndim}, not {source.ndim}")
-    if index.size != extent(source, dim):
-        raise ValueError(f"index has {index.size} elements, and dim {dim} of source is another")
-    beside = (source.shape[:dim], source.shape[dim + 1 :])
-    if beside != (input.shape[:dim], input.shape[dim + 1 :]):
-        raise ValueError(
-            f"source has shape {source.shape}, and input {input.shape} beside dim {dim}"
-        )
-
-
-def _written(
-    input: Array,
-    dim: int,
-    index: Integers,
-    source: Array,
-    reduction: Reduction = Reduction.NONE,
-) -> Scattering:
-    transformer = _rows(input, dim, index)
-    return Scattering(input, source.reshape(transformer.shape), transformer, reduction)
+    if source.ndim and input.ndim:
+        check_same_rank("source", source, "input", input)
+    same = index.size == extent(source, dim)
+    check(same, f"index has {index.size} elements, and dim {dim} of source is another")
+    beside, others = (array.shape[:dim] + array.shape[dim + 1 :] for array in (source, input))
+    fault = f"source has shape {source.shape}, and input {input.shape} beside dim {dim}"
+    check(beside == others, fault)

@@ -18,6 +18,7 @@ from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axes,
     by_axis,
+    check,
     check_dims,
     check_dtype,
     check_same_dtype,
@@ -51,8 +52,7 @@ def slice_scatter(
     check_tensor(input, copied=True)
     check_dims(("input", input))
     dim = wrap(dim, input.ndim)
-    if step < 1:
-        raise ValueError(f"step must be 1 or more, not {step}")
+    check(step >= 1, f"step must be 1 or more, not {step}")
     taken = np.arange(input.shape[dim])[start:end:step]
     return _written(input, src, by_axis(input.shape, taken, dim))
 
@@ -80,8 +80,7 @@ def diagonal_scatter(
     """
     check_tensor(input, copied=True)
     first, second = wrap(dim1, input.ndim, "dim1"), wrap(dim2, input.ndim, "dim2")
-    if first == second:
-        raise ValueError(f"dim1 and dim2 are the same dim, {first}")
+    check(first != second, f"dim1 and dim2 are the same dim, {first}")
     down, right = max(-offset, 0), max(offset, 0)
     length = max(min(input.shape[first] - down, input.shape[second] - right), 0)
     others = [d for d in range(input.ndim) if d not in (first, second)]
@@ -110,8 +109,8 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Scattering:
     check_same_dtype("source", source, "input", input)
     data, transformer = _masked(input, mask)
     (count,) = transformer.shape
-    if source.size < count:
-        raise ValueError(f"source has {source.size} elements, and the mask is true {count} times")
+    fault = f"source has {source.size} elements, and the mask is true {count} times"
+    check(source.size >= count, fault)
     return Scattering(data, source.reshape(-1)[:count], transformer)
 
 

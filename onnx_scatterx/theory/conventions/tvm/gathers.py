@@ -18,15 +18,18 @@ from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axes,
     by_axis,
-    by_element,
+    by_own_index,
     by_tuples,
+    check,
     check_choice,
+    check_columns,
     check_dims,
-    check_extents,
     check_integers,
+    check_names,
     check_range,
     check_same_rank,
     wrap,
+    wrap_batch,
 )
 from onnx_scatterx.theory.scattering import Gathering
 
@@ -46,11 +49,9 @@ def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
     check_dims(("data", data))
     axis = wrap("axis", axis, data.ndim)
     check_same_rank("indices", indices, "data", data)
-    if indices.shape[axis] == 0:
-        raise ValueError(f"indices has no elements on the axis {axis}")
-    check_extents("indices", indices.shape, "data", data.shape, axis)
-    check_range("indices", indices, 0, data.shape[axis] - 1)
-    return Gathering(data, by_element(data.shape, indices.astype(np.int64), axis))
+    check(indices.shape[axis], f"indices has no elements on the axis {axis}")
+    transformer = by_own_index(("data", data), ("indices", indices), axis, signed=False)
+    return Gathering(data, transformer)
 
 
 def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Gathering:
@@ -67,18 +68,14 @@ def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Ga
     """
     check_dims(("indices", indices))
     k, lead = indices.shape[0], indices.shape[1:]
-    if not 0 <= batch_dims <= len(lead):
-        raise ValueError(f"batch_dims is {batch_dims}, and must be in [0, {len(lead)}]")
-    if batch_dims + k > a.ndim:
-        raise ValueError(
-            f"indices names {k} axes of a behind {batch_dims}, and a has only {a.ndim}"
-        )
+    most = len(lead)
+    check(0 <= batch_dims <= most, f"batch_dims is {batch_dims}, and must be in [0, {most}]")
+    check_names(k, "a", a.ndim - batch_dims)
     for d, (extent, size) in enumerate(zip(lead[:batch_dims], a.shape, strict=False)):
-        if extent > size:
-            raise ValueError(f"dim {d + 1} of indices is {extent}, but a has only {size} there")
+        fault = f"dim {d + 1} of indices is {extent}, but a has only {size} there"
+        check(extent <= size, fault)
     whole = indices.astype(np.int64)
-    for row, size in enumerate(a.shape[batch_dims : batch_dims + k]):
-        check_range(f"indices[{row}]", whole[row], 0, size - 1)
+    check_columns(whole, a.shape[batch_dims:], "indices[{}]")
     return Gathering(a, by_tuples(a.shape, list(whole), lead, batch_dims))
 
 
@@ -106,40 +103,28 @@ def take(
     array([[1], [6]])
     """
     check_choice("mode", mode, _MODES)
-    if mode == "nan" and a.dtype.kind in "biu":
-        raise ValueError(f"mode is 'nan', and a holds {a.dtype}, which has no NaN")
+    is_nan = mode == "nan"
+    may = not is_nan or a.dtype.kind not in "biu"
+    check(may, f"mode is 'nan', and a holds {a.dtype}, which has no NaN")
     check_integers("indices", indices)
-    if axis is None and mode == "nan":
-        raise ValueError("mode is 'nan', which needs an axis")
+    check(not is_nan or axis is not None, "mode is 'nan', which needs an axis")
     if axis is None:
         flat = _inside(indices, a.size, mode)
         strides = [math.prod(a.shape[d + 1 :]) for d in range(a.ndim)]
         spread = [flat // max(s, 1) % max(n, 1) for s, n in zip(strides, a.shape, strict=True)]
         return Gathering(a, by_axes(indices.shape, a.shape, spread))
     axis = wrap("axis", axis, a.ndim)
-    batch_dims = _batch_dims(a, indices, axis, batch_dims)
-    if batch_dims and mode != "clip":
-        raise ValueError(f"batch_dims is {batch_dims}, and mode is {mode!r}, not 'clip'")
+    batch = wrap_batch(batch_dims, min(axis, indices.ndim), indices, "a", a)
+    may = not batch or mode == "clip"
+    check(may, f"batch_dims is {batch}, and mode is {mode!r}, not 'clip'")
     numbers = _inside(indices, a.shape[axis], mode)
-    return Gathering(a, by_axis(a.shape, numbers, axis, batch_dims))
-
-
-def _batch_dims(a: NDArray[Any], indices: Integers, axis: int, batch_dims: int) -> int:
-    """Count the batch dims from the start, and check that both tensors have them."""
-    count = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
-    most = min(axis, indices.ndim)
-    if not 0 <= count <= most:
-        raise ValueError(f"batch_dims is {batch_dims}, and must be in [{-indices.ndim}, {most}]")
-    if a.shape[:count] != indices.shape[:count]:
-        raise ValueError(f"indices must begin with the batch dims of a, {a.shape[:count]}")
-    return count
+    return Gathering(a, by_axis(a.shape, numbers, axis, batch))
 
 
 def _inside(indices: Integers, size: int, mode: str) -> NDArray[np.int64]:
     """Bring indices into an axis as a mode does."""
-    if mode == "wrap" and size == 0:
-        raise ValueError("a has no elements to wrap indices around")
     if mode == "wrap":
+        check(size, "a has no elements to wrap indices around")
         return np.mod(indices, size).astype(np.int64)
     if mode == "clip" and size:
         return np.clip(indices, 0, size - 1).astype(np.int64)

@@ -27,12 +27,16 @@ from onnx_scatterx.theory.conventions.axes import (
     by_axis,
     by_element,
     by_tuples,
+    check,
     check_choice,
+    check_columns,
     check_dims,
     check_integers,
+    check_names,
     check_range,
     check_same_dtype,
     check_same_rank,
+    check_same_shape,
     check_shape,
     wrap,
 )
@@ -68,17 +72,16 @@ def scatter_elements(
     check_integers("indices", indices)
     axis = wrap("axis", axis, data.ndim)
     check_same_rank("indices", indices, "data", data)
-    if updates.shape != indices.shape:
-        raise ValueError(f"updates must have the shape of indices, {indices.shape}")
+    check_same_shape("updates", updates, "indices", indices)
     check_same_dtype("updates", updates, "data", data)
     for d, (extent, size) in enumerate(zip(indices.shape, data.shape, strict=True)):
-        if d != axis and extent != size:
-            raise ValueError(f"dim {d} of indices is {extent}, and must be {size} as in data")
-    if 0 in indices.shape[axis + 1 :]:
-        raise ValueError(f"indices has an extent of 0 behind the axis {axis}")
+        fault = f"dim {d} of indices is {extent}, and must be {size} as in data"
+        check(d == axis or extent == size, fault)
+    behind = indices.shape[axis + 1 :]
+    check(0 not in behind, f"indices has an extent of 0 behind the axis {axis}")
     size = data.shape[axis]
     check_range("indices", indices, -size, size - 1)
-    transformer = by_element(data.shape, indices.astype(np.int64), axis)
+    transformer = by_element(data.shape, indices, axis)
     return Scattering(data, updates, transformer, reduction)
 
 
@@ -118,22 +121,19 @@ def scatter_nd(
     check_integers("indices", indices)
     check_dims(("data", data), ("indices", indices))
     k, lead = indices.shape[0], indices.shape[1:]
-    if k > data.ndim:
-        raise ValueError(f"indices names {k} axes of data, which has only {data.ndim}")
+    check_names(k, "data", data.ndim)
     check_shape("updates", updates, lead + data.shape[k:])
-    if updates.size == 0:
-        raise ValueError(f"updates of shape {updates.shape} has no elements")
+    check(updates.size, f"updates of shape {updates.shape} has no elements")
     check_same_dtype("updates", updates, "data", data)
-    for axis, size in enumerate(data.shape[:k]):
-        check_range(f"indices[{axis}]", indices[axis], 0, size - 1)
-    transformer = by_tuples(data.shape, list(indices.astype(np.int64)), lead)
+    check_columns(indices, data.shape, "indices[{}]")
+    transformer = by_tuples(data.shape, list(indices), lead)
     return Scattering(data, updates, transformer, reduction)
 
 
 def _checked(name: str, reduction: str, data: NDArray[Any]) -> Reduction:
     check_choice(name, reduction, _REDUCTIONS)
-    if reduction != "update" and data.dtype == np.bool_:
-        raise ValueError(f"data holds bool, which TVM does not reduce, and {name} is {reduction!r}")
+    may = reduction == "update" or data.dtype != np.bool_
+    check(may, f"data holds bool, which TVM does not reduce, and {name} is {reduction!r}")
     return _REDUCTIONS[reduction]
 
 
@@ -152,8 +152,7 @@ def slice_scatter(
     array([[0., 1., 0., 2., 0.]])
     """
     axis = wrap("axis", axis, input_tensor.ndim)
-    if step == 0:
-        raise ValueError("step must not be 0")
+    check(step, "step must not be 0")
     check_same_rank("src", src, "input_tensor", input_tensor)
     check_same_dtype("src", src, "input_tensor", input_tensor)
     size = input_tensor.shape[axis]
@@ -189,12 +188,10 @@ def strided_set(
     """
     check_dims(("a", a))
     for name, numbers in (("begin", begin), ("end", end), ("strides", strides)):
-        if numbers is not None and numbers.ndim != 1:
-            raise ValueError(f"{name} must be a vector, not of rank {numbers.ndim}")
-        if numbers is not None and numbers.dtype != np.int32:
-            raise ValueError(f"{name} must hold int32, not {numbers.dtype}")
-    if strides is not None and (strides == 0).any():
-        raise ValueError("strides must not be 0")
+        if numbers is not None:
+            check(numbers.ndim == 1, f"{name} must be a vector, not of rank {numbers.ndim}")
+            check(numbers.dtype == np.int32, f"{name} must hold int32, not {numbers.dtype}")
+    check(strides is None or strides.all(), "strides must not be 0")
     check_same_rank("v", v, "a", a)
     check_same_dtype("v", v, "a", a)
     chosen = []
@@ -232,6 +229,7 @@ def _from_end(number: int, size: int) -> int:
 
 
 def _check_read(name: str, shape: tuple[int, ...], axis: int, read: Numbers) -> None:
-    if read.size and (read.max() >= shape[axis] or read.min() < 0):
+    if read.size:
         at = int(read.max()) if read.max() >= shape[axis] else int(read.min())
-        raise ValueError(f"{name} is read at {at} on axis {axis}, where its size is {shape[axis]}")
+        fault = f"{name} is read at {at} on axis {axis}, where its size is {shape[axis]}"
+        check(0 <= at < shape[axis], fault)
