@@ -44,6 +44,7 @@ INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivi
 _CHOOSING = {"Where", "Min", "Max"}
 _COMPUTING = {*UNARY, *BINARY, "Clip"}
 _QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
+_ROUNDING = {*_COMPUTING, *_QUANTIZING, "Cast", "CumSum", "ReduceMax", "ReduceMin", "ReduceSum"}
 
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
@@ -83,7 +84,8 @@ class Builder:
     """Builds tensors from nodes, for both models in turn.
 
     ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size. ``removed`` has
-    what is assumed of the nodes of the first model that the second one does not have.
+    what is assumed of the nodes of the first model that the second one does not have. ``refused``
+    says why no pair with a node of these models is judged; empty if there is no reason.
     """
 
     world: World
@@ -95,6 +97,7 @@ class Builder:
     removed: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _alive: list[Any] = field(default_factory=list)
     branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
+    refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
     _opaque: dict[int, Opaque] = field(default_factory=dict)
 
@@ -182,6 +185,8 @@ class Builder:
         elif self.world.owing:
             self.removed.pop(key, None)
         opaque = self._opaque.get(id(found))
+        if _rounds(node, opaque is not None) and _in_float16(inputs, found):
+            self.refused = f"{node.op} gives float16, which ONNX Runtime may keep as float32"
         if opaque is not None and opaque.stored != _stored(node, scope):
             self.world.assume(f"{node.op} is the same for a constant that is computed")
         for name, tensor in zip(node.outputs, found, strict=False):
@@ -278,6 +283,8 @@ class Builder:
                     d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
+            if name in types and (dims is None or None in dims):
+                self.world.assume(f"{node.op} gives the dims that ONNX infers, if it infers any")
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:
                 self.world.hold(outputs[-1], _below(along))
@@ -292,6 +299,22 @@ def _assumed(node: Node, made: Sequence[Tensor]) -> str:
     if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
         return "arithmetic on floats gives the same bits at any place in a tensor"
     return ""
+
+
+def _rounds(node: Node, unknown: bool) -> bool:
+    """Return whether a node may do more than to move elements."""
+    if node.op in _ROUNDING or node.get("reduction", b"none") != b"none":
+        return True
+    return unknown and not (node.standard and node.op in OPERATORS)
+
+
+def _in_float16(inputs: Sequence[Tensor | None], made: Sequence[Tensor]) -> bool:
+    """Return whether a node may give float16.
+
+    On a CPU, ONNX Runtime computes most of it in float32, and rounds in front of some nodes only.
+    """
+    given = any(t is not None and t.dtype == "float16" for t in inputs)
+    return any(t.dtype == "float16" or (given and t.dtype == "unknown") for t in made)
 
 
 def _trains(node: Node, scope: Scope) -> bool:

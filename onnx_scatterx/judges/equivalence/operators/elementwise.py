@@ -80,7 +80,7 @@ _BY_PLACE = {
     *("Acos", "Asin", "Atan", "Celu", "Cos", "Elu", "Log", "Mish", "Pow", "Selu", "Sin"),
     "Softplus",
 }
-_DOUBLE_BY_PLACE = _BY_PLACE | {"Exp", "Sigmoid", "Swish", "Tanh"}
+_DOUBLE_BY_PLACE = _BY_PLACE | {"Exp", "Gelu", "Sigmoid", "Swish", "Tanh"}
 
 
 def refuse_by_place(op: str, dtype: str) -> None:
