@@ -7,6 +7,7 @@ import pytest
 
 from onnx_scatterx.judges.equivalence.proof import prove
 from tests.equivalence.test_odd_nodes import floats, outcome, unproven
+from tests.helpers.pair import open_session
 from tests.helpers.support import parse
 
 
@@ -88,3 +89,17 @@ def test_operators_of_the_runtime_that_draw(op: str) -> None:
         for node in ("z = com.microsoft.%s(x)", "z = Identity(y) w = com.microsoft.%s(x)")
     ]
     assert "draws at random" in str(prove(*pair))
+
+
+@pytest.mark.parametrize("end", [2**31 - 1, 2**63 - 1])
+def test_a_slice_backwards_to_the_greatest_end(end: int) -> None:
+    """It takes all, and ONNX infers that it takes nothing: the default options fold by that."""
+    one = parse("""g (float[5] x) => (int64[1] y) <int64[4] i = {3, 2, 1, 0}> {
+        t = Gather(x, i) y = Shape(t) }""")
+    other = parse(f"""g (float[5] x) => (int64[1] y) <int64[1] s = {{3}}, int64[1] e = {{{end}}},
+        int64[1] a = {{0}}, int64[1] m = {{-1}}> {{ t = Slice(x, s, e, a, m) y = Shape(t) }}""")
+    feed = {"x": floats(5)}
+    assert outcome(one, feed) == outcome(other, feed)
+    (folded,) = open_session(other, fused=True).run(None, feed)
+    assert folded.tolist() == [0]
+    assert prove(one, other).kind == "unknown"
