@@ -56,6 +56,23 @@ def test_float16_that_is_computed(node: str) -> None:
     assert "gives float16" in str(prove(one, one))
 
 
+def test_float16_of_a_branch() -> None:
+    """Its type is not known to the judge, as the branch reads a value from outside."""
+    text = """g (float[N] x, bool c) => (float[N] y) <bool yes = {1}> {
+        t = If(c) <then_branch = t () => (float16[N] o) { o = Cast <to = 10> (x) },
+            else_branch = e () => (float16[N] p) { z = Abs(x) p = Cast <to = 10> (z) }>
+        u = Sqrt(t) v = %s y = Cast <to = 1> (v) }"""
+    one = parse(text % "Exp(u)")
+    other = parse(
+        text
+        % """If(yes) <then_branch = f () => (float16[N] q) { q = Exp(u) },
+            else_branch = h () => (float16[N] r) { r = Neg(u) }>"""
+    )
+    for branch in other.graph.node[2].attribute:
+        branch.g.output[0].type.tensor_type.ClearField("shape")
+    unproven(one, other, {"x": np.abs(floats(40)), "c": np.array(True)})
+
+
 def test_memory_of_values_whose_dims_onnx_infers() -> None:
     """ONNX Runtime gives it to a value of other dims if an Einsum broadcasts, and fails."""
     text = "g (int64[N] x, int64[M] w) => (int64[A] y, int64[B] z) { %s }"

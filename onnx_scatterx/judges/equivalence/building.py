@@ -34,17 +34,12 @@ from onnx_scatterx.judges.equivalence.core.terms import (
 from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.inference import computed_dims, inferred, is_tensor, pointing
+from onnx_scatterx.judges.equivalence.last_bits import assumed, unrounded
 from onnx_scatterx.judges.equivalence.operators import OPERATORS
-from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """The errors of an operator whose attributes or inputs make no sense."""
-
-_CHOOSING = {"Where", "Min", "Max"}
-_COMPUTING = {*UNARY, *BINARY, "Clip"}
-_QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
-_ROUNDING = {*_COMPUTING, *_QUANTIZING, "Cast", "CumSum", "ReduceMax", "ReduceMin", "ReduceSum"}
 
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
@@ -179,14 +174,13 @@ class Builder:
             self.made[key] = found
             self._alive.append((inputs, captured))
             if self.world.owing:
-                self.world.assume(_assumed(node, found))
+                self.world.assume(assumed(node, found))
             else:
-                self.removed[key] = _assumed(node, found)
+                self.removed[key] = assumed(node, found)
         elif self.world.owing:
             self.removed.pop(key, None)
         opaque = self._opaque.get(id(found))
-        if _rounds(node, opaque is not None) and _in_float16(inputs, found):
-            self.refused = f"{node.op} gives float16, which ONNX Runtime may keep as float32"
+        self.refused = self.refused or unrounded(node, inputs, found, opaque is not None)
         if opaque is not None and opaque.stored != _stored(node, scope):
             self.world.assume(f"{node.op} is the same for a constant that is computed")
         for name, tensor in zip(node.outputs, found, strict=False):
@@ -289,32 +283,6 @@ class Builder:
             if along is not None and known is not None:
                 self.world.hold(outputs[-1], _below(along))
         return outputs
-
-
-def _assumed(node: Node, made: Sequence[Tensor]) -> str:
-    """Return what is assumed of the floats that a node of only one of the models computes."""
-    floats = bool(made) and sort_of(made[0].dtype) == "data" and made[0].dtype != "string"
-    if node.standard and floats and node.op in _CHOOSING:
-        return "the sign of a zero does not count where Where, Min or Max chooses floats"
-    if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
-        return "arithmetic on floats gives the same bits at any place in a tensor"
-    return ""
-
-
-def _rounds(node: Node, unknown: bool) -> bool:
-    """Return whether a node may do more than to move elements."""
-    if node.op in _ROUNDING or node.get("reduction", b"none") != b"none":
-        return True
-    return unknown and not (node.standard and node.op in OPERATORS)
-
-
-def _in_float16(inputs: Sequence[Tensor | None], made: Sequence[Tensor]) -> bool:
-    """Return whether a node may give float16.
-
-    On a CPU, ONNX Runtime computes most of it in float32, and rounds in front of some nodes only.
-    """
-    given = any(t is not None and t.dtype == "float16" for t in inputs)
-    return any(t.dtype == "float16" or (given and t.dtype == "unknown") for t in made)
 
 
 def _trains(node: Node, scope: Scope) -> bool:
