@@ -34,16 +34,12 @@ from onnx_scatterx.judges.equivalence.core.terms import (
 from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.inference import computed_dims, inferred, is_tensor, pointing
+from onnx_scatterx.judges.equivalence.last_bits import assumed, unrounded
 from onnx_scatterx.judges.equivalence.operators import OPERATORS
-from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """The errors of an operator whose attributes or inputs make no sense."""
-
-_CHOOSING = {"Where", "Min", "Max"}
-_COMPUTING = {*UNARY, *BINARY, "Clip"}
-_QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
 
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
@@ -83,7 +79,8 @@ class Builder:
     """Builds tensors from nodes, for both models in turn.
 
     ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size. ``removed`` has
-    what is assumed of the nodes of the first model that the second one does not have.
+    what is assumed of the nodes of the first model that the second one does not have. ``refused``
+    says why no pair with a node of these models is judged; empty if there is no reason.
     """
 
     world: World
@@ -95,6 +92,7 @@ class Builder:
     removed: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _alive: list[Any] = field(default_factory=list)
     branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
+    refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
     _opaque: dict[int, Opaque] = field(default_factory=dict)
 
@@ -176,12 +174,13 @@ class Builder:
             self.made[key] = found
             self._alive.append((inputs, captured))
             if self.world.owing:
-                self.world.assume(_assumed(node, found))
+                self.world.assume(assumed(node, found))
             else:
-                self.removed[key] = _assumed(node, found)
+                self.removed[key] = assumed(node, found)
         elif self.world.owing:
             self.removed.pop(key, None)
         opaque = self._opaque.get(id(found))
+        self.refused = self.refused or unrounded(node, inputs, found, opaque is not None)
         if opaque is not None and opaque.stored != _stored(node, scope):
             self.world.assume(f"{node.op} is the same for a constant that is computed")
         for name, tensor in zip(node.outputs, found, strict=False):
@@ -278,20 +277,12 @@ class Builder:
                     d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
+            if name in types and (dims is None or None in dims):
+                self.world.assume(f"{node.op} gives the dims that ONNX infers, if it infers any")
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:
                 self.world.hold(outputs[-1], _below(along))
         return outputs
-
-
-def _assumed(node: Node, made: Sequence[Tensor]) -> str:
-    """Return what is assumed of the floats that a node of only one of the models computes."""
-    floats = bool(made) and sort_of(made[0].dtype) == "data" and made[0].dtype != "string"
-    if node.standard and floats and node.op in _CHOOSING:
-        return "the sign of a zero does not count where Where, Min or Max chooses floats"
-    if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
-        return "arithmetic on floats gives the same bits at any place in a tensor"
-    return ""
 
 
 def _trains(node: Node, scope: Scope) -> bool:

@@ -126,6 +126,8 @@ def _judge(
         trial.take(node)
         if progress is not None and done % 4 == 0:
             progress(len(one.nodes) + done, total)
+    if builder.refused:
+        raise UnsupportedError(builder.refused)
     for text in builder.removed.values():
         world.assume(text)
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}

@@ -236,7 +236,7 @@ class Inversion:
             raise UnsupportedError("a scatter by data on several axes")
         (axis,) = self.free
         limit = self.dims[axis]
-        hit_name, source_name = f"hit {self.name}", f"source {self.name}"
+        hit_name, source_name = f"hit {axis} {self.name}", f"source {axis} {self.name}"
 
         def hit(key: Sequence[Term]) -> Term:
             return apply(hit_name, key, "condition")

@@ -32,6 +32,7 @@ _DEFAULTS_SINCE = 4  # the version of the format in which an initializer may als
 _FLAGS = {"allowzero", "exclusive", "fmod", "keepdims", "noop_with_empty_axes", "reverse"}
 _RANDOM = {"Bernoulli", "Multinomial"}
 _RANDOM |= {f"Random{kind}{like}" for kind in ("Normal", "Uniform") for like in ("", "Like")}
+_RANDOM_IN_RUNTIME = {"BiasDropout", "BitmaskBiasDropout", "BitmaskDropout", "Sampling"}
 
 
 @dataclass(frozen=True)
@@ -284,6 +285,8 @@ def _tensors(node: onnx.NodeProto) -> Iterable[onnx.TensorProto]:
 
 def _draws(node: onnx.NodeProto) -> bool:
     trains = node.op_type == "Dropout" and len(node.input) > 2 and node.input[2] != ""
+    if node.domain == "com.microsoft":
+        return node.op_type in _RANDOM_IN_RUNTIME
     return node.domain in STANDARD and (trains or node.op_type in _RANDOM)
 
 

@@ -83,7 +83,11 @@ def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
     return Tensor(a.dtype, (*a.shape[:axis], length, *a.shape[axis + 1 :]), define)
 
 
-_LAST = (2**31 - 1, 2**63 - 1)  # with a negative step, these ends stand for "to the front"
+_LAST = (2**31 - 1, 2**63 - 1)
+"""With a negative step, these ends stand for "to the front", and ONNX infers that nothing is taken.
+
+ONNX Runtime's default options fold by what ONNX infers.
+"""
 
 
 @operator("Slice")
@@ -131,6 +135,8 @@ def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
         length = divide(end - start + (step - 1), integer(step))
         return start, maximum(length, ZERO)
     end = minimum(maximum(end, integer(-1)), d)
+    if number(raw) in _LAST:
+        raise UnsupportedError("Slice backwards to the greatest end, which has two meanings")
     to_front = either(*(equal(raw, integer(v)) for v in _LAST))
     end = choose(to_front, integer(-1), end)
     length = divide(start - end + (-step - 1), integer(-step))

@@ -1,0 +1,122 @@
+"""What ONNX Runtime does besides what a node says: it rounds later, plans memory, and draws."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from onnx_scatterx.judges.equivalence.proof import prove
+from tests.equivalence.test_odd_nodes import floats, outcome, unproven
+from tests.helpers.pair import open_session
+from tests.helpers.support import parse
+
+
+@pytest.mark.parametrize(
+    ("made", "read"),
+    [
+        ("w = Cast <to = 10> (x) t = Mul(w, w)", "v = Mul(m, w) y = Cast <to = 1> (v)"),
+        ("t = Cast <to = 10> (x)", "v = Neg(m) y = Cast <to = 1> (v)"),
+        ("t = Cast <to = 10> (x)", "v = Where(c, m, m) y = Cast <to = 1> (v)"),
+    ],
+)
+def test_float16_may_be_kept_as_float32(made: str, read: str) -> None:
+    """ONNX Runtime rounds in front of a Transpose, and not in front of a Mul or a Where."""
+    text = f"g (float[1, N] x, bool[1] c) => (float[1, N] y) {{ {made} %s {read} }}"
+    one = parse(text.replace("m,", "t,").replace("m)", "t)") % "")
+    other = parse(text % "a = Transpose(t) m = Transpose(a)")
+    feed = {"x": floats(1, 20), "c": np.array([True])}
+    assert "gives float16, which ONNX Runtime may keep as float32" in str(
+        unproven(one, other, feed)
+    )
+
+
+@pytest.mark.parametrize(
+    "node", ["Max(x, x)", "Reshape(x, s)", "ScatterElements(x, s, u)", "Where(c, x, x)"]
+)
+def test_float16_that_is_only_moved(node: str) -> None:
+    one = parse(f"""g (float16[N] x, float16[1] u, int64[1] s, bool[N] c) => (float16[M] y) {{
+        y = {node} }}""")
+    assert prove(one, one).proven
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "own.Reshape(x, s)",
+        'ScatterElements <reduction = "add"> (x, s, u)',
+        "MatMul(x, x)",
+        "Neg(x)",
+    ],
+)
+def test_float16_that_is_computed(node: str) -> None:
+    one = parse(
+        f"g (float16[N] x, float16[1] u, int64[1] s) => (float16[M] y) {{ y = {node} }}",
+        more=', "own" : 1',
+    )
+    assert "gives float16" in str(prove(one, one))
+
+
+def test_float16_of_a_branch() -> None:
+    """Its type is not known to the judge, as the branch reads a value from outside."""
+    text = """g (float[N] x, bool c) => (float[N] y) <bool yes = {1}> {
+        t = If(c) <then_branch = t () => (float16[N] o) { o = Cast <to = 10> (x) },
+            else_branch = e () => (float16[N] p) { z = Abs(x) p = Cast <to = 10> (z) }>
+        u = Sqrt(t) v = %s y = Cast <to = 1> (v) }"""
+    one = parse(text % "Exp(u)")
+    other = parse(
+        text
+        % """If(yes) <then_branch = f () => (float16[N] q) { q = Exp(u) },
+            else_branch = h () => (float16[N] r) { r = Neg(u) }>"""
+    )
+    for branch in other.graph.node[2].attribute:
+        branch.g.output[0].type.tensor_type.ClearField("shape")
+    unproven(one, other, {"x": np.abs(floats(40)), "c": np.array(True)})
+
+
+def test_memory_of_values_whose_dims_onnx_infers() -> None:
+    """ONNX Runtime gives it to a value of other dims if an Einsum broadcasts, and fails."""
+    text = "g (int64[N] x, int64[M] w) => (int64[A] y, int64[B] z) { %s }"
+    parts = ("u = Abs(x) v = Neg(u) z = Abs(v)", "t = Neg(e) y = Neg(t)")
+    summed = 'e = Einsum <equation = "i,i->i"> (x, w) '
+    one, other = (
+        parse(text % (parts[0] + summed + parts[1])),
+        parse(text % (summed + parts[1] + parts[0])),
+    )
+    feed: Mapping[str, np.ndarray] = {"x": np.arange(1), "w": np.arange(5)}
+    assert outcome(one, feed)
+    assert not outcome(other, feed)
+    assert "Einsum gives the dims that ONNX infers" in str(prove(one, other))
+
+
+def test_the_last_bits_of_a_double_gelu() -> None:
+    text = """g (double[N] x) => (double[M] y) <int64[1] one = {1}, int64[1] all = {999}> { %s }"""
+    op = 'Gelu <approximate = "tanh">'
+    one = parse(text % f"z = {op} (x) y = Slice(z, one, all)", 20)
+    other = parse(text % f"s = Slice(x, one, all) y = {op} (s)", 20)
+    drawn = [floats(n, spread=2).astype(np.float64) for n in range(2, 300)]
+    feed = next({"x": x} for x in drawn if outcome(one, {"x": x}) != outcome(other, {"x": x}))
+    unproven(one, other, feed)
+
+
+@pytest.mark.parametrize("op", ["BiasDropout", "Sampling"])
+def test_operators_of_the_runtime_that_draw(op: str) -> None:
+    text = "g (float[N] x) => (float[N] y, float[N] z) { y = com.microsoft.%s(x) %s }"
+    pair = [
+        parse(text % (op, node % op), more=', "com.microsoft" : 1')
+        for node in ("z = com.microsoft.%s(x)", "z = Identity(y) w = com.microsoft.%s(x)")
+    ]
+    assert "draws at random" in str(prove(*pair))
+
+
+@pytest.mark.parametrize("end", [2**31 - 1, 2**63 - 1])
+def test_a_slice_backwards_to_the_greatest_end(end: int) -> None:
+    """It takes all, and ONNX infers that it takes nothing: the default options fold by that."""
+    one = parse("""g (float[5] x) => (int64[1] y) <int64[4] i = {3, 2, 1, 0}> {
+        t = Gather(x, i) y = Shape(t) }""")
+    other = parse(f"""g (float[5] x) => (int64[1] y) <int64[1] s = {{3}}, int64[1] e = {{{end}}},
+        int64[1] a = {{0}}, int64[1] m = {{-1}}> {{ t = Slice(x, s, e, a, m) y = Shape(t) }}""")
+    feed = {"x": floats(5)}
+    assert outcome(one, feed) == outcome(other, feed)
+    (folded,) = open_session(other, fused=True).run(None, feed)
+    assert folded.tolist() == [0]
+    assert prove(one, other).kind == "unknown"
