@@ -120,3 +120,12 @@ def test_a_slice_backwards_to_the_greatest_end(end: int) -> None:
     (folded,) = open_session(other, fused=True).run(None, feed)
     assert folded.tolist() == [0]
     assert prove(one, other).kind == "unknown"
+
+
+def test_a_custom_operator_is_assumed_to_draw_nothing() -> None:
+    model = parse("g (float[2, 2] x) => (float[2, 2] y) { y = their.own.Draw(x) }")
+    model.opset_import.add(domain="their.own", version=1)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    proof = prove(model, model)
+    assert proof.proven
+    assert "operators of their.own are functions of their inputs, and draw nothing" in proof.assumed
