@@ -121,6 +121,19 @@ def test_one_size_is_decided_with_numbers_beyond_64_bits() -> None:
     assert never_negative(3 * big * pos(T - 3) - big * T, leaf, 0, (pos(T - 3) - 2,)) is True
 
 
+@examples(200)
+@given(RNG)
+def test_one_size_is_decided_with_integers_of_the_whole_type(rng: random.Random) -> None:
+    (leaf,) = T.leaves()
+    ends = (-(2**63), -(2**62), -(2**31), 2**31, 2**62 - 1, 2**62, 2**63 - 1)
+    t = rng.choice(ends) * draw(rng, [T], 3) + draw(rng, [T], 3) + rng.choice((0, *ends))
+    if t.leaves() != {leaf}:
+        return
+    points = [*range(200), *(2**k + d for k in range(8, 66) for d in (-1, 0, 1))]
+    if never_negative(t, leaf, 0):
+        assert all(value(t, {T: n}) >= 0 for n in points), f"{t}"
+
+
 def test_one_size_is_mostly_decided() -> None:
     (leaf,) = T.leaves()
     rng = random.Random(1)

@@ -131,6 +131,6 @@ def reason_in(text: str, *signs: str, otherwise: str = "no reason given") -> str
 
 
 def input_names(graph: Any) -> list[str]:
-    """Return the names of the inputs of an ONNX graph that are no constants."""
+    """Return the names of the inputs of an ONNX graph that are not constants."""
     constants = {tensor.name for tensor in graph.initializer}
     return [value.name for value in graph.input if value.name not in constants]
