@@ -42,17 +42,18 @@ def run(args: argparse.Namespace) -> int:
     """Time models and print the results."""
     from onnx_scatterx.doors.benchmarking.models import bench
 
-    models = given_models(*args.models)
+    given = given_models(*args.models)
+    apart = len(set(args.models)) == len(given)  # else they are numbered
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:
         reject_unused(args, "with --input", "size", "seed")
-        inputs = given_inputs(args, models[0])
+        inputs = given_inputs(args, given[0])
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
     with stages() as tell:
         found = bench(
-            models,
+            dict(zip(args.models, given, strict=True)) if apart else given,
             targets=targets,
             sizes=dict(args.size),
             inputs=inputs,
