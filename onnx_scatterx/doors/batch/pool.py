@@ -12,7 +12,6 @@ import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -94,7 +93,9 @@ def run_tasks(
                     children.append(child)
                     _run_in(child)
                     children.remove(child)
-        except BaseException as error:  # no process can be started
+        except (
+            BaseException
+        ) as error:  # such as a process that cannot be started: the caller raises it
             events.put(error)
 
     def _run_in(child: PythonChild) -> None:
@@ -103,14 +104,16 @@ def run_tasks(
         del script["authkey"]
         _call(child, _import_script, script)
         _call(child, prepare, None)
-        with suppress(IndexError):
-            is_alive = True
-            while is_alive:
+        is_alive = True
+        while is_alive:
+            try:
                 task = waiting.popleft()
-                events.put((task, None, False))
-                result = _call(child, run, task, limit)
-                events.put((task, result, True))
-                is_alive = not isinstance(result, NoReply) or result.kind == "error"
+            except IndexError:  # another process has the last one
+                return
+            events.put((task, None, False))
+            result = _call(child, run, task, limit)
+            events.put((task, result, True))
+            is_alive = not isinstance(result, NoReply) or result.kind == "error"
 
     threads: list[threading.Thread] = []
     left = len(tasks)
