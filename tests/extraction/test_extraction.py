@@ -47,8 +47,11 @@ def test_the_same_report(path: Path) -> None:
             assert replace(found, graph=expected.graph) == expected
 
 
-def test_distant_nodes_are_cut_off() -> None:
-    part = onnx_scatterx.extract(parse(FAR), "z")
+@pytest.mark.parametrize("more", ["", ", float[4, 2] u", ", float[4, 2] s, float[4, 2] u"])
+def test_distant_nodes_are_cut_off(more: str) -> None:
+    """Where a value is cut off, it may also be an output of the model."""
+    text = FAR.replace("float[4, 2] w)", f"float[4, 2] w{more})")
+    part = onnx_scatterx.extract(parse(text), "z")
     assert [node.op_type for node in part.model.graph.node] == ["ScatterND"]
     assert {value.name for value in part.model.graph.input} == {"u", "y"}
     assert (part.nodes, part.whole) == (1, 7)

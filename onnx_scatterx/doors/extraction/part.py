@@ -164,7 +164,8 @@ def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
     name = value.name
     value.name = f"{name}/cut"
     made = ir.Value(name=name, type=ir.TensorType(dtype), shape=ir.Shape(dims))
-    value.replace_all_uses_with(made, replace_graph_outputs=False)
+    for node, place in list(value.uses()):  # it may also be an output
+        node.replace_input_with(place, made)
     graph.inputs.append(made)
 
 
