@@ -36,6 +36,15 @@ def test_a_transposed_scatter_with_other_readers_is_still_transposed() -> None:
     assert sorted(operators(model)) == ["ScatterX", "Transpose", "Transpose"]
 
 
+def test_one_result_that_two_outputs_transpose() -> None:
+    """One value cannot have both names: the second one is still a node, which moves nothing."""
+    text = """g (float[4, 3] x, int64[2, 1] i, float[2, 4] y) => (float[4, 3] z, float[4, 3] w)
+        { xt = Transpose <perm = [1, 0]> (x)  zt = ScatterND(xt, i, y)
+          z = Transpose <perm = [1, 0]> (zt)  w = Transpose <perm = [1, 0]> (zt) }"""
+    feed = {"x": sample("float32", 4, 3), "i": i64([[2], [0]]), "y": sample("float32", 2, 4)}
+    assert operators(check(text, feed)) == ["ScatterX", "Transpose"]
+
+
 def test_transposed_updates_that_may_meet_keep_their_order() -> None:
     text = """g (float[4] x, int64[2, 3, 1] i, float[3, 2] y) => (float[4] z)
               { yt = Transpose <perm = [1, 0]> (y)  z = ScatterND(x, i, yt) }"""
@@ -61,7 +70,10 @@ def test_random_transposes_around_a_scatter(data: st.DataObject) -> None:
     inverse = np.argsort(orders[0])
     x_shape = tuple(shape[d] for d in inverse)
     y_shape = tuple(updates[d] for d in np.argsort(order))
-    back = data.draw(st.sampled_from([tuple(map(int, inverse)), orders[1]]))
+    backs = data.draw(
+        st.lists(st.sampled_from([tuple(map(int, inverse)), orders[1]]), min_size=1, max_size=3)
+    )
+    read = [data.draw(st.booleans()) for _ in backs]  # by a node, beside being an output or not
     symbolic = data.draw(st.booleans())
 
     def dims(name: str, sizes: tuple[int, ...]) -> str:
@@ -72,9 +84,16 @@ def test_random_transposes_around_a_scatter(data: st.DataObject) -> None:
     y = "y"
     if order:
         y, steps = "yt", steps + f"  yt = Transpose <perm = {list(order)}> (y)"
-    text = f"""g ({types}, float[{dims("Y", y_shape)}] y) => (float[{dims("Z", shape)}] z)
-               {{ {steps}  zt = ScatterND <reduction = "{reduction}"> (xt, i, {y})
-                  z = Transpose <perm = {list(back)}> (zt) }}"""
+    outputs = []
+    readers = f'zt = ScatterND <reduction = "{reduction}"> (xt, i, {y})'
+    for k, (back, further) in enumerate(zip(backs, read, strict=True)):
+        readers += f"  z{k} = Transpose <perm = {list(back)}> (zt)"
+        readers += f"  n{k} = Neg (z{k})" if further else ""
+        outputs += [f"z{k}", f"n{k}"] if further else [f"z{k}"]
+    if data.draw(st.booleans()):
+        outputs.remove("z0") if read[0] else outputs.append("zt")
+    typed = ", ".join(f"float[{dims(f'Z{name}_', shape)}] {name}" for name in outputs)
+    text = f"""g ({types}, float[{dims("Y", y_shape)}] y) => ({typed}) {{ {steps}  {readers} }}"""
     feed = {"x": sample("float32", *x_shape), "i": i, "y": sample("float32", *y_shape, seed=1)}
     check(text, feed)
 

@@ -47,18 +47,19 @@ def _fold_data(node: ir.Node) -> None:
     put_behind(node, data=perm)
     output.shape = None
     for reader, whole in zip(readers, after, strict=True):
-        if whole != same:
+        if whole != same or not _replace(reader, output):
             reader.attributes["perm"] = ir.AttrInt64s("perm", list(whole))
-            continue
-        _replace(reader, output)
     remove_dead([transpose, *readers])
 
 
-def _replace(reader: ir.Node, output: ir.Value) -> None:
-    """Replace the output of a Transpose by that of a ScatterX, which takes its name if visible."""
+def _replace(reader: ir.Node, output: ir.Value) -> bool:
+    """Replace the output of a Transpose by that of a ScatterX, which takes its name if visible.
+
+    Returns whether that is possible: one value cannot have two names.
+    """
     (old,) = reader.outputs
     if old.is_graph_output() and output.is_graph_output():
-        return  # one value cannot have two names
+        return False
     if old.is_graph_output():
         output.type, output.shape = old.type, old.shape
         output.metadata_props.update(old.metadata_props)
@@ -66,6 +67,7 @@ def _replace(reader: ir.Node, output: ir.Value) -> None:
         output.name, old.name = old.name, output.name
     else:
         old.replace_all_uses_with(output)
+    return True
 
 
 def _fold_updates(node: ir.Node) -> None:
