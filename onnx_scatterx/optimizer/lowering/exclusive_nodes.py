@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.graphs import read_by
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 
 

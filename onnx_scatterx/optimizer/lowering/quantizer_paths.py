@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import reached, readers
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZERS, is_quantizer, operands_of
 from onnx_scatterx.optimizer.symbolic.budget import budget
 
@@ -30,16 +31,18 @@ def quantizers_below(
     node: ir.Node, of: Callable[[ir.Node], bool] = lambda n: is_quantizer(n, "QuantizeLinear")
 ) -> list[ir.Node]:
     """Return the readers of what a node gives for which ``of`` is true, also behind moves of it."""
-    found, seen, stack = [], {node}, [node]
-    while stack:
+    found = []
+
+    def movers(here: ir.Node) -> Iterator[ir.Node]:
         budget().work(1)
-        uses = [use for value in stack.pop().outputs for use in value.uses()]
-        for other in dict.fromkeys(use.node for use in uses):  # one may read a value often
+        for other in dict.fromkeys(readers(here.outputs)):  # one may read a value often
             if of(other):
                 found.append(other)
-            elif other not in seen and operands_of(other):
-                seen.add(other)
-                stack.append(other)
+            elif operands_of(other):
+                yield other
+
+    for _ in reached([node], movers):
+        pass
     return found
 
 

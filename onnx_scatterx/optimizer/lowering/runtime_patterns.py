@@ -10,12 +10,13 @@ is asked about every node that lost readers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import reached
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.lift.quantization import (
@@ -210,15 +211,14 @@ def _has_one_scale(node: ir.Node, known: KnownValues) -> bool:
 
 def _is_given_out_between(node: ir.Node) -> bool:
     """Return whether an output of the graph is moved further and then quantized."""
-    stack, seen = [node], {node}
-    while stack:
-        here = stack.pop()
-        budget().work(1)
+
+    def movers(here: ir.Node) -> Iterable[ir.Node]:
         uses = (use for value in here.outputs for use in value.uses())
-        readers = list(dict.fromkeys(use.node for use in uses if moves(use.node, use.idx)))
+        return dict.fromkeys(use.node for use in uses if moves(use.node, use.idx))
+
+    for here in reached([node], movers):
+        budget().work(1)
         given_out = any(value.is_graph_output() for value in here.outputs)
-        if given_out and any(quantizers_below(reader) for reader in readers):
+        if given_out and any(map(quantizers_below, movers(here))):
             return True
-        stack += [n for n in dict.fromkeys(readers) if n not in seen]
-        seen.update(readers)
     return False

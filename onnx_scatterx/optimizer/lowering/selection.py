@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.graphs import read_by
 from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes, read_only_by
 from onnx_scatterx.optimizer.lowering.round import RewriteRound

@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of
+from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, reached, readers
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -56,13 +56,12 @@ class ShareMasks(Pass):
 
 def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
     """Merge equal nodes among those from which masks are counted."""
-    wanted, stack = set(counted), list(counted)
-    while stack:
-        made = (v.producer() for v in stack.pop().inputs if v is not None)
-        new = [n for n in made if n is not None and n.graph is graph and n not in wanted]
-        wanted.update(new)
-        stack += new
+
+    def within(node: ir.Node) -> list[ir.Node]:
         budget().work(1)
+        return [n for n in makers(node.inputs) if n.graph is graph]
+
+    wanted = set(reached(counted, within))
     first: dict[object, ir.Node] = {}
     gone = []
     for node in [n for n in graph if n in wanted]:
@@ -107,8 +106,7 @@ class CancelTransposes(Pass):
             if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
                 continue
             _cancel(node, new)
-            readers = [use.node for v in node.outputs for use in v.uses()]
-            for reader in dict.fromkeys(readers):
+            for reader in dict.fromkeys(readers(node.outputs)):
                 if reader.op_type == "Transpose" and reader.domain == "":
                     _cancel(reader, new)
         return sum(len(g) for g in graphs) < before
