@@ -45,7 +45,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
     targets = _from("optimizer.targets.catalogue", lambda m: [t.name for t in m.all_targets()])
     vendors = _from("optimizer.targets.catalogue", lambda m: m.VENDORS)
     passes = _from("optimizer.pipeline", lambda m: [step.name for step in m.PIPELINE])
-    consumers = _from("doors.devices.registry", lambda m: m.consumer_names())
+    consumers = _from("doors.devices.consumer", lambda m: m.consumer_names())
     known = {
         "target": lambda prefix, **_: [
             *(*targets(), *profiles(prefix)),

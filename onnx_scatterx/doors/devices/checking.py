@@ -15,8 +15,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.devices.adapter import Answer, Outputs
-from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
-from onnx_scatterx.doors.devices.registry import Consumer, consumer_of
+from onnx_scatterx.doors.devices.consumer import LIMIT, Consumer, ConsumerProcess, consumer_of
 from onnx_scatterx.errors import ModelError, VerifyError
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.ir.io import AnyModel, ModelSource, load

@@ -34,7 +34,7 @@ from onnx_scatterx.ir.graphs import graphs_of, makers, reached, readers
 from onnx_scatterx.optimizer.emit.reduce import is_ordered
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import operands_of
-from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST
+from onnx_scatterx.optimizer.lowering.neighbours import MOVED_PAST
 from onnx_scatterx.text.reasons import LastBit
 
 MEASURED = "1.32"

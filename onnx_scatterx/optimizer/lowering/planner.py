@@ -34,7 +34,7 @@ from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Term, minimum, term
-from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
+from onnx_scatterx.optimizer.targets.costs import Costs, Work
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Refusal, attempt, granted
 

@@ -13,9 +13,8 @@ from onnx_scatterx.optimizer.emit.available import AvailableValues, scalar_load
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
-from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.neighbours import ExclusiveNodes, has_quantizers
 from onnx_scatterx.optimizer.lowering.planner import GraphContext, Planner, SubBox, peel_to_box
-from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.rule import (
     Context,
     GatherRule,

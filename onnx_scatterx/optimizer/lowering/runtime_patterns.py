@@ -26,7 +26,7 @@ from onnx_scatterx.optimizer.lift.quantization import (
     operands_of,
     quantization_of,
 )
-from onnx_scatterx.optimizer.lowering.quantizer_paths import (
+from onnx_scatterx.optimizer.lowering.neighbours import (
     MOVED_PAST,
     Steps,
     before_moves,

@@ -38,7 +38,7 @@ from onnx_scatterx.ir.graphs import (
     readers,
 )
 from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
+from onnx_scatterx.optimizer.lowering.neighbours import read_only_by
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms.fit_target import AttachFallbacks

@@ -36,7 +36,7 @@ from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
 from onnx_scatterx.optimizer.emit.forms.merged import MERGES, RESHAPES
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
-from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
+from onnx_scatterx.optimizer.lowering.neighbours import has_quantizers
 from onnx_scatterx.optimizer.lowering.runtime_patterns import KnownValues, objection, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback

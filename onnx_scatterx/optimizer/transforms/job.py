@@ -33,7 +33,7 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.catalogue import costs_of
-from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, in_terms
+from onnx_scatterx.optimizer.targets.costs import Costs, in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.system.observer import NOBODY, Observer

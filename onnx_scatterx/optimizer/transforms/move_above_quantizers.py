@@ -19,8 +19,8 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.lift.quantization import is_quantizer
+from onnx_scatterx.optimizer.lowering.neighbours import MOVED_PAST, has_quantizers
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
-from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST, has_quantizers
 from onnx_scatterx.optimizer.lowering.runtime_patterns import exposed, is_rejected
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget

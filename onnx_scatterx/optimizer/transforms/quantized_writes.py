@@ -25,8 +25,8 @@ from onnx_scatterx.optimizer.lift.quantization import (
     operands_of,
     whole_axes,
 )
+from onnx_scatterx.optimizer.lowering.neighbours import quantizers_above, quantizers_below
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
-from onnx_scatterx.optimizer.lowering.quantizer_paths import quantizers_above, quantizers_below
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import FloatReason
