@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
@@ -67,6 +67,26 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
     if node is None or node.op_type not in op_types or node.domain != "":
         return None
     return node
+
+
+def written(node: ir.Node, name: str, default: Any) -> Any:
+    """Return the value of an attribute; None if it is that of an attribute of a function."""
+    found = node.attributes.get(name)
+    return default if found is None else None if found.is_ref() else found.value
+
+
+def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | None:
+    """Return the perm of a Transpose; None if it has none that fits, or for any other node.
+
+    A perm that is not written is known only with the ``rank``.
+    """
+    if node is None or node.op_type != "Transpose" or node.domain != "":
+        return None
+    if "perm" not in node.attributes:
+        return None if rank is None else tuple(range(rank))[::-1]
+    perm = tuple(written(node, "perm", ()) or ())
+    fits = sorted(perm) == list(range(len(perm) if rank is None else rank))
+    return perm if fits and perm else None
 
 
 def graphs_of(node: ir.Node) -> list[ir.Graph]:

@@ -181,9 +181,9 @@ def misread_node(knowledge: Knowledge, *, folded: bool = False) -> ir.Node | Non
 
 
 def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
-    x, target = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
-    sizes = None if target is None else target.vector()
-    if x is None or x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
+    x, target = map(scope.of, node.inputs[:2])
+    sizes = target.vector()
+    if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
         return False
     empty = [i for i, t in enumerate(sizes) if t.constant == 0]
     as_written = "allowzero" in node.attributes
@@ -201,6 +201,4 @@ _MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
 
 
 def _numbers(node: ir.Node, place: int, scope: Scope) -> np.ndarray | None:
-    value = node.inputs[place] if place < len(node.inputs) else None
-    known = None if value is None else scope.values.get(value)
-    return None if known is None else known.constant
+    return scope.of(node.inputs[place]).constant if place < len(node.inputs) else None

@@ -61,20 +61,14 @@ class KnownValues(NamedTuple):
     scope: Scope
     constants: Constants
 
-    def dtype(self, value: ir.Value) -> ir.DataType | None:
-        """Return the element type of a value, None if it is unknown."""
-        found = self.scope.values.get(value)
-        return value.dtype if found is None else found.dtype
-
     def array(self, value: ir.Value) -> np.ndarray | None:
         """Return the array that a value is in every run, None if it is unknown."""
-        stored, computed = self.constants.array(value), self.scope.values.get(value)
-        return computed.constant if stored is None and computed is not None else stored
+        stored = self.constants.array(value)
+        return self.scope.of(value).constant if stored is None else stored
 
     def quantization(self, node: ir.Node) -> Quantization | None:
         """Return the parameters of a quantizer, if they are known."""
-        value = node.inputs[0]
-        return None if value is None else quantization_of(node, self.array, self.dtype(value))
+        return quantization_of(node, self.array, self.scope.of(node.inputs[0]).dtype)
 
     def is_exact(self, node: ir.Node) -> bool:
         """Return whether quantizers of a scale undo each other, as far as that is known."""
@@ -113,7 +107,7 @@ def _moved_down(node: ir.Node, known: KnownValues) -> FloatReason | None:
     which ONNX Runtime writes from operator set 21 on. int32 cannot be quantized.
     """
     (integers, scale), zero = node.inputs[:2], node.inputs[2:3]
-    dtype = None if integers is None else known.dtype(integers)
+    dtype = known.scope.of(integers).dtype
     has_zero = bool(zero) and zero[0] is not None
     says_type = known.scope.opsets.get("", 0) >= _TYPED and node.domain == ""
     if dtype == ir.DataType.INT32:

@@ -132,8 +132,7 @@ class Provenance:
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
-        found = self._described.get(value) or self.scope.values.get(value)
-        return found or TensorValue(value.dtype, None)
+        return self._described.get(value) or self.scope.of(value)
 
     def describing(self, value: ir.Value, known: TensorValue) -> Provenance:
         """Return the same with the abstract value of a value that is not in a graph."""

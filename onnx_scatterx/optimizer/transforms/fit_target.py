@@ -28,7 +28,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
-from onnx_scatterx.ir.graphs import FUNCTIONS, all_graphs, domain_of
+from onnx_scatterx.ir.graphs import FUNCTIONS, all_graphs, domain_of, written
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
@@ -128,14 +128,10 @@ class DropDefaultReductions(Pass):
         modified = False
         for graph in all_graphs(job.model):
             for node in graph:
-                if is_scatter(node) and _is_default(node.attributes.get("reduction")):
+                if is_scatter(node) and written(node, "reduction", "") == "none":
                     del node.attributes["reduction"]
                     modified = True
         return modified
-
-
-def _is_default(reduction: ir.Attr | None) -> bool:
-    return reduction is not None and not reduction.is_ref() and reduction.as_string() == "none"
 
 
 class AttachFallbacks(Pass):
@@ -242,9 +238,7 @@ def _in_graph(graph: ir.Graph, known: KnownValues, writer: Writer) -> bool:
         def may(trial: DryRun, old: ir.Value = value) -> bool:
             return not asks or objection(old, trial, known) is None
 
-        found = scope.values.get(value)
-        dtype = value.dtype if found is None else found.dtype
-        made = len(writer.made)
+        dtype, made = scope.of(value).dtype, len(writer.made)
         with writer.at(node, value.name):
             try:
                 merges = _ends(value, scope, writer.target.max_rank)
@@ -266,8 +260,8 @@ def _ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
     stack, seen = [value], {value}
     while stack and most is not None:
         here = stack.pop()
-        known = scope.values.get(here)
-        if known is None or known.rank is None or known.rank > most:
+        rank = scope.of(here).rank
+        if rank is None or rank > most:
             nodes = [use.node for use in here.uses()]
             moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
             if not moves or here.is_graph_output() or len(seen) > _MOST:

@@ -82,8 +82,7 @@ def _is_if(node: ir.Node) -> bool:
 
 def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:
     """Return the branch that is always taken, or None if that is not known."""
-    known = None if node.inputs[0] is None else scope.values.get(node.inputs[0])
-    scalar = None if known is None else within_limits(lambda: known.scalar)
+    scalar = within_limits(lambda: scope.of(node.inputs[0]).scalar)
     condition = None if scalar is None else scalar.constant
     if condition is None:
         return None

@@ -74,7 +74,7 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
         if integers is None or len(output.uses()) + output.is_graph_output() > 1:
             continue  # ONNX Runtime moves no quantizer past it
         if above.graph is context.graph and is_rejected(above, context.known):
-            moved = IntegerNodes(context, context.known.dtype(integers) or ir.DataType.INT8)
+            moved = IntegerNodes(context, context.scope.of(integers).dtype or ir.DataType.INT8)
             moved.move(node)
             moved.dequantize(output, above)
             remove_dead([node])

@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, reached, readers
+from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, perm_of, reached, readers
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -115,13 +115,11 @@ class CancelTransposes(Pass):
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     (inside,), (result,) = outer.inputs, outer.outputs
     inner = None if inside is None else inside.producer()
-    if inner is None or inner.op_type != "Transpose" or inner.domain != "":
+    a, b = perm_of(inner), perm_of(outer)
+    if inner is None or inner.graph is not outer.graph or a is None or b is None:
         return
     (source,) = inner.inputs
-    a, b = _perm(inner), _perm(outer)
-    if source is None or inner.graph is not outer.graph or a is None or b is None:
-        return
-    if len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
+    if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
         return
     if result.is_graph_output():
         if source.producer() not in new or source.is_graph_output():
@@ -132,10 +130,3 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
         source.name, result.name = result.name, source.name
     replace_uses(result, source)
     remove_dead([outer])
-
-
-def _perm(node: ir.Node) -> list[int] | None:
-    """Return the perm of a Transpose; None if it is not written, or no permutation."""
-    attribute = node.attributes.get("perm")
-    perm = [] if attribute is None or attribute.is_ref() else list(attribute.as_ints())
-    return perm if sorted(perm) == list(range(len(perm))) and perm else None

@@ -73,7 +73,7 @@ def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]
 
 def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Node]:
     def integers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
-        whole = (v for v in values if v is not None and task.known.dtype(v) in _INTEGERS)
+        whole = (v for v in values if v is not None and task.scope.of(v).dtype in _INTEGERS)
         return [node for node in makers(whole) if node.graph is task.graph]
 
     return set(reached(integers(values), lambda node: integers(node.inputs)))
@@ -113,8 +113,7 @@ def _shapes(task: GraphContext) -> list[_Shape]:
         if REPLACES in node.metadata_props:
             continue
         value = node.inputs[place]
-        known = None if value is None else task.scope.values.get(value)
-        dims = None if known is None else known.vector()
+        dims = task.scope.of(value).vector()
         if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
             continue
         if value is not None and dims and value.producer() is not None:

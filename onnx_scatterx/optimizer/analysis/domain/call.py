@@ -161,6 +161,11 @@ class Scope:
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
 
+    def of(self, value: ir.Value | None) -> TensorValue:
+        """Return the abstract value of a value: of one that is not known here, the type alone."""
+        found = None if value is None else self.values.get(value)
+        return found or TensorValue(None if value is None else value.dtype, None)
+
     def call(self, node: ir.Node, inputs: Sequence[TensorValue | None] | None = None) -> Call:
         """Return a node as a transfer function sees it, by default with the inputs known here."""
         if inputs is None:
