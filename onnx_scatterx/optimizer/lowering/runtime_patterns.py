@@ -35,8 +35,7 @@ from onnx_scatterx.optimizer.lowering.neighbours import (
     quantizers_below,
 )
 from onnx_scatterx.optimizer.mosaic.constants import Constants
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.text.reasons import FloatReason
 
 MEASURED = "1.32"
@@ -80,11 +79,7 @@ def obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
-    try:
-        with budget().of_part(LIMITS.scatter_steps):
-            return _obstacle(node, known)
-    except LimitError:
-        return FloatReason.LIMIT
+    return within_limits(lambda: _obstacle(node, known), FloatReason.LIMIT)
 
 
 def _obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
