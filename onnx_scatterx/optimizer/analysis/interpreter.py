@@ -23,7 +23,7 @@ from onnx_scatterx.ir.graphs import (
     may_be_operator,
 )
 from onnx_scatterx.optimizer.analysis import control, functions, shapes, validity
-from onnx_scatterx.optimizer.analysis.assumed import ModelInputs, Reading
+from onnx_scatterx.optimizer.analysis.assumed import ModelInputs, ReadConstants
 from onnx_scatterx.optimizer.analysis.domain.call import (
     Call,
     Knowledge,
@@ -112,7 +112,7 @@ class Interpreter:
     probe: Exclusion | None = None
     versions: Versions = Versions.ALL
     older: Sequence[Exclusion] = ()
-    reading: Reading = field(default_factory=Reading)
+    reading: ReadConstants = field(default_factory=ReadConstants)
     suspected: dict[Exclusion, bool] = field(default_factory=dict, init=False)
     """Whether newer versions must rule it out, too."""
     believed: bool = field(default=False, init=False)

@@ -54,7 +54,7 @@ _IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
 """Between quantizers these are computed in integers."""
 
 
-class KnownValues(NamedTuple):
+class GraphValues(NamedTuple):
     """What is known of the values of a graph."""
 
     scope: Scope
@@ -75,14 +75,14 @@ class KnownValues(NamedTuple):
         return found is None or found.is_exact
 
 
-def obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
     return within_limits(lambda: _obstacle(node, known), FloatReason.LIMIT)
 
 
-def _obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def _obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
     above, below = quantizers_above(node), quantizers_below(node)
     if not all(map(known.is_exact, (*above, *below))):
         return FloatReason.INEXACT
@@ -95,7 +95,7 @@ def _obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
     return None
 
 
-def _moved_down(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def _moved_down(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return what is wrong with the quantizers that a DequantizeLinear becomes behind a Slice.
 
     They get its zero point. Without one, QuantizeLinear makes uint8, unless it says another type,
@@ -116,12 +116,12 @@ def _moved_down(node: ir.Node, known: KnownValues) -> FloatReason | None:
     return FloatReason.REJECTED if dtype is None or (has_zero and says_type and rejected) else None
 
 
-def is_rejected(node: ir.Node, known: KnownValues) -> bool:
+def is_rejected(node: ir.Node, known: GraphValues) -> bool:
     """Return whether a DequantizeLinear of one scale is not loaded before nodes that move."""
     return _has_one_scale(node, known) and _moved_down(node, known) is FloatReason.REJECTED
 
 
-def objection(value: ir.Value, trial: DryRun, known: KnownValues) -> FloatReason | None:
+def objection(value: ir.Value, trial: DryRun, known: GraphValues) -> FloatReason | None:
     """Return why nodes that were written on trial must not replace a value.
 
     ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
@@ -144,7 +144,7 @@ def objection(value: ir.Value, trial: DryRun, known: KnownValues) -> FloatReason
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
 
 
-def exposed(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return what ONNX Runtime changes of a node if it moves quantizers up to it.
 
     It does so only past nodes with one reader. So a node is exposed if its other readers go.
@@ -166,7 +166,7 @@ def exposed(node: ir.Node, known: KnownValues) -> FloatReason | None:
 
 
 def _computed_in_integers(
-    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: KnownValues
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: GraphValues
 ) -> FloatReason | None:
     """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
     if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
@@ -193,7 +193,7 @@ def _is_between(
     return below and all(dequantizers([v], steps) for v in data)
 
 
-def _has_one_scale(node: ir.Node, known: KnownValues) -> bool:
+def _has_one_scale(node: ir.Node, known: GraphValues) -> bool:
     scale = None if node.inputs[1] is None else known.array(node.inputs[1])
     return scale is not None and scale.size == 1
 

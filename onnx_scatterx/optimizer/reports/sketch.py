@@ -168,7 +168,7 @@ def _some(names: list[str]) -> list[str]:
 _BEHIND = 12  # nodes that compute the indices of a kept node
 
 
-class _Region(NamedTuple):
+class _Gone(NamedTuple):
     """Nodes that are gone and hang together, before and after, and how many are scatters."""
 
     before: Excerpt
@@ -182,7 +182,7 @@ class Excerpts:
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
         self._order = {node: i for i, node in enumerate(wiring.nodes)}
-        self._regions: dict[ir.Node, _Region] = {}
+        self._regions: dict[ir.Node, _Gone] = {}
         self._read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
@@ -201,14 +201,14 @@ class Excerpts:
             return 0
         return self._region(node).scatters - is_scatter(node)
 
-    def _region(self, node: ir.Node) -> _Region:
+    def _region(self, node: ir.Node) -> _Gone:
         """Return the nodes that are gone and hang together with this one, in the graph's order."""
         if node not in self._regions:  # a region of many nodes has many that ask
             nodes = sorted(reached([node], self._gone_beside), key=self._order.__getitem__)
             ends = list(dict.fromkeys(self._ends(nodes)))
             before = self._before(nodes, dict.fromkeys(old for old, _ in ends))
             after = Sketch(self._wiring).excerpt(self._after([now for _, now in ends]), ends)
-            region = _Region(before, after, sum(map(is_scatter, nodes)))
+            region = _Gone(before, after, sum(map(is_scatter, nodes)))
             self._regions.update(dict.fromkeys(nodes, region))
         return self._regions[node]
 

@@ -37,7 +37,7 @@ from onnx_scatterx.optimizer.emit.forms.merged import MERGES, RESHAPES
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.neighbours import has_quantizers
-from onnx_scatterx.optimizer.lowering.runtime_patterns import KnownValues, objection, obstacle
+from onnx_scatterx.optimizer.lowering.runtime_patterns import GraphValues, objection, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
@@ -206,7 +206,7 @@ class WriteOtherForms(Pass):
                 for graph, scope in known.own_graphs():
                     as_nodes = scope.function is not None or old
                     writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                    modified |= _in_graph(graph, KnownValues(scope, Constants(scope)), writer)
+                    modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
                     job.note_new(writer.made)
         except LimitError:
             pass  # the rest is kept
@@ -224,7 +224,7 @@ def _may_have_forms(node: ir.Node) -> bool:
     return complete and not any(a.is_ref() for a in node.attributes.values())
 
 
-def _in_graph(graph: ir.Graph, known: KnownValues, writer: Writer) -> bool:
+def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
     """Write other forms in one graph; return whether any was written."""
     modified, scope = False, known.scope
     asks = writer.target.onnxruntime and has_quantizers(graph)

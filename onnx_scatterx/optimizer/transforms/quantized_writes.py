@@ -66,7 +66,7 @@ def quantized_writes(
     taken: set[ir.Node] = set()
     why: dict[ir.Node, FloatReason] = {}
     try:
-        search = _Search(context)
+        search = _WriteSearch(context)
     except LimitError:
         return [], {}  # the writes are kept on floats
     for node in filter(is_scatter, context.graph):
@@ -93,7 +93,7 @@ class _KeptOnFloatsError(Exception):
         self.why = why
 
 
-class _Search:
+class _WriteSearch:
     """Finds all nodes that must process integers if one scatter does.
 
     First the nodes that move elements get the form of their inputs, in the order of the graph.
