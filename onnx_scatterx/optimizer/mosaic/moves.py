@@ -42,17 +42,10 @@ if TYPE_CHECKING:
 Groups = Sequence[tuple[range, range]]
 
 
-def reassociated(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
-    """Return a mosaic in a shape whose groups of axes have the elements of the old groups."""
-    change = _Reassociation(mosaic.shape, shape, groups)
-    cells = [change.cell(c) for c in mosaic.cells]
-    if any(c is None for c in cells):
-        return None
-    return Mosaic(shape, tuple(c for c in cells if c is not None))
-
-
 @dataclass(frozen=True)
 class _Reassociation:
+    """A shape whose groups of axes have the elements of the old groups."""
+
     old: Shape
     new: Shape
     groups: Groups
@@ -162,7 +155,9 @@ def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | No
     if not same:
         # The others are kept, unless the value that they reshape is removed.
         groups = axis_groups(x.shape, shape) if value in provenance.absorbed else None
-        return None if groups is None else reassociated(x, shape, groups)
+        if groups is None:
+            return None
+        return x.each(shape, _Reassociation(x.shape, shape, groups).cell)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
     return None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)
 
