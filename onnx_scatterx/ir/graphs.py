@@ -117,6 +117,11 @@ def all_graphs(model: ir.Model) -> list[ir.Graph]:
     return [graph for root in roots for graph in with_subgraphs(root)]
 
 
+def all_nodes(model: ir.Model) -> list[ir.Node]:
+    """Return every node of a model, those of functions and subgraphs included."""
+    return [node for graph in all_graphs(model) for node in graph]
+
+
 def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:
     """Yield the nodes of a graph, each before those of its subgraphs."""
     for node in graph:

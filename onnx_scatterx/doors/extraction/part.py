@@ -21,6 +21,7 @@ from onnx_scatterx.ir.cleanup import cloned, remove_dead
 from onnx_scatterx.ir.data import from_proto
 from onnx_scatterx.ir.graphs import (
     all_graphs,
+    all_nodes,
     graphs_of,
     is_scatterx_domain,
     makers,
@@ -240,12 +241,11 @@ def _zeros(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
 def _private(model: ir.Model, *, remove: bool) -> tuple[str, ...]:
     """Return the private attributes of all nodes and functions; remove them if asked."""
     found = []
-    for graph in all_graphs(model):
-        for node in graph:
-            for name in private_attributes(node):
-                found.append(f"{node.name or node.outputs[0].name}.{name}")
-                if remove:
-                    del node.attributes[name]
+    for node in all_nodes(model):
+        for name in private_attributes(node):
+            found.append(f"{node.name or node.outputs[0].name}.{name}")
+            if remove:
+                del node.attributes[name]
     for function in model.functions.values():
         for name, attribute in list(function.attributes.items()):
             if not is_scatterx_domain(function.domain) and is_private(attribute):

@@ -29,6 +29,7 @@ from onnx_scatterx.ir.cleanup import become, cloned
 from onnx_scatterx.ir.constants import constant, inferred, overridable
 from onnx_scatterx.ir.graphs import (
     all_graphs,
+    all_nodes,
     called_function,
     callers_first,
     graphs_of,
@@ -60,8 +61,7 @@ class EmptyLoops:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         open_to_callers = overridable(model)
-        nodes = (node for graph in all_graphs(model) for node in graph)
-        loops = [node for node in nodes if _may_be_empty(node, open_to_callers)]
+        loops = [node for node in all_nodes(model) if _may_be_empty(node, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
 
@@ -96,8 +96,7 @@ class EmptyLoops:
 
 
 def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
-    nodes = (n for graph in all_graphs(model) for n in graph)
-    return [n for n in nodes if n.meta.get(NUMBER) in numbers]
+    return [n for n in all_nodes(model) if n.meta.get(NUMBER) in numbers]
 
 
 def _may_be_empty(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
@@ -177,7 +176,7 @@ def _declare(value: ir.Value, dims: list[Dims]) -> None:
 def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
     """Write the scatters of a model by ``lower``, until the result passes; return the last job."""
     model = job.model
-    for number, node in enumerate(n for graph in all_graphs(model) for n in graph):
+    for number, node in enumerate(all_nodes(model)):
         node.meta[NUMBER] = number
     loops = EmptyLoops(model)
     readers = SoleReaders(job)
@@ -198,7 +197,7 @@ def _keep(
     model: ir.Model, found: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
 ) -> int:
     """Keep the scatters and gathers that are connected with nodes; return how many are new."""
-    nodes = [n for graph in all_graphs(model) for n in graph]
+    nodes = all_nodes(model)
     holders: dict[object, list[ir.Node]] = {body: [n] for n in nodes for body in graphs_of(n)}
 
     def around(node: ir.Node) -> list[ir.Node]:

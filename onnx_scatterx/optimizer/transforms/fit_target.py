@@ -28,7 +28,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
-from onnx_scatterx.ir.graphs import FUNCTIONS, all_graphs, domain_of, written
+from onnx_scatterx.ir.graphs import FUNCTIONS, all_nodes, domain_of, written
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
@@ -126,11 +126,10 @@ class DropDefaultReductions(Pass):
         if job.obstacle is not None:
             return False
         modified = False
-        for graph in all_graphs(job.model):
-            for node in graph:
-                if is_scatter(node) and written(node, "reduction", "") == "none":
-                    del node.attributes["reduction"]
-                    modified = True
+        for node in all_nodes(job.model):
+            if is_scatter(node) and written(node, "reduction", "") == "none":
+                del node.attributes["reduction"]
+                modified = True
         return modified
 
 
@@ -195,8 +194,8 @@ class WriteOtherForms(Pass):
         return settings.target.is_limited
 
     def run(self, job: Job) -> bool:
-        target, nodes = job.settings.target, (n for g in all_graphs(job.model) for n in g)
-        if job.obstacle is not None or not any(map(_may_have_forms, nodes)):
+        target = job.settings.target
+        if job.obstacle is not None or not any(map(_may_have_forms, all_nodes(job.model))):
             return False
         modified = False
         try:

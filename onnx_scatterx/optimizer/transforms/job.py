@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names, is_read
-from onnx_scatterx.ir.graphs import Wiring, all_graphs
+from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
@@ -165,8 +165,7 @@ class Job:
     def has_scatters(self) -> bool:
         """Whether the model has scatters, or gathers that are rewritten."""
         reads = self.settings.reads
-        nodes = (node for graph in all_graphs(self.model) for node in graph)
-        return any(is_scatter(n) or is_gather(n, reads) for n in nodes)
+        return any(is_scatter(n) or is_gather(n, reads) for n in all_nodes(self.model))
 
     @property
     def looked_for_scatters(self) -> bool:
