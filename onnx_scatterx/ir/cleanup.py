@@ -43,6 +43,16 @@ def replace_uses(value: ir.Value, new: ir.Value) -> None:
     value.replace_all_uses_with(new, replace_graph_outputs=True)
 
 
+def stand_for(new: ir.Value, old: ir.Value, unused: str | None = None) -> None:
+    """Let callers see a value in the place of another: its type, its shape, and its name.
+
+    The other gets the name ``unused``, or that of the new one.
+    """
+    new.type, new.shape = old.type, old.shape
+    new.metadata_props.update(old.metadata_props)
+    new.name, old.name = old.name, unused or new.name
+
+
 def is_read(value: ir.Value) -> bool:
     """Return whether anything reads a value."""
     return value.is_graph_output() or bool(value.uses())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses, stand_for
 from onnx_scatterx.ir.graphs import perm_of
 from onnx_scatterx.optimizer.native.fallback import inverse
 from onnx_scatterx.optimizer.native.nodes import new_nodes, picks_of, put_behind
@@ -61,10 +61,8 @@ def _replace(reader: ir.Node, output: ir.Value) -> None:
     if old.is_graph_output() and output.is_graph_output():
         return  # one value cannot have two names
     if old.is_graph_output():
-        output.type, output.shape = old.type, old.shape
-        output.metadata_props.update(old.metadata_props)
+        stand_for(output, old)
         replace_uses(old, output)
-        output.name, old.name = old.name, output.name
     else:
         old.replace_all_uses_with(output)
 

@@ -17,7 +17,7 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses, stand_for
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, perm_of, reached, readers
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
@@ -124,9 +124,6 @@ def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     if result.is_graph_output():
         if source.producer() not in new or source.is_graph_output():
             return
-        # The output that a caller sees is kept.
-        source.type, source.shape = result.type, result.shape
-        source.metadata_props.update(result.metadata_props)
-        source.name, result.name = result.name, source.name
+        stand_for(source, result)  # the output that a caller sees is kept
     replace_uses(result, source)
     remove_dead([outer])
