@@ -22,8 +22,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.api import optimize
 from onnx_scatterx.doors.devices.checking import Check, judged, truths
-from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
-from onnx_scatterx.doors.devices.registry import Consumer
+from onnx_scatterx.doors.devices.consumer import LIMIT, Consumer, ConsumerProcess
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.io import load

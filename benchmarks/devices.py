@@ -18,8 +18,12 @@ from pathlib import Path
 
 import onnx
 
-from onnx_scatterx.doors.devices.process import ConsumerProcess
-from onnx_scatterx.doors.devices.registry import Consumer, consumer_names, consumer_of
+from onnx_scatterx.doors.devices.consumer import (
+    Consumer,
+    ConsumerProcess,
+    consumer_names,
+    consumer_of,
+)
 from onnx_scatterx.errors import MissingConsumerError
 
 sys.path.append(str(Path(__file__).parents[1]))

@@ -13,7 +13,7 @@ from onnx_scatterx.optimizer.lowering.planner import Planner
 from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import Reduced
-from onnx_scatterx.optimizer.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.targets.costs import Work
 from onnx_scatterx.text.reasons import Refusal
 
 

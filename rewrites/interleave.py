@@ -23,7 +23,7 @@ from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, chea
 from onnx_scatterx.optimizer.mosaic.cells import Cell, with_interval
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval
 from onnx_scatterx.optimizer.symbolic.terms import Term, floor_div, term
-from onnx_scatterx.optimizer.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.targets.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _CLASSES = 16

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.ir.graphs import made_by, written
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
 from onnx_scatterx.optimizer.emit.reduce import reduced, take
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
@@ -66,10 +66,10 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
         return False
     keys = None if node.inputs[0] is None else context.provenance.abstract(node.inputs[0]).shape
     along = [d for d, part in enumerate(atom.parts) if dim in part.coords]
-    given = node.attributes.get("axis")
-    if keys is None or (given is not None and given.is_ref()):
+    given = written(node, "axis", -1)
+    if keys is None or given is None:
         return False
-    sorted_axis = (-1 if given is None else given.as_int()) % len(keys)
+    sorted_axis = given % len(keys)
     if along != [sorted_axis] or dim_of(atom.parts[sorted_axis]) != dim:
         return False
     sizes = keys[sorted_axis], s.shape[dim]

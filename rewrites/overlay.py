@@ -28,7 +28,7 @@ from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, Vie
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
 from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers
-from onnx_scatterx.optimizer.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.targets.costs import Work
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 

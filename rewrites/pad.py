@@ -17,7 +17,7 @@ from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, edge
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, View, larger
 from onnx_scatterx.optimizer.symbolic.terms import Term
-from onnx_scatterx.optimizer.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.targets.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.ir.graphs import made_by, perm_of
 from onnx_scatterx.optimizer.emit.reduce import ring
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
@@ -78,11 +78,8 @@ def _behind(scatter: Scatter, context: Context) -> tuple[ir.Value, list[int]]:
     node = made_by(scatter.data, "Transpose")
     if node is None or node.graph is not context.provenance.graph:
         return scatter.data, same
-    perm = node.attributes.get("perm")
-    (cache,) = node.inputs
-    if cache is None or (perm is not None and perm.is_ref()):
-        return scatter.data, same
-    return cache, same[::-1] if perm is None else list(perm.as_ints())
+    (cache,), perm = node.inputs, perm_of(node, len(same))
+    return (scatter.data, same) if cache is None or perm is None else (cache, list(perm))
 
 
 def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> ir.Value:

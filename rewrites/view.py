@@ -19,7 +19,7 @@ from onnx_scatterx.optimizer.lowering.planner import Planner
 from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingView
 from onnx_scatterx.optimizer.mosaic.strided_interval import ONE, View
-from onnx_scatterx.optimizer.targets.cost_model.costs import Work
+from onnx_scatterx.optimizer.targets.costs import Work
 from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import read_by
+from onnx_scatterx.ir.graphs import makers, reached, read_by
 from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.native.nodes import is_native
@@ -89,9 +89,8 @@ def check_bound_cache(
         if cache not in inputs or output not in outputs:
             raise ValueError(f"the model has no input {cache!r} or no output {output!r}")
         update = outputs[output].producer()
-        before = set() if update is None else _ancestors(update)
-        readers = _readers(graph, inputs[cache])
-        late = [n for n in readers if n is not update and n not in before]
+        before = {*reached(makers([outputs[output]]), lambda node: makers(read_by(node)))}
+        late = [n for n in _readers(graph, inputs[cache]) if n not in before]
         if update is not None and not is_native(update) and inputs[cache] in update.inputs[1:]:
             late.append(update)  # ScatterX first copies elements that it would overwrite
         findings += [Finding(cache, output, _name(n)) for n in late]
@@ -110,18 +109,6 @@ def _readers(graph: ir.Graph, cache: ir.Value) -> Iterable[ir.Node | ir.Value]:
         if node.op_type in _VIEWS and node.domain == "":
             shared.update(node.outputs)
             yield from (v for v in node.outputs if v.is_graph_output())
-
-
-def _ancestors(node: ir.Node) -> set[ir.Node | ir.Value]:
-    found: set[ir.Node | ir.Value] = set()
-    stack = [node]
-    while stack:
-        for value in read_by(stack.pop()):
-            producer = value.producer()
-            if producer is not None and producer not in found:
-                found.add(producer)
-                stack.append(producer)
-    return found
 
 
 def _name(reader: ir.Node | ir.Value) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of, nodes_within
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, read_by
 
 _MANY = 16
 
@@ -43,13 +43,14 @@ def replace_uses(value: ir.Value, new: ir.Value) -> None:
     value.replace_all_uses_with(new, replace_graph_outputs=True)
 
 
-def read_by(node: ir.Node) -> list[ir.Value]:
-    """Return the values that a node reads, those that its subgraphs capture included."""
-    read = [v for v in node.inputs if v is not None]
-    for body in graphs_of(node):
-        read += [v for inner in nodes_within(body) for v in inner.inputs if v is not None]
-        read += [v for v in body.outputs if v is not None]
-    return read
+def stand_for(new: ir.Value, old: ir.Value, unused: str | None = None) -> None:
+    """Let callers see a value in the place of another: its type, its shape, and its name.
+
+    The other gets the name ``unused``, or that of the new one.
+    """
+    new.type, new.shape = old.type, old.shape
+    new.metadata_props.update(old.metadata_props)
+    new.name, old.name = old.name, unused or new.name
 
 
 def is_read(value: ir.Value) -> bool:

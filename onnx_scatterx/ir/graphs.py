@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import onnx_ir as ir
 
@@ -68,6 +69,26 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
     return node
 
 
+def written(node: ir.Node, name: str, default: Any) -> Any:
+    """Return the value of an attribute; None if it is that of an attribute of a function."""
+    found = node.attributes.get(name)
+    return default if found is None else None if found.is_ref() else found.value
+
+
+def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | None:
+    """Return the perm of a Transpose; None if it has none that fits, or for any other node.
+
+    A perm that is not written is known only with the ``rank``.
+    """
+    if node is None or node.op_type != "Transpose" or node.domain != "":
+        return None
+    if "perm" not in node.attributes:
+        return None if rank is None else tuple(range(rank))[::-1]
+    perm = tuple(written(node, "perm", ()) or ())
+    fits = sorted(perm) == list(range(len(perm) if rank is None else rank))
+    return perm if fits and perm else None
+
+
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     # Of ``data``, since a loop over a UserDict calls two methods of Python for each entry.
@@ -96,6 +117,11 @@ def all_graphs(model: ir.Model) -> list[ir.Graph]:
     return [graph for root in roots for graph in with_subgraphs(root)]
 
 
+def all_nodes(model: ir.Model) -> list[ir.Node]:
+    """Return every node of a model, those of functions and subgraphs included."""
+    return [node for graph in all_graphs(model) for node in graph]
+
+
 def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:
     """Yield the nodes of a graph, each before those of its subgraphs."""
     for node in graph:
@@ -104,22 +130,53 @@ def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:
             yield from nodes_within(body)
 
 
+H = TypeVar("H", bound=Hashable)
+
+
+def reached(starts: Iterable[H], near: Callable[[H], Iterable[H]]) -> Iterator[H]:
+    """Yield some things and all that is reached from them, each once, the nearest first.
+
+    ``near`` is asked about each when the next one is wanted.
+
+    >>> list(reached([6, 2], lambda n: range(n - 2, n)[: n // 2]))
+    [6, 2, 4, 5, 0, 3, 1]
+    """
+    found = dict.fromkeys(starts)
+    waiting = deque(found)
+    while waiting:
+        here = waiting.popleft()
+        yield here
+        fresh = [other for other in dict.fromkeys(near(here)) if other not in found]
+        found.update(dict.fromkeys(fresh))
+        waiting += fresh
+
+
+def makers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+    """Return the nodes that compute some values; inputs and constants of a graph have none."""
+    return [made for v in values if v is not None and (made := v.producer()) is not None]
+
+
+def readers(values: Iterable[ir.Value]) -> list[ir.Node]:
+    """Return the nodes that read some values, as often as they do."""
+    return [use.node for value in values for use in value.uses()]
+
+
+def read_by(node: ir.Node) -> list[ir.Value]:
+    """Return the values that a node reads, those that its subgraphs capture included."""
+    read = [v for v in node.inputs if v is not None]
+    for body in graphs_of(node):
+        read += [v for inner in nodes_within(body) for v in inner.inputs if v is not None]
+        read += [v for v in body.outputs if v is not None]
+    return read
+
+
 def live_nodes(graph: ir.Graph) -> set[ir.Node]:
     """Return the nodes of a graph that its outputs need (subgraphs need what they capture)."""
-    live: set[ir.Node] = set()
-    stack: list[ir.Value | None] = list(graph.outputs)
-    while stack:
-        value = stack.pop()
-        node = None if value is None else value.producer()
-        if node is None or node in live or node.graph is not graph:
-            continue
-        live.add(node)
-        stack.extend(node.inputs)
-        for body in graphs_of(node):
-            for inner in nodes_within(body):
-                stack.extend(inner.inputs)
-            stack.extend(body.outputs)
-    return live
+
+    def within(values: Iterable[ir.Value]) -> list[ir.Node]:
+        return [node for node in makers(values) if node.graph is graph]
+
+    return set(reached(within(graph.outputs), lambda node: within(read_by(node))))
 
 
 _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")

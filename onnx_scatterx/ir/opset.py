@@ -18,7 +18,7 @@ from onnx_scatterx.ir.cleanup import Names, cloned
 from onnx_scatterx.ir.collection import quiet
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
-from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain
+from onnx_scatterx.ir.graphs import all_nodes, is_scatterx_domain
 from onnx_scatterx.ir.known_values import KnownValues
 from onnx_scatterx.ir.older_spelling import Spelling, older_spelling
 from onnx_scatterx.ir.schemas import difference
@@ -153,10 +153,9 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
     for imports in (model.opset_imports, *(f.opset_imports for f in model.functions.values())):
         if imports.get("", version) > version:
             imports[""] = version
-    for graph in all_graphs(model):
-        for node in graph:
-            if node.domain == "" and (node.version or 0) > version:
-                node.version = version
+    for node in all_nodes(model):
+        if node.domain == "" and (node.version or 0) > version:
+            node.version = version
     needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", version)])
     if not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions came with IR version 8
@@ -237,8 +236,7 @@ def _converted(model: ir.Model, version: int) -> ir.Node | None:
             return None  # nothing was done
         if model.graph is not before:
             continue
-        for graph in all_graphs(model):
-            for node in graph:
-                if node.domain == "" and node.version != wanted:
-                    return node
+        for node in all_nodes(model):
+            if node.domain == "" and node.version != wanted:
+                return node
     return None

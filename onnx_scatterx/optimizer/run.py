@@ -32,7 +32,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import Budget, budget, of_command
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.targets.cost_model.costs import check_sizes
+from onnx_scatterx.optimizer.targets.costs import check_sizes
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.system.observer import LOG, NOBODY, Observer

@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.constants import packed
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.runtime.session import needed
 from onnx_scatterx.system.child import Closing, NoReply, PythonChild, Reply
 from onnx_scatterx.system.scratch import scratch
@@ -143,12 +143,11 @@ class Runner(Closing):
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
-    for graph in all_graphs(ir.from_proto(model)):
-        for node in graph:
-            counts[node.domain, node.op_type] += 1
-            read = [node.inputs[at] for at in packed(node) if at < len(node.inputs)]
-            stored = sum(value is not None and value.is_initializer() for value in read)
-            counts["packed", node.op_type] += stored
+    for node in all_nodes(ir.from_proto(model)):
+        counts[node.domain, node.op_type] += 1
+        read = [node.inputs[at] for at in packed(node) if at < len(node.inputs)]
+        stored = sum(value is not None and value.is_initializer() for value in read)
+        counts["packed", node.op_type] += stored
     return counts
 
 

@@ -24,7 +24,7 @@ from onnx_scatterx.system.scratch import scratch
 
 
 @dataclass(frozen=True)
-class _Staged:
+class _StagedFile:
     temporary: Path
     place: Path
     replaces: bool
@@ -50,7 +50,7 @@ class Writing:
         self._seen: set[Path] = set()  # the keys of _known_read
         self._claims: dict[Path, tuple[str, str]] = {}
         self._known_claims = KnownFiles[tuple[str, str]]()
-        self._staged: list[_Staged] = []
+        self._staged: list[_StagedFile] = []
         self._temporary: dict[Path, Path] = {}
         self._temporaries = contextlib.ExitStack()
         self._made = contextlib.ExitStack()
@@ -122,7 +122,7 @@ class Writing:
         if place.exists() and not place.is_file():  # a device or a pipe
             return place
         directory = self._temporary_in(place.parent)
-        self._staged.append(_Staged(directory / place.name, place, replaces))
+        self._staged.append(_StagedFile(directory / place.name, place, replaces))
         return directory / place.name
 
     def unnamed(self, directory: Path) -> Path:
@@ -198,7 +198,7 @@ def _locked(directories: Collection[Path]) -> Iterator[None]:
         yield
 
 
-def _move(staged: _Staged, undo: contextlib.ExitStack) -> None:
+def _move(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
     if not staged.replaces:
         _add(staged, undo)
     elif staged.place.exists():
@@ -208,7 +208,7 @@ def _move(staged: _Staged, undo: contextlib.ExitStack) -> None:
         undo.callback(staged.place.unlink, missing_ok=True)
 
 
-def _add(staged: _Staged, undo: contextlib.ExitStack) -> None:
+def _add(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
     """Rename a file, unless one of the same content is in its place."""
     try:
         os.link(staged.temporary, staged.place)
@@ -227,7 +227,7 @@ def _add(staged: _Staged, undo: contextlib.ExitStack) -> None:
         raise ScatterXError(f"{staged.place}: another file of this name was written meanwhile")
 
 
-def _exchange(staged: _Staged, undo: contextlib.ExitStack) -> None:
+def _exchange(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
     """Replace a file, which stays in the temporary directory until all are replaced."""
     shutil.copymode(staged.place, staged.temporary)
     aside = staged.temporary.parent.with_name("old")

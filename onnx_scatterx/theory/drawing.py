@@ -148,16 +148,16 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     captions = list(_captions(transformer, form))
     if isinstance(subject, Gathering):
         read = {i: _name(transformer(i), data_shape) for i in fills}
-        data = _Panel("data", data_shape, {k: _name(k, data_shape) for k in met}, met, marked_data)
+        data = _Drawn("data", data_shape, {k: _name(k, data_shape) for k in met}, met, marked_data)
         captions = [f"output[I] = data[T(I)], {captions[0]}", *map(_of_read, captions[1:])]
-        return Drawing(_picture(data, _Panel("output", shape, read, fills, marked), captions))
+        return Drawing(_picture(data, _Drawn("output", shape, read, fills, marked), captions))
     if isinstance(subject, Scattering) and subject.reduction is not Reduction.NONE:
         captions[1] += f", reduction {subject.reduction}"
     names = {i: _name(i, shape) for i in fills}
     landed = {k: _landed([names[i] for i in come]) for k, come in arriving.items()}
-    updates = _Panel("updates", shape, names, fills, marked)
+    updates = _Drawn("updates", shape, names, fills, marked)
     return Drawing(
-        _picture(updates, _Panel("data", data_shape, landed, met, marked_data), captions)
+        _picture(updates, _Drawn("data", data_shape, landed, met, marked_data), captions)
     )
 
 
@@ -165,7 +165,7 @@ def _of_read(text: str) -> str:
     return text.replace("update", "element")
 
 
-class _Panel:
+class _Drawn:
     """One tensor: its grid, the texts in its cells, their colours, and which are outlined."""
 
     def __init__(
@@ -222,7 +222,7 @@ class _Panel:
             yield _text(x + width // 2, y + 19, self.names[index], TEXT, "middle")
 
 
-def _picture(left: _Panel, right: _Panel, captions: Sequence[str]) -> str:
+def _picture(left: _Drawn, right: _Drawn, captions: Sequence[str]) -> str:
     place = _EDGE + left.width + _BETWEEN
     panels = max(left.height, right.height)
     first = _EDGE + panels + _LINE

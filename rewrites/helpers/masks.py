@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.ir.graphs import made_by, written
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
@@ -206,9 +206,8 @@ def read_by_mask(
 
 def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
     """Return what a GatherND reads."""
-    source, batched = granted(node.inputs[0]), node.attributes.get("batch_dims")
-    refuse_unless(batched is None or not (batched.is_ref() or batched.as_int()))
-    refuse_unless(len(rows.dims) == 2)
+    source = granted(node.inputs[0])
+    refuse_unless(written(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
     columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
     refuse_unless(1 <= columns <= len(scatter.data_shape))
     found = [granted(row_of(index_map.at({1: c}))) for c in range(columns)]
@@ -221,8 +220,8 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
 
     The position of element (a, b, c) of axes of A, B and C elements is (a * B + b) * C + c.
     """
-    source, axis, equal = granted(node.inputs[0]), node.attributes.get("axis"), scatter.facts.equal
-    refuse_unless(axis is None or not (axis.is_ref() or axis.as_int()))
+    source, equal = granted(node.inputs[0]), scatter.facts.equal
+    refuse_unless(written(node, "axis", 0) == 0)
     index_map, known = granted(rows.index_map), context.provenance.abstract
     given = [row_of(as_term(s)) for s in index_map.atoms]
     found = sorted((row for row in given if row is not None), key=lambda row: row[1])

@@ -43,7 +43,7 @@ def test_unknown_elements_get_a_symbol_in_each_visit() -> None:
     model = ir.from_onnx_text("""<ir_version: 10, opset_import: ["" : 21]>
         g () => (int4[2] y) { y = Constant <value = int4[2] {1, 2}> () }""")
     (node,) = model.graph
-    assert assumed.Reading().constant(node) is None
+    assert assumed.ReadConstants().constant(node) is None
     assert isinstance(interpret(model).values[node.outputs[0]].content, Term)
 
 

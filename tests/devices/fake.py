@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from onnx_scatterx.doors.devices.registry import Consumer, consumer_of
+from onnx_scatterx.doors.devices.consumer import Consumer, consumer_of
 from tests.helpers.support import parse
 
 NEGATION = parse("g (float[2, 3] x) => (float[2, 3] y) { y = Neg(x) }")

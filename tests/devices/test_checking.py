@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.doors.devices.checking import check
-from onnx_scatterx.doors.devices.process import ConsumerProcess
-from onnx_scatterx.doors.devices.registry import Consumer, consumer_names, consumer_of
+from onnx_scatterx.doors.devices.consumer import (
+    Consumer,
+    ConsumerProcess,
+    consumer_names,
+    consumer_of,
+)
 from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import f32, parse

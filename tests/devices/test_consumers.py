@@ -11,8 +11,8 @@ import onnx
 import pytest
 
 from onnx_scatterx.doors.devices.adapter import Answer, reason_in
+from onnx_scatterx.doors.devices.consumer import consumer_names, consumer_of
 from onnx_scatterx.doors.devices.consumers import mnn, ncnn, ortweb, rknn, sophgo, tflite
-from onnx_scatterx.doors.devices.registry import consumer_names, consumer_of
 from onnx_scatterx.optimizer.targets.catalogue import profile_names
 from tests.helpers.support import parse
 

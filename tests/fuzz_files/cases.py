@@ -17,7 +17,7 @@ from tests.fuzz_files.mutation import change_bytes, change_fields, change_text
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"
-MACHINE = "onnx_scatterx/optimizer/targets/cost_model/machine.toml"
+MACHINE = "onnx_scatterx/optimizer/targets/machine.toml"
 _TARGETS = ("scatterx", "standard", "ort-cpu", "qnn", "rknn", "coreml", "p.toml")
 _PROFILE = """name = "p"
 description = "a device"

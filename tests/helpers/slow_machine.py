@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.optimizer.targets.cost_model.costs import KINDS, VARIABLE, Machine
+from onnx_scatterx.optimizer.targets.costs import KINDS, VARIABLE, Machine
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 

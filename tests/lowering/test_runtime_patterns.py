@@ -14,7 +14,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.lowering.runtime_patterns import (
     MEASURED,
-    KnownValues,
+    GraphValues,
     obstacle,
 )
 from onnx_scatterx.optimizer.mosaic.constants import Constants
@@ -99,7 +99,7 @@ def test_what_has_no_obstacle_is_left_alone(opset: int) -> None:
             value.type.Clear()
         original = ir.from_proto(model)
         scope = interpret(original).scopes[original.graph]
-        known = KnownValues(scope, Constants(scope))
+        known = GraphValues(scope, Constants(scope))
         why = obstacle(original.graph[1], known)
         found = shows(model)
         assert why or not found, (opset, integers, zero, axis, op, found)

@@ -10,7 +10,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.optimizer.symbolic.terms import term
-from onnx_scatterx.optimizer.targets.cost_model.costs import (
+from onnx_scatterx.optimizer.targets.costs import (
     KINDS,
     Machine,
     NodeCosts,

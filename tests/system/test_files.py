@@ -14,7 +14,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.targets import cost_model
+from onnx_scatterx.optimizer.targets import costs
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.helpers.support import parse
 
@@ -89,7 +89,7 @@ def test_optimize_replaces_nothing_that_it_reads(
     (folder / "npu.toml").write_text('name = "npu"\nbase = "ort-cpu"\n')
     monkeypatch.setenv("ONNX_SCATTERX_MACHINE", str(folder / "machine.toml"))
     (folder / "machine.toml").write_bytes(
-        Path(cost_model.__file__).with_name("machine.toml").read_bytes()
+        Path(costs.__file__).with_name("machine.toml").read_bytes()
     )
     command = ["optimize", str(model), "--target", str(folder / "npu.toml")]
     command += ["-q", "-o", str(out / "o.onnx"), "--report", str(out / "r.json")]

@@ -8,7 +8,7 @@ from onnx_scatterx.doors.benchmarking import calibrate
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.symbolic.terms import element, size
-from onnx_scatterx.optimizer.targets.cost_model.costs import (
+from onnx_scatterx.optimizer.targets.costs import (
     KINDS,
     OTHER,
     VARIABLE,

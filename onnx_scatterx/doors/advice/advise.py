@@ -19,7 +19,7 @@ from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.ir.opset import raise_opset
 from onnx_scatterx.optimizer.reports.advice import Advice, Way, counted, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
@@ -167,7 +167,7 @@ class _AdviceSearch:
         If the target wants ``sizes``, all changes are made beside them.
         """
         waiting = {key_of(r.entry) for r in self.stuck}
-        nodes = sum(len(graph) for graph in all_graphs(self.model))
+        nodes = len(all_nodes(self.model))
         trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2)) + (sizes is None)
         queue, seen = deque([(sizes or Change(), 0)]), set[frozenset[object]]()
         idle: list[frozenset[object]] = []

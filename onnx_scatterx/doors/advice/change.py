@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.assumptions.clauses import Clause, conditions_of
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.targets.catalogue import BASES
 from onnx_scatterx.optimizer.targets.profile import target_from
@@ -46,10 +46,8 @@ def promises(assumed: Iterable[Clause]) -> list[str]:
     >>> promises([Clause("at", "nonnegative"), Clause("n", ">= 2"), Clause("at", "< n")])
     ['at: nonnegative, < n', 'n >= 2']
     """
-    by_name: dict[str, list[str]] = {}
-    for clause in assumed:
-        by_name.setdefault(clause.name, []).append(clause.condition)
-    return [", ".join((str(Clause(n, parts[0])), *parts[1:])) for n, parts in by_name.items()]
+    conditions = conditions_of(assumed).items()
+    return [", ".join((str(Clause(n, parts[0])), *parts[1:])) for n, parts in conditions]
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, DimOf
 from onnx_scatterx.optimizer.assumptions.clauses import equalities
-from onnx_scatterx.optimizer.assumptions.expressions import evaluate, names
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of, is_tensor, template
+from onnx_scatterx.optimizer.assumptions.expressions import evaluate
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, open_sizes, template
 from onnx_scatterx.optimizer.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
@@ -41,26 +41,6 @@ _READINGS = 24  # of the model, at sizes that the facts allow
 _NODES = 8_000  # that all readings together visit
 
 
-def open_sizes(model: ir.Model, fixed: FixedSizes | None = None) -> list[str]:
-    """Return the names of the symbolic sizes of the inputs; ``x[2]`` without a name.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[batch, 4, ?] x) => (float[batch, 4, M] y) { y = Identity(x) }''')
-    >>> open_sizes(model), open_sizes(model, FixedSizes.of(model, {"batch": 1}))
-    (['batch', 'x[2]'], ['x[2]'])
-    """
-    found: dict[str, None] = {}
-    there = fixed.symbols if fixed is not None else {}
-    for value in model.graph.inputs:
-        if not is_tensor(value) or value.name in model.graph.initializers:
-            continue
-        for axis, dim in enumerate(dims_of(value) or ()):
-            if not isinstance(dim, int):
-                called = [f"{value.name}[{axis}]"] if dim is None else sorted(names(dim))
-                found |= {name: None for name in called if name not in there}
-    return list(found)
-
-
 def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | NodeFailure:
     """Return numbers for all open sizes at which the model runs, as far as is known.
 
@@ -75,7 +55,8 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | NodeF
     {'batch': 1, 'N': 96, 'M': 64}
     """
     fixed = settings.fixed_in(model)
-    wanted = open_sizes(model, fixed)
+    sizes = dict.fromkeys(name for _, names in open_sizes(model) for name in names)
+    wanted = [name for name in sizes if name not in fixed.symbols]
     if not wanted:
         return {}
     known = {**settings.size_hint, **equalities(settings.assumed), **fixed.symbols}

@@ -17,7 +17,7 @@ import numpy as np
 import onnxruntime as ort
 
 from onnx_scatterx.doors.benchmarking.ways import HEAD, bound, fastest_ways, ways
-from onnx_scatterx.optimizer.targets.cost_model.costs import KINDS, Machine
+from onnx_scatterx.optimizer.targets.costs import KINDS, Machine
 from onnx_scatterx.system.observer import Observer, Progress
 
 _CHAIN = 64

@@ -23,7 +23,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure the machine, write its constants, and show them."""
     from onnx_scatterx.doors.benchmarking.calibrate import calibrate
-    from onnx_scatterx.optimizer.targets.cost_model.costs import calibration_file
+    from onnx_scatterx.optimizer.targets.costs import calibration_file
 
     path = calibration_file() if args.output is None else Path(args.output)
     with Writing() as writing:

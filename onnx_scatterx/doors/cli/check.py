@@ -23,7 +23,7 @@ from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.devices.checking import Check
-    from onnx_scatterx.doors.devices.registry import Consumer
+    from onnx_scatterx.doors.devices.consumer import Consumer
 
 _DONE, _NO = 0, 1
 
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consumer, str | None]]:
     """Return the consumers of these names, each with the interpreter that it is run by."""
-    from onnx_scatterx.doors.devices.registry import consumer_of
+    from onnx_scatterx.doors.devices.consumer import consumer_of
 
     consumers = [consumer_of(name) for name in names]
     found = _pythons(pythons, consumers)
@@ -102,7 +102,7 @@ def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consume
 
 def require_consumers(consumers: list[tuple[Consumer, str | None]]) -> None:
     """Raise MissingConsumerError if one is not installed, before anything is done."""
-    from onnx_scatterx.doors.devices.process import ConsumerProcess
+    from onnx_scatterx.doors.devices.consumer import ConsumerProcess
 
     for consumer, python in consumers:
         ConsumerProcess(consumer, python).close()

@@ -12,7 +12,7 @@ from onnx_scatterx.doors.cli.arguments import (
     read_target,
     settings,
 )
-from onnx_scatterx.doors.cli.exit_status import command_of
+from onnx_scatterx.doors.cli.inspect import command_of
 from onnx_scatterx.doors.cli.output import show_text, terminal_width
 from onnx_scatterx.doors.cli.progress import stages
 

@@ -1,8 +1,11 @@
-"""The command `inspect`: the scatters of a model, or of many, and what would be done."""
+"""The command `inspect`: the scatters of a model, or of many; and what is said of a report."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
     add_json,
@@ -19,10 +22,17 @@ from onnx_scatterx.doors.cli.arguments import (
     settings,
 )
 from onnx_scatterx.doors.cli.batch import batch_status, watched
-from onnx_scatterx.doors.cli.exit_status import command_of, strict_status, with_advice
-from onnx_scatterx.doors.cli.output import show, show_report, show_result, show_text
+from onnx_scatterx.doors.cli.output import print_error, show, show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
+from onnx_scatterx.options import words
+
+if TYPE_CHECKING:
+    from onnx_scatterx.doors.advice.change import Command
+    from onnx_scatterx.optimizer.reports.builder import NodeRecord
+    from onnx_scatterx.optimizer.reports.report import Report
+
+_DONE, _NO = 0, 1
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -83,3 +93,36 @@ def _inspect_many(args: argparse.Namespace) -> int:
         )
     show_result(summary, json=args.json)
     return batch_status(args, summary)
+
+
+def strict_status(args: argparse.Namespace, report: Report) -> int:
+    """Return the status that --strict asks for."""
+    if not report.unmet(args.strict):
+        return _DONE
+    return print_error(report.violation_lines()[0].rstrip(":"), _NO)
+
+
+def with_advice(
+    args: argparse.Namespace,
+    model: Any,
+    report: Report,
+    output: str = "OUT.onnx",
+    records: Sequence[NodeRecord] | None = None,
+) -> Report:
+    """Return a report that says what to do next; each command in it was tried.
+
+    With the ``records`` of the report, the model is not inspected again.
+    """
+    if args.no_advice or not (report.is_open or report.growth):
+        return report
+    from onnx_scatterx.doors.explanation import advised
+
+    return advised(report, model, command_of(args, output), records, **settings(args))
+
+
+def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
+    """Return what the user typed: the arguments that change what is done with the model."""
+    from onnx_scatterx.doors.advice.change import Command
+
+    said = words({**settings(args), "target": "scatterx"})
+    return Command(args.model, output, args.target_said, tuple(chain.from_iterable(said)))

@@ -30,9 +30,10 @@ from onnx_scatterx.doors.cli.check import (
     chosen_consumers,
     require_consumers,
 )
-from onnx_scatterx.doors.cli.exit_status import answer, strict_status, verified, with_advice
+from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
 from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
+from onnx_scatterx.doors.cli.verify import answer, verified
 from onnx_scatterx.optimizer.symbolic.budget import one_command
 from onnx_scatterx.system.observer import Observer
 from onnx_scatterx.system.reading import note_read

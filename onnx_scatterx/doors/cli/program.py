@@ -45,7 +45,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
     targets = _from("optimizer.targets.catalogue", lambda m: [t.name for t in m.all_targets()])
     vendors = _from("optimizer.targets.catalogue", lambda m: m.VENDORS)
     passes = _from("optimizer.pipeline", lambda m: [step.name for step in m.PIPELINE])
-    consumers = _from("doors.devices.registry", lambda m: m.consumer_names())
+    consumers = _from("doors.devices.consumer", lambda m: m.consumer_names())
     known = {
         "target": lambda prefix, **_: [
             *(*targets(), *profiles(prefix)),
@@ -73,17 +73,15 @@ def _from(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[..., I
 
 def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Return the scatters and gathers of the model that the command names."""
-    from onnx_scatterx.ir.graphs import all_graphs
+    from onnx_scatterx.ir.graphs import all_nodes
     from onnx_scatterx.ir.io import load
 
     try:
-        graphs = all_graphs(load(parsed_args.model))
+        nodes = all_nodes(load(parsed_args.model))
     except (ScatterXError, OSError):
         return []
-    nodes = [
-        n for graph in graphs for n in graph if "Scatter" in n.op_type or "Gather" in n.op_type
-    ]
-    return [str(node.name or node.outputs[0].name) for node in nodes]
+    found = [n for n in nodes if "Scatter" in n.op_type or "Gather" in n.op_type]
+    return [str(node.name or node.outputs[0].name) for node in found]
 
 
 _MORE = """more:

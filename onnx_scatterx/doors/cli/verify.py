@@ -1,23 +1,30 @@
-"""The command `verify`: two models are run and compared."""
+"""The command `verify`: two models are run and compared; and what is said of the answer."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
     add_draws,
     add_inputs,
     add_json,
     add_options,
+    checks,
     given_inputs,
     given_models,
     reject_unused,
 )
-from onnx_scatterx.doors.cli.exit_status import answer, verified
-from onnx_scatterx.doors.cli.output import show_result
+from onnx_scatterx.doors.cli.output import print_error, show_result
+from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import from_zero
+
+if TYPE_CHECKING:
+    from onnx_scatterx.judges.verification.result import Verification
+
+_DONE, _NO = 0, 1
+_STATUS = {"same": _DONE, "different": _NO, "not compared": 2, "not proven": 3}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -51,3 +58,22 @@ def run(args: argparse.Namespace) -> int:
     verification = verified(args, before, after, **more)
     show_result(verification, json=args.json)
     return answer(verification)
+
+
+def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
+    """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
+    from onnx_scatterx.judges.verification.verifying import verify
+
+    with stages(quiet=getattr(args, "quiet", False)) as tell:
+        return verify(before, after, on_progress=tell, **{**checks(args), **more})
+
+
+def answer(verification: Verification, consequence: str = "") -> int:
+    """Return the exit status of a verification; if it is not 0, print a line to stderr.
+
+    ``consequence`` is said of models that differ, or that could not be compared.
+    """
+    status = _STATUS[verification.answer]
+    if status == _DONE:
+        return status
+    return print_error(verification.shortfall + consequence * (not verification.same), status)

@@ -52,10 +52,13 @@ class Adapter(Protocol):
     """Its name on the command line: the name of its file."""
     packages: tuple[str, ...]
     """What ``pip install`` installs for it."""
-    profile: str
-    """The shipped target that describes it."""
     tolerance: float = 1e-4
     """The allowed error of a float, relative to the largest of its output."""
+
+    @property
+    def profile(self) -> str:
+        """The target that describes it: its name, or the path of a profile."""
+        return self.name
 
     def version(self) -> str:
         """Return its version; ImportError if it is not installed."""

@@ -15,10 +15,9 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.devices.adapter import Answer, Outputs
-from onnx_scatterx.doors.devices.process import LIMIT, ConsumerProcess
-from onnx_scatterx.doors.devices.registry import Consumer, consumer_of
+from onnx_scatterx.doors.devices.consumer import LIMIT, Consumer, ConsumerProcess, consumer_of
 from onnx_scatterx.errors import ModelError, VerifyError
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.judges.verification.array_diff import Tolerance, compare
@@ -260,7 +259,7 @@ def _named(message: str, model: Path) -> tuple[str, ...]:
     words = set(re.findall(r"[\w./:-]+", message))
     words |= {word.strip("./:-") for word in words}
     proto = onnx.load(model, load_external_data=False)
-    nodes = [node for graph in all_graphs(ir.from_proto(proto)) for node in graph]
+    nodes = all_nodes(ir.from_proto(proto))
     named = dict.fromkeys(n.name for n in nodes if n.name and n.name in words)
     operators = dict.fromkeys(n.op_type for n in nodes if n.op_type in words)
     return tuple(named or operators)

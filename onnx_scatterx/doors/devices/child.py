@@ -1,4 +1,4 @@
-"""The process that runs a consumer: started by `process.py` as a script, perhaps by another Python.
+"""The process that runs a consumer: `consumer.py` starts it as a script, perhaps by another Python.
 
 It gets the file of an adapter, answers with its version, and then runs one job after the other.
 

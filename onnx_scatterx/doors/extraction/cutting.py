@@ -28,7 +28,7 @@ from onnx_scatterx.doors.extraction.private import weight_of
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_graphs, all_nodes
 from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.save import save
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
@@ -226,7 +226,7 @@ class _Wanted:
 def _weights(model: ir.Model) -> tuple[str, ...]:
     """Return the names of the weights in a model."""
     inside = [v for g in all_graphs(model) for v in g.initializers.values()]
-    made = [v for g in all_graphs(model) for n in g for v in n.outputs]
+    made = [v for n in all_nodes(model) for v in n.outputs]
     return tuple(v.name or "?" for v in (*inside, *made) if weight_of(v))
 
 

@@ -17,9 +17,19 @@ from onnx_scatterx.doors.extraction.private import (
     remove_texts,
     weight_of,
 )
-from onnx_scatterx.ir.cleanup import cloned, read_by, remove_dead
+from onnx_scatterx.ir.cleanup import cloned, remove_dead
 from onnx_scatterx.ir.data import from_proto
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of, is_scatterx_domain, with_subgraphs
+from onnx_scatterx.ir.graphs import (
+    all_graphs,
+    all_nodes,
+    graphs_of,
+    is_scatterx_domain,
+    makers,
+    reached,
+    read_by,
+    readers,
+    with_subgraphs,
+)
 from onnx_scatterx.ir.save import as_bytes
 
 
@@ -45,20 +55,14 @@ def region_of(
     >>> [node.op_type for node in model.graph if node in found.nodes], *(v.name for v in found.cuts)
     (['Abs', 'Exp', 'Log'], 'y')
     """
-    near = _near(graph, roots, distance, owners_in(graph))
-    found, cuts = set(near), set[ir.Value]()
-    waiting = list(near)
-    while waiting:
-        node = waiting.pop()
-        for value in read_by(node):
-            producer = value.producer()
-            if producer is None or producer.graph is not graph or producer in found:
-                continue
-            if may_cut(value):
-                cuts.add(value)
-            else:
-                found.add(producer)
-                waiting.append(producer)
+    cuts = set[ir.Value]()
+
+    def needed(node: ir.Node) -> list[ir.Node]:
+        made = [v for v in read_by(node) for n in makers([v]) if n.graph is graph]
+        cuts.update(filter(may_cut, made))
+        return makers(v for v in made if v not in cuts)
+
+    found = set(reached(_near(graph, roots, distance, owners_in(graph)), needed))
     # If one reader needs a node, its outputs exist for the others, too.
     return Neighbourhood(frozenset(found), frozenset(v for v in cuts if v.producer() not in found))
 
@@ -73,18 +77,12 @@ def _near(
     for _ in range(distance):
         around = set[ir.Node]()
         for node in edge:
-            before = (value.producer() for value in read_by(node))
-            around |= {n for n in before if n is not None and n.graph is graph}
-            around |= {n for v in node.outputs for n in readers(v, graph, owners)}
+            around |= {n for n in makers(read_by(node)) if n.graph is graph}
+            read = (top_level(reader, graph, owners) for reader in readers(node.outputs))
+            around |= {n for n in read if n is not None}
         edge = around - found
         found = found | edge
     return found
-
-
-def readers(value: ir.Value, graph: ir.Graph, owners: Mapping[ir.Graph, ir.Node]) -> list[ir.Node]:
-    """Return the nodes of a graph that read a value, by themselves or in their subgraphs."""
-    found = (top_level(use.node, graph, owners) for use in value.uses())
-    return [node for node in found if node is not None]
 
 
 def owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
@@ -244,12 +242,11 @@ def _zeros(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
 def _private(model: ir.Model, *, remove: bool) -> tuple[str, ...]:
     """Return the private attributes of all nodes and functions; remove them if asked."""
     found = []
-    for graph in all_graphs(model):
-        for node in graph:
-            for name in private_attributes(node):
-                found.append(f"{node.name or node.outputs[0].name}.{name}")
-                if remove:
-                    del node.attributes[name]
+    for node in all_nodes(model):
+        for name in private_attributes(node):
+            found.append(f"{node.name or node.outputs[0].name}.{name}")
+            if remove:
+                del node.attributes[name]
     for function in model.functions.values():
         for name, attribute in list(function.attributes.items()):
             if not is_scatterx_domain(function.domain) and is_private(attribute):

@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.judges.verification.interface import Dim
 
 
@@ -290,11 +290,9 @@ def _anywhere(constraints: IndexConstraints) -> IndexConstraints:
 def compared_constants(model: ir.Model) -> tuple[int, ...]:
     """Return the integers that the model compares with, such as the label -100."""
     found: set[int] = set()
-    for graph in all_graphs(model):
-        for node in graph:
-            if node.op_type in _COMPARISONS:
-                for value in node.inputs:
-                    constant = constant_of(value)
-                    if constant is not None and constant.size == 1 and constant.dtype.kind == "i":
-                        found.add(int(constant.ravel()[0]))
+    for node in all_nodes(model):
+        for value in node.inputs if node.op_type in _COMPARISONS else ():
+            constant = constant_of(value)
+            if constant is not None and constant.size == 1 and constant.dtype.kind == "i":
+                found.add(int(constant.ravel()[0]))
     return tuple(sorted(n for n in found if abs(n) < 1 << 31))

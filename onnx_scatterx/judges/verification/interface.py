@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.graphs import RANDOM, all_graphs
+from onnx_scatterx.ir.graphs import RANDOM, all_nodes
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of
 from onnx_scatterx.optimizer.transforms.write_sizes import write_sizes
 
@@ -109,7 +109,7 @@ def require_same_names(before: Interface, after: Interface) -> None:
 
 def require_deterministic(model: ir.Model, what: str) -> None:
     """Raise `VerifyError` if a node of the model draws random numbers."""
-    for node in (node for graph in all_graphs(model) for node in graph):
+    for node in all_nodes(model):
         if node.domain == "" and (node.op_type in RANDOM or _trains(node, overridable(model))):
             raise VerifyError(
                 f"{what} cannot be compared: node {node.name or node.outputs[0].name!r} "

@@ -24,7 +24,7 @@ from onnx_scatterx.judges.verification.sizes import EQUAL_SIZES, Combination, Si
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, check, clauses
 from onnx_scatterx.optimizer.assumptions.expressions import names
-from onnx_scatterx.optimizer.targets.cost_model.costs import check_sizes
+from onnx_scatterx.optimizer.targets.costs import check_sizes
 from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
 from onnx_scatterx.system.scratch import scratch

@@ -17,7 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of, nodes_within
+from onnx_scatterx.ir.graphs import all_nodes, graphs_of, nodes_within
 from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.judges.verification.array_diff import Tolerance
 from onnx_scatterx.judges.verification.interface import (
@@ -228,7 +228,7 @@ def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
 
     A Where is the same in both if its output has the same name. One of unknown type counts.
     """
-    known = {v.name for g in all_graphs(before) for n in g for v in n.outputs if _is_where(n)}
+    known = {v.name for n in all_nodes(before) for v in n.outputs if _is_where(n)}
     new = {
         f.identifier() for f in after.functions.values() if any(_is_where(n) for n in f.all_nodes())
     }

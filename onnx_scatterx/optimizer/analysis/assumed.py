@@ -163,11 +163,11 @@ def holds_integers(model: ir.Model) -> dict[str, bool]:
     return {v.name or "": v.dtype is not None and v.dtype.is_integer() for v in model.graph.inputs}
 
 
-class Reading:
+class ReadConstants:
     """The constants of one model, which does not change meanwhile.
 
     >>> value, tensor = ir.Value(name="w"), ir.tensor([1, 2])
-    >>> reading = Reading()
+    >>> reading = ReadConstants()
     >>> reading.initializer(value, tensor).content
     array([1, 2])
     """

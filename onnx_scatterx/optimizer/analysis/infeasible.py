@@ -34,8 +34,10 @@ from onnx_scatterx.optimizer.analysis.domain.call import (
     Knowledge,
     Scope,
     UnknownAttributeError,
+    given,
+    require,
 )
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.analysis.operators.arithmetic import COMPARISONS, SAME_TYPE
 from onnx_scatterx.optimizer.analysis.operators.gathers import named_axes
 from onnx_scatterx.optimizer.symbolic.terms import term
@@ -66,38 +68,31 @@ def _differ(m: object, n: object) -> bool:
     return None not in sizes and 1 not in sizes and sizes[0] != sizes[1]
 
 
-def _shape(call: Call, i: int) -> Shape | None:
+def _shape(call: Call, i: int, least: int = 0) -> Shape:
     """Return the shape of an input. A dim that the facts prove to be 0 is the number 0."""
-    given: TensorValue | None = call.input(i)
-    if given is None or given.shape is None:
-        return None
-    return tuple(term(0) if call.facts.interval(d)[1] <= 0 else d for d in given.shape)
+    dims = call.known(i, least).dims
+    return tuple(term(0) if call.facts.interval(d)[1] <= 0 else d for d in dims)
 
 
 def _broadcast(call: Call) -> bool:
-    given = (_shape(call, i) for i in range(len(call.inputs)))
-    shapes = [shape for shape in given if shape is not None]
+    ranks = enumerate(None if x is None else x.rank for x in call.inputs)
+    shapes = [_shape(call, i) for i, rank in ranks if rank is not None]
     return any(shapes_conflict(a, b) for i, a in enumerate(shapes) for b in shapes[:i])
 
 
 def _expand(call: Call) -> bool:
-    x, given = _shape(call, 0), call.input(1)
-    target = None if given is None else given.vector()
-    return x is not None and target is not None and shapes_conflict(x, tuple(target))
+    return shapes_conflict(_shape(call, 0), tuple(call.vector(1)))
 
 
 def _gather(call: Call) -> bool:
     """An index names an element."""
-    data, indices = _shape(call, 0), _shape(call, 1)
-    if not data or indices is None:
-        return False
+    data, indices = _shape(call, 0, 1), _shape(call, 1)
     return _names_nothing(call, (data[call.integer("axis", 0) % len(data)],), indices)
 
 
 def _elements(call: Call) -> bool:
     """Data and indices are of one rank, and an index names an element."""
-    data, indices = _shape(call, 0), _shape(call, 1)
-    return data is not None and indices is not None and (len(data) != len(indices) or _gather(call))
+    return len(_shape(call, 0)) != len(_shape(call, 1)) or _gather(call)
 
 
 def _names_nothing(call: Call, axes: Shape, indices: Shape) -> bool:
@@ -109,15 +104,12 @@ def _names_nothing(call: Call, axes: Shape, indices: Shape) -> bool:
 
 def _rows(call: Call) -> bool:
     """Indices name at most all axes, and elements; the updates have the remaining shape."""
-    data, indices, updates = (_shape(call, i) for i in range(3))
-    depth = indices[-1].constant if indices else None
-    if data is None or not indices or depth is None:
-        return False
+    data, indices = _shape(call, 0), _shape(call, 1, 1)
+    depth = given(indices[-1].constant)
     if depth > len(data) or _names_nothing(call, named_axes(call, data, indices) or (), indices):
         return True
-    if call.node.op_type != "ScatterND" or updates is None:
-        return False
-    wanted = (*indices[:-1], *data[depth:])
+    require(call.node.op_type == "ScatterND")
+    updates, wanted = _shape(call, 2), (*indices[:-1], *data[depth:])
     if len(wanted) != len(updates):
         return True
     pairs = ((a.constant, b.constant) for a, b in zip(wanted, updates, strict=True))
@@ -126,27 +118,20 @@ def _rows(call: Call) -> bool:
 
 def _unsqueeze(call: Call) -> bool:
     """An axis is one of the output's."""
-    x, axes = _shape(call, 0), call.numbers(1, "axes")
-    if x is None or axes is None:
-        return False
+    x, axes = _shape(call, 0), given(call.numbers(1, "axes"))
     rank = len(x) + len(axes)
     return any(not -rank <= a < rank for a in axes)
 
 
 def _top_k(call: Call) -> bool:
-    x, given = _shape(call, 0), call.input(1)
-    if not x or given is None or given.scalar is None:
-        return False
-    k, n = given.scalar.constant, x[call.integer("axis", -1) % len(x)].constant
+    x, count = _shape(call, 0, 1), given(call.present(1).scalar)
+    k, n = count.constant, x[call.integer("axis", -1) % len(x)].constant
     return k is not None and n is not None and k > n
 
 
 def _reshape(call: Call) -> bool:
     """The number of elements is kept; -1 is impossible if the other dims multiply to 0."""
-    x, given = _shape(call, 0), call.input(1)
-    target = None if given is None else given.vector()
-    if x is None or target is None:
-        return False
+    x, target = _shape(call, 0), call.vector(1)
     as_written = bool(call.integer("allowzero", 0))
     sizes = [t.constant for t in target]
     if not as_written and any(s == 0 and i >= len(x) for i, s in enumerate(sizes)):
@@ -196,9 +181,9 @@ def misread_node(knowledge: Knowledge, *, folded: bool = False) -> ir.Node | Non
 
 
 def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
-    x, target = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
-    sizes = None if target is None else target.vector()
-    if x is None or x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
+    x, target = map(scope.of, node.inputs[:2])
+    sizes = target.vector()
+    if x.shape is None or sizes is None or all(t.constant is not None for t in sizes):
         return False
     empty = [i for i, t in enumerate(sizes) if t.constant == 0]
     as_written = "allowzero" in node.attributes
@@ -216,6 +201,4 @@ _MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
 
 
 def _numbers(node: ir.Node, place: int, scope: Scope) -> np.ndarray | None:
-    value = node.inputs[place] if place < len(node.inputs) else None
-    known = None if value is None else scope.values.get(value)
-    return None if known is None else known.constant
+    return scope.of(node.inputs[place]).constant if place < len(node.inputs) else None

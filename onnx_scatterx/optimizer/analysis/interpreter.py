@@ -23,7 +23,7 @@ from onnx_scatterx.ir.graphs import (
     may_be_operator,
 )
 from onnx_scatterx.optimizer.analysis import control, functions, shapes, validity
-from onnx_scatterx.optimizer.analysis.assumed import ModelInputs, Reading
+from onnx_scatterx.optimizer.analysis.assumed import ModelInputs, ReadConstants
 from onnx_scatterx.optimizer.analysis.domain.call import (
     Call,
     Knowledge,
@@ -112,7 +112,7 @@ class Interpreter:
     probe: Exclusion | None = None
     versions: Versions = Versions.ALL
     older: Sequence[Exclusion] = ()
-    reading: Reading = field(default_factory=Reading)
+    reading: ReadConstants = field(default_factory=ReadConstants)
     suspected: dict[Exclusion, bool] = field(default_factory=dict, init=False)
     """Whether newer versions must rule it out, too."""
     believed: bool = field(default=False, init=False)
@@ -207,7 +207,7 @@ class Interpreter:
             if found is not None:
                 scope.values[node.outputs[0]] = found
                 return
-        inputs = [None if v is None else self._input(v, scope) for v in node.inputs]
+        inputs = [None if v is None else scope.of(v) for v in node.inputs]
         call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
         must_run = self.probe is not None and live and node.graph is self.model.graph
         if must_run and must_fail(call):
@@ -234,9 +234,6 @@ class Interpreter:
 
     def _is_doubted(self, pair: Exclusion) -> bool:
         return pair[0] in self.inputs.declared and pair not in self.ruled_out
-
-    def _input(self, value: ir.Value, scope: Scope) -> TensorValue:
-        return scope.values.get(value) or TensorValue(value.dtype, None)
 
     def _results(self, call: Call, scope: Scope) -> Sequence[TensorValue]:
         node = call.node
@@ -274,7 +271,7 @@ class Interpreter:
             self.depth -= 1
         if not lasted:
             forget(graph, inner, self.scopes)
-        return [self._input(v, inner) for v in graph.outputs]
+        return [inner.of(v) for v in graph.outputs]
 
     def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[TensorValue]:
         """Visit a function's body for one of its callers."""
@@ -290,4 +287,4 @@ class Interpreter:
         quiet = replace(self, assumed=(), ruled_out=(), speculate=False, probe=None, depth=depth)
         quiet._visit(function, inner)
         self.visits = quiet.visits
-        return [quiet._input(v, inner) for v in function.outputs]
+        return [inner.of(v) for v in function.outputs]

@@ -11,7 +11,7 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.assumed import Reading
+from onnx_scatterx.optimizer.analysis.assumed import ReadConstants
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Versions
 from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError
 from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
@@ -39,7 +39,7 @@ def converged(
 ) -> tuple[Interpreter, Knowledge]:
     """Interpret until no more sizes are ruled out; return the last interpreter and its result."""
     walk = partial(
-        Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=Reading()
+        Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=ReadConstants()
     )
     with budget().share(1 / 2):
         found = _without_doubts(walk)

@@ -27,7 +27,11 @@ import onnx.shape_inference
 import onnx_ir as ir
 from onnx import numpy_helper
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    NotKnownError,
+    UnknownAttributeError,
+)
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import beyond, is_never_one
 from onnx_scatterx.optimizer.analysis.operators.reduction import REDUCTIONS
@@ -227,7 +231,7 @@ def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Excl
     if call.node.op_type == "Reshape":
         try:
             yield from ((t, 0) for t in sizes_at_stake(call))
-        except UnknownAttributeError:
+        except (UnknownAttributeError, NotKnownError):
             return
     if results[0].shape is not None:
         return

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, UnknownAttributeError
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    NotKnownError,
+    UnknownAttributeError,
+    given,
+    require,
+)
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators import slicing
@@ -29,27 +35,27 @@ def facts_of(call: Call) -> list[Term]:
     found = _CHECKS.get(call.node.op_type)
     try:
         return [] if found is None else found(call)
-    except UnknownAttributeError:
+    except (UnknownAttributeError, NotKnownError):
         return []
+
+
+def _unproven(terms: Iterable[Term], facts: Facts) -> list[Term]:
+    """Return the terms that are not numbers, and not yet known to be >= 0."""
+    return [t for t in terms if t.constant is None and not facts.is_nonnegative(t)]
 
 
 def _gather(call: Call) -> list[Term]:
-    if len(call.inputs) != 2:
-        return []
-    data, indices = call.inputs
-    if data is None or not data.shape or indices is None:
-        return []
-    axis = call.integer("axis", 0) % len(data.shape)
-    within = _within(indices.constant, data.shape[axis])
-    found = within or _indexed([data.shape[axis]], indices.shape, call.facts)
-    return found if call.node.op_type == "Gather" else [*found, *_beside(axis, data.shape, indices)]
+    require(len(call.inputs) == 2)
+    data, indices = call.known(0, 1).dims, call.present(1)
+    axis = call.integer("axis", 0) % len(data)
+    within = _within(indices.constant, data[axis])
+    found = within or _indexed([data[axis]], indices.shape, call.facts)
+    return found if call.node.op_type == "Gather" else [*found, *_beside(axis, data, indices)]
 
 
 def _scatter(call: Call) -> list[Term]:
-    data, indices = call.inputs[0], call.inputs[1]
-    if data is None or not data.shape or indices is None:
-        return []
-    return _beside(call.integer("axis", 0) % len(data.shape), data.shape, indices)
+    data, indices = call.known(0, 1).dims, call.present(1)
+    return _beside(call.integer("axis", 0) % len(data), data, indices)
 
 
 def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
@@ -80,11 +86,8 @@ def _indexed(extents: Iterable[Term], rows: Shape | None, facts: Facts) -> list[
 
 def _by_rows(call: Call) -> list[Term]:
     """Each row of indices that GatherND reads names an element of some axes."""
-    data, indices = call.inputs[0], call.inputs[1]
-    if data is None or not data.shape or indices is None or not indices.shape:
-        return []
-    named = named_axes(call, data.shape, indices.shape)
-    return [] if named is None else _indexed(named, indices.shape[:-1], call.facts)
+    data, indices = call.known(0, 1).dims, call.known(1, 1).dims
+    return _indexed(given(named_axes(call, data, indices)), indices[:-1], call.facts)
 
 
 def _filled(call: Call) -> list[Term]:
@@ -92,25 +95,20 @@ def _filled(call: Call) -> list[Term]:
 
     A 0 copies a dim of the input. If zeros do not copy, ONNX Runtime computes some size.
     """
-    x, given = call.input(0), call.input(1)
-    target = None if given is None else given.vector()
-    if x is None or x.shape is None or target is None or call.integer("allowzero", 0):
-        return []
-    if all(t.constant != -1 for t in target):
-        return []
+    shape, target = call.known(0).dims, call.vector(1)
+    require(not call.integer("allowzero", 0), any(t.constant == -1 for t in target))
     sizes = []
     for i, t in enumerate(target):
-        if i < len(x.shape) and t.constant == 0:
-            sizes.append(x.shape[i])
-        elif i >= len(x.shape) or not may_copy(t, x.shape[i], call.facts):
+        if i < len(shape) and t.constant == 0:
+            sizes.append(shape[i])
+        elif i >= len(shape) or not may_copy(t, shape[i], call.facts):
             sizes.append(t)
-    return [n - 1 for n in sizes if n.constant is None and not call.facts.is_nonnegative(n - 1)]
+    return _unproven((n - 1 for n in sizes), call.facts)
 
 
 def _slid(call: Call) -> list[Term]:
     """The window of a convolution fits at least once."""
-    room = slicing.room_of_conv(call)
-    return [n for n in room if n.constant is None and not call.facts.is_nonnegative(n)]
+    return _unproven(slicing.room_of_conv(call), call.facts)
 
 
 def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
@@ -123,48 +121,37 @@ def _beside(axis: int, data: Shape, indices: TensorValue) -> list[Term]:
 
 def _counted(call: Call) -> list[Term]:
     """At most all elements are true."""
-    x = call.inputs[0]
-    if x is None or x.shape is None or (x.static_shape is None and len(x.shape) > 1):
-        return []
-    return [math.prod(x.shape, start=term(1)) - call.unknown_size(1)]
+    x = call.known(0)
+    require(x.static_shape is not None or len(x.dims) < 2)
+    return [math.prod(x.dims, start=term(1)) - call.unknown_size(1)]
 
 
 def _axes(call: Call) -> list[Term]:
     """No size is negative, even if it depends on numbers that are known only at run time."""
-    x = call.inputs[0]
-    sizes = () if x is None else x.shape or ()
-    return [n for n in sizes if magnitude(n, call.facts) == math.inf]
+    return [n for n in call.known(0).dims if magnitude(n, call.facts) == math.inf]
 
 
 def _chosen(call: Call) -> list[Term]:
     """The number of chosen elements is between 0 and the number of elements."""
-    if len(call.inputs) != 2:
-        return []
-    data, given = call.inputs
-    count = None if given is None else given.scalar
-    if data is None or not data.shape or count is None or count.constant is not None:
-        return []
-    return [data.shape[call.integer("axis", -1) % len(data.shape)] - count, count]
+    require(len(call.inputs) == 2)
+    data, count = call.known(0, 1).dims, given(call.present(1).scalar)
+    require(count.constant is None)
+    return [data[call.integer("axis", -1) % len(data)] - count, count]
 
 
 def _sizes(call: Call) -> list[Term]:
     """A requested size is never negative, and unlike in a Reshape, -1 does not stand for a size."""
-    shape = call.inputs[-1]
-    sizes = None if shape is None else shape.vector()
-    return [n for n in sizes or () if n.constant is None and not call.facts.is_nonnegative(n)]
+    return _unproven(call.vector(len(call.inputs) - 1), call.facts)
 
 
 def _columns(call: Call) -> list[Term]:
     """Each known row of indices names an element."""
-    data, indices = call.inputs[0], call.inputs[1]
-    if data is None or not data.shape or indices is None:
-        return []
-    if not indices.shape or indices.constant is None or not indices.constant.size:
-        return []
-    columns = indices.constant.reshape(-1, indices.constant.shape[-1])
+    data, indices = call.known(0, 1).dims, given(call.known(1, 1).constant)
+    require(indices.size)
+    columns = indices.reshape(-1, indices.shape[-1])
     facts = []
-    for c in range(min(columns.shape[1], len(data.shape))):
-        facts += _within(columns[:, c], data.shape[c])
+    for c in range(min(columns.shape[1], len(data))):
+        facts += _within(columns[:, c], data[c])
     return facts
 
 

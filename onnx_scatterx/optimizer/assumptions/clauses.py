@@ -74,13 +74,7 @@ def as_metadata(found: Iterable[Clause]) -> str:
     >>> as_metadata(clauses(["idx: unique", "idx < n"]))
     '{"idx": "unique, < n"}'
     """
-    conditions: dict[str, str] = {}
-    for clause in found:
-        conditions[clause.name] = (
-            f"{conditions[clause.name]}, {clause.condition}"
-            if clause.name in conditions
-            else clause.condition
-        )
+    conditions = {name: ", ".join(parts) for name, parts in conditions_of(found).items()}
     return json.dumps(conditions, ensure_ascii=False)
 
 
@@ -111,10 +105,16 @@ def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
     >>> by_name(clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
     2
     """
+    conditions = conditions_of(found).items()
+    return {name: Assumption.parse(", ".join(parts), name) for name, parts in conditions}
+
+
+def conditions_of(found: Iterable[Clause]) -> dict[str, list[str]]:
+    """Return the conditions of each name, in the order of the clauses."""
     conditions: dict[str, list[str]] = {}
     for clause in found:
         conditions.setdefault(clause.name, []).append(clause.condition)
-    return {name: Assumption.parse(", ".join(parts), name) for name, parts in conditions.items()}
+    return conditions
 
 
 def check(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -245,15 +245,22 @@ def template(model: ir.Model, known: Mapping[str, int] | None = None) -> str:
     "--fix b=4 --fix 'x[2]=N'"
     """
     options: dict[str, None] = {}
-    for value in model.graph.inputs:
-        if not is_tensor(value) or value.name in model.graph.initializers:
-            continue
-        dims = dims_of(value)
-        if dims is None:
-            options[f"{value.name}:N,N"] = None
-        for axis, dim in enumerate(dims or ()):
-            if isinstance(dim, int):
-                continue
-            called = [f"{value.name}[{axis}]"] if dim is None else sorted(names(dim))
-            options |= {f"{name}={(known or {}).get(name, 'N')}": None for name in called}
+    for value, sizes in open_sizes(model):
+        numbered = [f"{name}={(known or {}).get(name, 'N')}" for name in sizes]
+        options |= dict.fromkeys([f"{value.name}:N,N"] if value.shape is None else numbered)
     return " ".join(f"--fix {shlex.quote(option)}" for option in options)
+
+
+def open_sizes(model: ir.Model) -> Iterator[tuple[ir.Value, list[str]]]:
+    """Yield the inputs that have no default, each with the names of its sizes without a number.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[batch, 4, ?] x) => (float[batch, 4, M] y) { y = Identity(x) }''')
+    >>> [sizes for _, sizes in open_sizes(model)]
+    [['batch', 'x[2]']]
+    """
+    for value in model.graph.inputs:
+        if is_tensor(value) and value.name not in model.graph.initializers:
+            dims = [(a, d) for a, d in enumerate(dims_of(value) or ()) if not isinstance(d, int)]
+            called = [[f"{value.name}[{a}]"] if d is None else sorted(names(d)) for a, d in dims]
+            yield value, [name for part in called for name in part]

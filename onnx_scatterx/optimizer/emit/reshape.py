@@ -42,7 +42,7 @@ def reshape(
 
 
 @dataclass(frozen=True)
-class _Target:
+class _NewShape:
     """The shape to write.
 
     If ``allowzero``, its zeros are zeros. If ``hidden``, ONNX Runtime must not see a Concat.
@@ -53,19 +53,19 @@ class _Target:
     hidden: bool = False
 
 
-def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _Target:
+def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _NewShape:
     copied = [d < len(old) and old[d] is n and n.constant in (None, 0) for d, n in enumerate(new)]
     modern = numbers.writer.version >= 14
     if not all(c or _may_copy(d, old, new, facts) for d, c in enumerate(copied)):
         if not modern:
             raise RefusedError(Reason.OPSET, "Reshape with allowzero needs operator set 14")
-        return _Target(list(new), allowzero=True)
+        return _NewShape(list(new), allowzero=True)
     pairs = list(zip(copied, new, strict=True))
-    copying = _Target([term(0) if c else n for c, n in pairs])
+    copying = _NewShape([term(0) if c else n for c, n in pairs])
     if any(c and not facts.is_nonnegative(n - 1) for c, n in pairs):
         one = sum(not c and n.constant is None for c, n in pairs) == 1
-        return _Target(list(new), allowzero=modern, hidden=not modern) if one else copying
-    return min(copying, _Target(list(new)), key=lambda t: numbers.shape_cost(t.dims))
+        return _NewShape(list(new), allowzero=modern, hidden=not modern) if one else copying
+    return min(copying, _NewShape(list(new)), key=lambda t: numbers.shape_cost(t.dims))
 
 
 def _may_copy(d: int, old: Shape, new: Shape, facts: Facts) -> bool:

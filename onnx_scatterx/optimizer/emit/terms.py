@@ -64,7 +64,7 @@ class _Count:
         return self.counted
 
 
-_Writer: TypeAlias = Writer | _Count
+_Sink: TypeAlias = Writer | _Count
 
 
 class TermEmitter:
@@ -118,14 +118,14 @@ class TermEmitter:
             raise RefusedError(found.refusal.reason, found.refusal.detail)
         return found
 
-    def _vector(self, t: Term, w: _Writer) -> ir.Value:
+    def _vector(self, t: Term, w: _Sink) -> ir.Value:
         """Write a part of a term; the count of a part is remembered."""
         if isinstance(w, Writer):
             return self._written(t, w)
         w.nodes += self._cost(t)
         return w.counted
 
-    def _written(self, t: Term, w: _Writer) -> ir.Value:
+    def _written(self, t: Term, w: _Sink) -> ir.Value:
         if any(abs(c) >= (_FACTOR if monomial else _NUMBER) for monomial, c in t.items):
             raise RefusedError(Reason.UNKNOWN_SIZE, t)
         if t.constant is not None:
@@ -139,14 +139,14 @@ class TermEmitter:
         turned = self.turned(t)
         return self._monomials(t, w) if turned is None else self._flipped(turned, w)
 
-    def _read(self, t: Term, w: _Writer) -> ir.Value | None:
+    def _read(self, t: Term, w: _Sink) -> ir.Value | None:
         if isinstance(w, Writer):
             return self.reader.read(t)
         cost = self.reader.cost(t)
         w.nodes += cost or 0
         return None if cost is None else w.counted
 
-    def _monomials(self, t: Term, w: _Writer) -> ir.Value:
+    def _monomials(self, t: Term, w: _Sink) -> ir.Value:
         total: ir.Value | None = None
         # Positive parts first: they need no negation.
         for monomial, coefficient in sorted(t.items, key=lambda item: (item[1] < 0, not item[0])):
@@ -174,12 +174,12 @@ class TermEmitter:
             return None
         return best if cost + _SHARED <= _count_if_written(partial(self._monomials, t)) else None
 
-    def _flipped(self, turned: Turned, w: _Writer) -> ir.Value:
+    def _flipped(self, turned: Turned, w: _Sink) -> ir.Value:
         rest = self._vector(turned.rest, w) if turned.rest.items else None
         part = _times(w, self._max(turned.inner, w), abs(turned.factor))
         return _sum(w, rest, part, turned.factor)
 
-    def _max(self, t: Term, w: _Writer) -> ir.Value:
+    def _max(self, t: Term, w: _Sink) -> ir.Value:
         """Return ``max(t, 0)``."""
         upper, lower = self.sides(t)
         inner = self._vector(upper, w)
@@ -192,7 +192,7 @@ class TermEmitter:
         twice = w.node("Add", [inner, w.node("Abs", [inner], _INT64)], _INT64)
         return w.node("Div", [twice, w.constant([2])], _INT64)
 
-    def _atom(self, atom: Atom, w: _Writer) -> ir.Value:
+    def _atom(self, atom: Atom, w: _Sink) -> ir.Value:
         read = self._read(as_term(atom), w)
         if read is not None:
             return read
@@ -280,11 +280,11 @@ def _count_if_written(write: Callable[[_Count], Any]) -> float:
     return math.inf
 
 
-def _sum(w: _Writer, total: ir.Value | None, part: ir.Value, sign: int) -> ir.Value:
+def _sum(w: _Sink, total: ir.Value | None, part: ir.Value, sign: int) -> ir.Value:
     if total is None:
         return part if sign > 0 else w.node("Neg", [part], _INT64)
     return w.node("Add" if sign > 0 else "Sub", [total, part], _INT64)
 
 
-def _times(w: _Writer, part: ir.Value, factor: int) -> ir.Value:
+def _times(w: _Sink, part: ir.Value, factor: int) -> ir.Value:
     return part if factor == 1 else w.node("Mul", [part, w.constant([factor])], _INT64)

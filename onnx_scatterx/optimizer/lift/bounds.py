@@ -58,11 +58,9 @@ def learn_bounds(knowledge: Knowledge) -> None:
 
 def _is_of_numbers(node: ir.Node, scope: Scope) -> bool:
     """Return whether a node's sizes and positions are numbers: then nothing is learnt from it."""
-    data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
-    if data is None or indices is None or node.op_type == "TensorScatter":
-        return False
+    data, indices = map(scope.of, node.inputs[:2])
     listed = isinstance(indices.content, np.ndarray) and indices.content.dtype != object
-    return listed and data.static_shape is not None
+    return listed and data.static_shape is not None and node.op_type != "TensorScatter"
 
 
 def _accesses(node: ir.Node, scope: Scope) -> list[Access]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import live_nodes
+from onnx_scatterx.ir.graphs import live_nodes, written
 from onnx_scatterx.optimizer.analysis import validity
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
@@ -107,17 +107,16 @@ def _out_of_bounds(node: ir.Node, inputs: Sequence[TensorValue | None]) -> int |
     columns: list[np.ndarray] = [indices.constant]
     first = 0
     if node.op_type in ("ScatterND", "GatherND"):
-        batch = node.attributes.get("batch_dims")
-        if not indices.constant.ndim or (batch is not None and (batch.is_ref() or batch.as_int())):
+        if not indices.constant.ndim or written(node, "batch_dims", 0) != 0:
             return None
         columns = list(np.moveaxis(indices.constant, -1, 0))
     else:
-        axis = node.attributes.get("axis")
-        if axis is not None and axis.is_ref():
+        axis = written(node, "axis", 0)
+        if axis is None:
             return None
-        first = (0 if axis is None else axis.as_int()) % len(sizes)
-    for axis_, column in enumerate(columns, first):
-        size = sizes[axis_] if axis_ < len(sizes) else None
+        first = axis % len(sizes)
+    for place, column in enumerate(columns, first):
+        size = sizes[place] if place < len(sizes) else None
         if size is not None and bool(((column < -size) | (column >= size)).any()):
-            return axis_
+            return place
     return None

@@ -136,7 +136,7 @@ def _pieces(access: Access) -> list[Piece]:
     if any(facts_empty(access.facts, n) for n in access.shape):
         return []
     zero = tuple(term(0) for _ in access.shape)
-    whole = _Box(access, access.index_exprs, zero, access.shape, access.facts)
+    whole = _UpdateBox(access, access.index_exprs, zero, access.shape, access.facts)
     found = list(islice(_cut(whole), LIMITS.boxes + 1))
     refuse_unless(len(found) <= LIMITS.boxes, Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
     return found
@@ -147,7 +147,7 @@ def facts_empty(facts: Facts, extent: Term) -> bool:
     return facts.is_nonnegative(-extent)
 
 
-class _Box(NamedTuple):
+class _UpdateBox(NamedTuple):
     """A box of updates, cut out so many times; ``targets`` are over its own coordinates."""
 
     access: Access
@@ -158,7 +158,7 @@ class _Box(NamedTuple):
     depth: int = 0
 
 
-def _cut(box: _Box) -> Iterator[Piece]:
+def _cut(box: _UpdateBox) -> Iterator[Piece]:
     """Yield the pieces of a box of updates."""
     access, targets, first, counts, facts, depth = box
     refuse_unless(depth <= LIMITS.cuts, Reason.IRREGULAR, f"axis {len(targets) - 1}")
@@ -276,7 +276,7 @@ def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
     return None
 
 
-def _cut_along(box: _Box, dim: int, spans: Sequence[Interval]) -> Iterator[Piece]:
+def _cut_along(box: _UpdateBox, dim: int, spans: Sequence[Interval]) -> Iterator[Piece]:
     access, targets, first, counts, facts, depth = box
     for begin, end in spans:
         count = term(end) - begin
@@ -287,4 +287,4 @@ def _cut_along(box: _Box, dim: int, spans: Sequence[Interval]) -> Iterator[Piece
         )
         starts = tuple(s + begin if d == dim else s for d, s in enumerate(first))
         extents = tuple(count if d == dim else n for d, n in enumerate(counts))
-        yield from _cut(_Box(access, parts, starts, extents, inner, depth + 1))
+        yield from _cut(_UpdateBox(access, parts, starts, extents, inner, depth + 1))

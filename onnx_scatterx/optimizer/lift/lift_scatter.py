@@ -195,10 +195,9 @@ def is_arithmetic(node: ir.Node, scope: Scope) -> bool:
 
     Such numbers are indices and sizes, not data.
     """
-    data, indices = (None if v is None else scope.values.get(v) for v in node.inputs[:2])
-    if data is None or indices is None or indices.constant is None:
-        return False
-    return isinstance(data.content, np.ndarray) and data.is_integer and data.rank == 1
+    data, indices = map(scope.of, node.inputs[:2])
+    listed = isinstance(data.content, np.ndarray) and indices.constant is not None
+    return listed and data.is_integer and data.rank == 1
 
 
 def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:

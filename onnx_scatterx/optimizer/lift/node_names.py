@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_graphs, perm_of
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_gather, is_scatter
 
@@ -62,9 +62,10 @@ def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ..
     """
     transposed: dict[ir.Value | None, tuple[int, ...]] = {}
     for node in nodes:
-        order = _permutation(node)
+        first = node.inputs[0] if node.inputs else None
+        order = perm_of(node, None if first is None or first.shape is None else len(first.shape))
         if order is None and _writes_on(node):
-            order = transposed.get(node.inputs[0])
+            order = transposed.get(first)
         if order is not None:
             transposed[node.outputs[0]] = order
     undone: set[ir.Value] = set()
@@ -92,16 +93,3 @@ def _axes_of_statements(nodes: Sequence[ir.Node]) -> dict[ir.Node, tuple[int, ..
 def _writes_on(node: ir.Node) -> bool:
     """Whether the axes of the output are those of the first input: of a scatter's data."""
     return bool(node.inputs) and (is_scatter(node) or node.op_type == "Identity")
-
-
-def _permutation(node: ir.Node | None) -> tuple[int, ...] | None:
-    """Return the permutation of a Transpose; None for any other node."""
-    if node is None or node.op_type != "Transpose" or node.domain not in ("", "ai.onnx"):
-        return None
-    order = node.attributes.get("perm")
-    if order is not None:
-        found = None if order.is_ref() else tuple(order.as_ints())
-        return found if found is not None and sorted(found) == list(range(len(found))) else None
-    value = node.inputs[0]
-    shape = None if value is None else value.shape
-    return None if shape is None else tuple(reversed(range(len(shape))))

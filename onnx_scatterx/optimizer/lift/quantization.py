@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import perm_of, written
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.symbolic.terms import coord
@@ -104,7 +105,7 @@ def quantization_of(
     """
     if not is_quantizer(node, *QUANTIZERS) or any(a.is_ref() for a in node.attributes.values()):
         return None
-    if any(_integer(node, name) for name in _OF_BLOCKS_AND_OTHERS) or len(node.inputs) < 2:
+    if any(written(node, name, 0) for name in _OF_BLOCKS_AND_OTHERS) or len(node.inputs) < 2:
         return None
     scale = None if node.inputs[1] is None else arrays(node.inputs[1])
     if scale is None or scale.ndim > 1 or not scale.size:
@@ -114,7 +115,7 @@ def quantization_of(
     zero = None if value is None else arrays(value)
     if value is not None and (zero is None or zero.size != scale.size or zero.ndim > 1):
         return None
-    stated = ir.DataType(_integer(node, "output_dtype"))
+    stated = ir.DataType(written(node, "output_dtype", 0))
     is_quantize = node.op_type == "QuantizeLinear"
     integers = given
     if is_quantize:
@@ -128,13 +129,8 @@ def quantization_of(
         zero = np.zeros(scale.size, integers.numpy())
     if ir.DataType.from_numpy(zero.dtype) != integers:
         return None
-    axis = _integer(node, "axis", 1) if scale.size > 1 else None
+    axis = written(node, "axis", 1) if scale.size > 1 else None
     return Quantization(integers, floats, scale.tobytes(), zero.tobytes(), axis)
-
-
-def _integer(node: ir.Node, name: str, default: int = 0) -> int:
-    attribute = node.attributes.get(name)
-    return default if attribute is None else attribute.as_int()
 
 
 _FIRST = "Expand Gather GatherElements Identity Reshape Slice Squeeze Transpose Unsqueeze"
@@ -170,15 +166,12 @@ def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
 
     -1 if there is no such axis, an empty list if nothing is known.
     """
-    values = scope.values
-    ranks = [values[v].rank if v in values else None for v in (node.inputs[place], node.outputs[0])]
-    rank = ranks[0]
-    if rank is None or ranks[1] is None:
+    rank = scope.of(node.inputs[place]).rank
+    if rank is None or scope.of(node.outputs[0]).rank is None:
         return []
     straight = list(range(rank))
     if node.op_type == "Transpose":
-        perm = node.attributes.get("perm")
-        return straight[::-1] if perm is None else list(perm.as_ints())
+        return list(perm_of(node, rank) or ())
     if node.op_type == "Concat":
         along = node.attributes["axis"].as_int() % max(rank, 1)
         return [-1 if d == along else d for d in straight]

@@ -5,12 +5,13 @@ New nodes stand in the places of the replaced values, and have their names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.graphs import makers, reached
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lowering.last_bits import last_bits
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
@@ -73,17 +74,15 @@ def element_path(value: ir.Value, is_new: Callable[[ir.Node], bool]) -> list[ir.
     >>> [node.op_type for node in element_path(model.graph.outputs[0], lambda _: True)]
     ['Where']
     """
-    found: dict[ir.Node, None] = {}
-    waiting = [value]
-    while waiting:
-        node = waiting.pop(0).producer()
-        if node is None or node in found or not is_new(node):
-            continue
-        found[node] = None
+
+    def new(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        return [node for node in makers(values) if is_new(node)]
+
+    def before(node: ir.Node) -> list[ir.Node]:
         places = _ELEMENTS.get(node.op_type, range(len(node.inputs)))
-        inputs = (node.inputs[place] for place in places if place < len(node.inputs))
-        waiting += [v for v in inputs if v is not None]
-    return list(found)
+        return new(node.inputs[place] for place in places if place < len(node.inputs))
+
+    return list(reached(new([value]), before))
 
 
 REPLACES = "onnx_scatterx.replaces"
@@ -206,18 +205,13 @@ def _declared(value: ir.Value, known: Sequence[Term] | None) -> ir.Shape | None:
 
 def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
     """Return whether a new expression has a Where of floats; ``others`` are other results."""
-    seen, waiting = {result}, [result]
-    while waiting:
-        value = waiting.pop()
-        node = value.producer()
-        if node is None or REPLACES not in node.metadata_props:
-            continue
-        if node.op_type == "Where" and value.dtype is not None and value.dtype.is_floating_point():
-            return True
-        found = {v for v in node.inputs if v is not None and v not in seen and v not in others}
-        seen |= found
-        waiting += found
-    return False
+
+    def new(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        return [n for n in makers(values) if REPLACES in n.metadata_props]
+
+    nodes = reached(new([result]), lambda n: new(v for v in n.inputs if v not in others))
+    chosen = (n.outputs[0].dtype for n in nodes if n.op_type == "Where")
+    return any(dtype is not None and dtype.is_floating_point() for dtype in chosen)
 
 
 def work_text(work: Term) -> str:

@@ -25,16 +25,16 @@ here does not differ: ``f(x[m])`` is ``f(x)[m]``, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import packed
-from onnx_scatterx.ir.graphs import graphs_of
+from onnx_scatterx.ir.graphs import graphs_of, makers, reached, readers
 from onnx_scatterx.optimizer.emit.reduce import is_ordered
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import operands_of
-from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST
+from onnx_scatterx.optimizer.lowering.neighbours import MOVED_PAST
 from onnx_scatterx.text.reasons import LastBit
 
 MEASURED = "1.32"
@@ -136,12 +136,13 @@ def last_bits(
     """
     if dtype is None or not dtype.is_floating_point():
         return ()
-    below = _computes((n for v in _outputs(gone, value) for n in _readers(v)), up=False)
+    outputs = [value, *(v for node in gone for v in node.outputs)]
+    below = _computes(readers(outputs), _moved)
     found = []
     reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
     functions = [n for n in new if n.op_type in _FUNCTIONS and not (reduces and _sums(n))]
     if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
-        above = _computes((n for node in gone for n in _producers(node)), up=True)
+        above = _computes((n for node in gone for n in _operands(node)), _operands)
         if functions or above + below + reduces > 1:
             found.append(LastBit.FLOAT16)
     if any(n.op_type in UNLIKE - listed(n.outputs[0].dtype or dtype) for n in functions):
@@ -160,46 +161,30 @@ def _sums(node: ir.Node) -> bool:
 
 def _is_multiplied(value: ir.Value) -> bool:
     """Return whether a value, or what is computed from it, goes to a kernel that packs it."""
-    stack, seen = [value], {value}
-    while stack:
-        here = stack.pop()
-        if len(seen) > _NEAR or any(use.idx in packed(use.node) for use in here.uses()):
-            return True
-        near = [v for use in here.uses() for v in use.node.outputs]
-        stack += [v for v in dict.fromkeys(near) if v not in seen]
-        seen.update(near)
-    return False
+    behind = reached([value], lambda v: [out for n in readers([v]) for out in n.outputs])
+    return any(
+        count == _NEAR or any(use.idx in packed(use.node) for use in here.uses())
+        for count, here in enumerate(behind)
+    )
 
 
-def _outputs(gone: Collection[ir.Node], value: ir.Value) -> list[ir.Value]:
-    return [value, *(v for node in gone for v in node.outputs)]
+def _operands(node: ir.Node) -> list[ir.Node]:
+    """Return the nodes that compute what a node moves."""
+    return makers(node.inputs[i] for i in operands_of(node))
 
 
-def _producers(node: ir.Node) -> list[ir.Node]:
-    values = (node.inputs[i] for i in operands_of(node))
-    return [made for v in values if v is not None and (made := v.producer()) is not None]
+def _moved(node: ir.Node) -> list[ir.Node]:
+    """Return the nodes that read what a node moves."""
+    return readers(node.outputs) if operands_of(node) else []
 
 
-def _readers(value: ir.Value) -> list[ir.Node]:
-    return [use.node for use in value.uses()]
-
-
-def _computes(nodes: Iterable[ir.Node], *, up: bool) -> bool:
+def _computes(nodes: Iterable[ir.Node], near: Callable[[ir.Node], list[ir.Node]]) -> bool:
     """Return whether elements come from a node that computes them, or go to one."""
-    stack = list(dict.fromkeys(nodes))  # one node may read a value often
-    seen = set(stack)
-    while stack:
-        node = stack.pop()
-        if len(seen) > _NEAR:
-            return True
-        if not operands_of(node):
-            if node.op_type not in ("Constant", "ConstantOfShape", "Shape", "Size"):
-                return True
-            continue
-        near = _producers(node) if up else [n for v in node.outputs for n in _readers(v)]
-        stack += [n for n in dict.fromkeys(near) if n not in seen]
-        seen.update(near)
-    return False
+    plain = ("Constant", "ConstantOfShape", "Shape", "Size")
+    return any(
+        count == _NEAR or not (operands_of(node) or node.op_type in plain)
+        for count, node in enumerate(reached(nodes, near))
+    )
 
 
 def _is_neighbour(result: ir.Value) -> bool:

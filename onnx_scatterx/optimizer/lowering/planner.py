@@ -26,7 +26,7 @@ from onnx_scatterx.optimizer.emit.writer import INT64_MAX, Writer
 from onnx_scatterx.optimizer.lift.footprint import affine_along
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.optimizer.lowering.runtime_patterns import KnownValues, obstacle
+from onnx_scatterx.optimizer.lowering.runtime_patterns import GraphValues, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.existing_view import ExistingViews
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -34,7 +34,7 @@ from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Term, minimum, term
-from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, Work
+from onnx_scatterx.optimizer.targets.costs import Costs, Work
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Refusal, attempt, granted
 
@@ -60,9 +60,9 @@ class GraphContext:
     """Scatters that were kept, and stay so: the target takes them as they are."""
 
     @property
-    def known(self) -> KnownValues:
+    def known(self) -> GraphValues:
         """What is known of its values."""
-        return KnownValues(self.scope, self.constants)
+        return GraphValues(self.scope, self.constants)
 
     def writer(self) -> Writer:
         """Return a writer of nodes into the graph."""

@@ -13,9 +13,8 @@ from onnx_scatterx.optimizer.emit.available import AvailableValues, scalar_load
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
-from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.neighbours import ExclusiveNodes, has_quantizers
 from onnx_scatterx.optimizer.lowering.planner import GraphContext, Planner, SubBox, peel_to_box
-from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.rule import (
     Context,
     GatherRule,
@@ -28,8 +27,8 @@ from onnx_scatterx.optimizer.lowering.rule import (
 from onnx_scatterx.optimizer.lowering.runtime_patterns import objection
 from onnx_scatterx.optimizer.mosaic.existing_view import existing_views
 from onnx_scatterx.optimizer.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.budget import budget, of_scatter
+from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 
@@ -89,15 +88,12 @@ class RewriteRound:
         If a question about a scatter is given up, this is noted.
         """
         self.context.note_planned(node)
-        spending = budget()
-        before = spending.unanswered
+        before = budget().unanswered
         try:
-            with spending.of_part(LIMITS.scatter_steps), self.writer.at(node):
-                return work()
-        except (LimitError, RecursionError) as error:
-            return spending.refusal(error)
+            with self.writer.at(node):
+                return of_scatter(work)
         finally:
-            if spending.unanswered > before:
+            if budget().unanswered > before:
                 self.provenance.unanswered.add(node)
 
     def _planned(self, value: ir.Value) -> Plan | Refusal:

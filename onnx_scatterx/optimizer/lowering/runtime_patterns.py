@@ -10,12 +10,13 @@ is asked about every node that lost readers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import reached
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.lift.quantization import (
@@ -25,7 +26,7 @@ from onnx_scatterx.optimizer.lift.quantization import (
     operands_of,
     quantization_of,
 )
-from onnx_scatterx.optimizer.lowering.quantizer_paths import (
+from onnx_scatterx.optimizer.lowering.neighbours import (
     MOVED_PAST,
     Steps,
     before_moves,
@@ -34,8 +35,7 @@ from onnx_scatterx.optimizer.lowering.quantizer_paths import (
     quantizers_below,
 )
 from onnx_scatterx.optimizer.mosaic.constants import Constants
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.text.reasons import FloatReason
 
 MEASURED = "1.32"
@@ -54,26 +54,20 @@ _IN_INTEGERS = {"Add", "Mul", "Where"} | _ALONE | _OF_ONE
 """Between quantizers these are computed in integers."""
 
 
-class KnownValues(NamedTuple):
+class GraphValues(NamedTuple):
     """What is known of the values of a graph."""
 
     scope: Scope
     constants: Constants
 
-    def dtype(self, value: ir.Value) -> ir.DataType | None:
-        """Return the element type of a value, None if it is unknown."""
-        found = self.scope.values.get(value)
-        return value.dtype if found is None else found.dtype
-
     def array(self, value: ir.Value) -> np.ndarray | None:
         """Return the array that a value is in every run, None if it is unknown."""
-        stored, computed = self.constants.array(value), self.scope.values.get(value)
-        return computed.constant if stored is None and computed is not None else stored
+        stored = self.constants.array(value)
+        return self.scope.of(value).constant if stored is None else stored
 
     def quantization(self, node: ir.Node) -> Quantization | None:
         """Return the parameters of a quantizer, if they are known."""
-        value = node.inputs[0]
-        return None if value is None else quantization_of(node, self.array, self.dtype(value))
+        return quantization_of(node, self.array, self.scope.of(node.inputs[0]).dtype)
 
     def is_exact(self, node: ir.Node) -> bool:
         """Return whether quantizers of a scale undo each other, as far as that is known."""
@@ -81,18 +75,14 @@ class KnownValues(NamedTuple):
         return found is None or found.is_exact
 
 
-def obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return why a node that moves elements must be kept, if it has quantizers beside it."""
     if not operands_of(node):
         return None
-    try:
-        with budget().of_part(LIMITS.scatter_steps):
-            return _obstacle(node, known)
-    except LimitError:
-        return FloatReason.LIMIT
+    return within_limits(lambda: _obstacle(node, known), FloatReason.LIMIT)
 
 
-def _obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def _obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
     above, below = quantizers_above(node), quantizers_below(node)
     if not all(map(known.is_exact, (*above, *below))):
         return FloatReason.INEXACT
@@ -105,14 +95,14 @@ def _obstacle(node: ir.Node, known: KnownValues) -> FloatReason | None:
     return None
 
 
-def _moved_down(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def _moved_down(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return what is wrong with the quantizers that a DequantizeLinear becomes behind a Slice.
 
     They get its zero point. Without one, QuantizeLinear makes uint8, unless it says another type,
     which ONNX Runtime writes from operator set 21 on. int32 cannot be quantized.
     """
     (integers, scale), zero = node.inputs[:2], node.inputs[2:3]
-    dtype = None if integers is None else known.dtype(integers)
+    dtype = known.scope.of(integers).dtype
     has_zero = bool(zero) and zero[0] is not None
     says_type = known.scope.opsets.get("", 0) >= _TYPED and node.domain == ""
     if dtype == ir.DataType.INT32:
@@ -126,12 +116,12 @@ def _moved_down(node: ir.Node, known: KnownValues) -> FloatReason | None:
     return FloatReason.REJECTED if dtype is None or (has_zero and says_type and rejected) else None
 
 
-def is_rejected(node: ir.Node, known: KnownValues) -> bool:
+def is_rejected(node: ir.Node, known: GraphValues) -> bool:
     """Return whether a DequantizeLinear of one scale is not loaded before nodes that move."""
     return _has_one_scale(node, known) and _moved_down(node, known) is FloatReason.REJECTED
 
 
-def objection(value: ir.Value, trial: DryRun, known: KnownValues) -> FloatReason | None:
+def objection(value: ir.Value, trial: DryRun, known: GraphValues) -> FloatReason | None:
     """Return why nodes that were written on trial must not replace a value.
 
     ONNX Runtime moves the quantizers past Slices, Reshapes and Transposes. So if the new nodes end
@@ -154,7 +144,7 @@ def objection(value: ir.Value, trial: DryRun, known: KnownValues) -> FloatReason
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
 
 
-def exposed(node: ir.Node, known: KnownValues) -> FloatReason | None:
+def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """Return what ONNX Runtime changes of a node if it moves quantizers up to it.
 
     It does so only past nodes with one reader. So a node is exposed if its other readers go.
@@ -176,7 +166,7 @@ def exposed(node: ir.Node, known: KnownValues) -> FloatReason | None:
 
 
 def _computed_in_integers(
-    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: KnownValues
+    op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps, known: GraphValues
 ) -> FloatReason | None:
     """Return what is wrong if a node is computed in integers; ``last`` gives its result."""
     if op not in _IN_INTEGERS or not _is_between(op, inputs, last, steps):
@@ -203,22 +193,21 @@ def _is_between(
     return below and all(dequantizers([v], steps) for v in data)
 
 
-def _has_one_scale(node: ir.Node, known: KnownValues) -> bool:
+def _has_one_scale(node: ir.Node, known: GraphValues) -> bool:
     scale = None if node.inputs[1] is None else known.array(node.inputs[1])
     return scale is not None and scale.size == 1
 
 
 def _is_given_out_between(node: ir.Node) -> bool:
     """Return whether an output of the graph is moved further and then quantized."""
-    stack, seen = [node], {node}
-    while stack:
-        here = stack.pop()
-        budget().work(1)
+
+    def movers(here: ir.Node) -> Iterable[ir.Node]:
         uses = (use for value in here.outputs for use in value.uses())
-        readers = list(dict.fromkeys(use.node for use in uses if moves(use.node, use.idx)))
+        return dict.fromkeys(use.node for use in uses if moves(use.node, use.idx))
+
+    for here in reached([node], movers):
+        budget().work(1)
         given_out = any(value.is_graph_output() for value in here.outputs)
-        if given_out and any(quantizers_below(reader) for reader in readers):
+        if given_out and any(map(quantizers_below, movers(here))):
             return True
-        stack += [n for n in dict.fromkeys(readers) if n not in seen]
-        seen.update(readers)
     return False

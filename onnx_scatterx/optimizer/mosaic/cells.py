@@ -28,11 +28,13 @@ class Cell(NamedTuple):
         if moved is None:
             return None
         span, sign, shift = moved
+        return self.renumbered(axis, span, sign, -sign * shift)  # q = sign (q' - shift)
 
-        def change(w: AxisMap) -> AxisMap:  # q = sign (q' - shift)
-            if w.dim != axis:
-                return w
-            return AxisMap(axis, sign * w.step, w.start - sign * w.step * shift)
+    def renumbered(self, axis: int, span: StridedInterval, times: int, first: Term | int) -> Cell:
+        """Return the cell over other numbers on an axis: ``q = times q' + first``."""
+
+        def change(w: AxisMap) -> AxisMap:
+            return w if w.dim != axis else AxisMap(axis, w.step * times, w.start + w.step * first)
 
         return Cell(with_interval(self.box, axis, span), self.source.mapped(change))
 
@@ -42,12 +44,8 @@ class Cell(NamedTuple):
         if own.modulus == span.modulus:
             return Cell(with_interval(self.box, axis, span), self.source)
         times, rest = span.modulus // own.modulus, span.residue - own.residue
-        first = rest // own.modulus  # m q + r = M q' + r', so q = (M / m) q' + (r' - r) / m
-
-        def change(w: AxisMap) -> AxisMap:
-            return w if w.dim != axis else AxisMap(axis, w.step * times, w.start + w.step * first)
-
-        return Cell(with_interval(self.box, axis, span), self.source.mapped(change))
+        # m q + r = M q' + r', so q = (M / m) q' + (r' - r) / m
+        return self.renumbered(axis, span, times, rest // own.modulus)
 
     def within(self, box: Box, facts: Facts) -> Cell | None:
         """Return the part of the cell that lies in a box, or None if this part is empty."""
@@ -88,11 +86,8 @@ def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
         def ceil(q: Term) -> Term:
             return floor_div(q - first + step - 1, step)
 
-        def change(w: AxisMap) -> AxisMap:
-            return w if w.dim != axis else AxisMap(axis, w.step * step, w.start + w.step * first)
-
         span = StridedInterval.interval(ceil(own.low), ceil(own.high))
-        return Cell(with_interval(cell.box, axis, span), cell.source.mapped(change))
+        return cell.renumbered(axis, span, step, first)
     if residue is None or step % own.modulus:
         return None
     if residue % own.modulus != own.residue:
@@ -100,14 +95,9 @@ def every(cell: Cell, axis: int, first: Term, step: int) -> Cell | None:
             with_interval(cell.box, axis, StridedInterval.interval(ZERO, ZERO)), cell.source
         )
     lattice = own.refined(step, residue)
-    moved = cell.restricted(axis, lattice)
     shift = floor_div(first, step)  # x = step q + residue = first + step (q - first // step)
-
-    def back(w: AxisMap) -> AxisMap:
-        return w if w.dim != axis else AxisMap(axis, w.step, w.start + w.step * shift)
-
     span = StridedInterval.interval(lattice.low - shift, lattice.high - shift)
-    return Cell(with_interval(moved.box, axis, span), moved.source.mapped(back))
+    return cell.restricted(axis, lattice).renumbered(axis, span, 1, shift)
 
 
 def full_box(shape: Shape) -> Box:

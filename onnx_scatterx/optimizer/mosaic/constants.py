@@ -10,7 +10,6 @@ import onnx_ir as ir
 from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 
 _MOVES = ("Expand", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Tile")
@@ -73,7 +72,7 @@ class Constants:
         if tensor is not None:
             return tensor.numpy() if _is_readable(tensor) else None
         number = self.splat(value)
-        shape = (self.scope.values.get(value) or TensorValue(None, None)).static_shape
+        shape = self.scope.of(value).static_shape
         if (
             number is None
             or shape is None

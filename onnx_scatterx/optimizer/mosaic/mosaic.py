@@ -73,7 +73,8 @@ class Mosaic:
         view = view._replace(shape=tuple(extents))
         return Mosaic(shape, (Cell(full_box(shape), view),))
 
-    def _each(self, shape: Shape, change: Callable[[Cell], Cell | None]) -> Mosaic | None:
+    def each(self, shape: Shape, change: Callable[[Cell], Cell | None]) -> Mosaic | None:
+        """Return the mosaic of a shape with every cell changed, or None if one cannot be."""
         cells = [change(c) for c in self.cells]
         if any(c is None for c in cells):
             return None
@@ -117,7 +118,7 @@ class Mosaic:
 
             return Cell(tuple(c.box[d] for d in kept), c.source.mapped(changed))
 
-        return self._each(tuple(self.shape[d] for d in kept), change)
+        return self.each(tuple(self.shape[d] for d in kept), change)
 
     def expanded(self, shape: Shape) -> Mosaic | None:
         """Return the tensor broadcast to a shape."""
@@ -140,7 +141,7 @@ class Mosaic:
             )
             return Cell(box, c.source.mapped(changed))
 
-        return spread._each(shape, change)
+        return spread.each(shape, change)
 
     def sliced(self, axis: int, first: Term, count: Term, step: int, facts: Facts) -> Mosaic | None:
         """Return the positions ``first + step * i``, ``0 <= i < count``, of an axis."""

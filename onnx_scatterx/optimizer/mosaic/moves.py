@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
+from onnx_scatterx.optimizer.analysis.domain.call import Call, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.analysis.operators.reshaping import axis_groups
@@ -42,17 +42,10 @@ if TYPE_CHECKING:
 Groups = Sequence[tuple[range, range]]
 
 
-def reassociated(mosaic: Mosaic, shape: Shape, groups: Groups) -> Mosaic | None:
-    """Return a mosaic in a shape whose groups of axes have the elements of the old groups."""
-    change = _Reassociation(mosaic.shape, shape, groups)
-    cells = [change.cell(c) for c in mosaic.cells]
-    if any(c is None for c in cells):
-        return None
-    return Mosaic(shape, tuple(c for c in cells if c is not None))
-
-
 @dataclass(frozen=True)
 class _Reassociation:
+    """A shape whose groups of axes have the elements of the old groups."""
+
     old: Shape
     new: Shape
     groups: Groups
@@ -108,9 +101,12 @@ class _Reassociation:
 Move = Callable[["Provenance", Call], "list[Mosaic | None]"]
 
 
-def _first(provenance: Provenance, call: Call) -> Mosaic | None:
-    value = call.node.inputs[0]
-    return None if value is None else provenance.mosaic(value)
+def _first(provenance: Provenance, call: Call) -> Mosaic:
+    return given(provenance.mosaic(given(call.node.inputs[0])))
+
+
+def _shape(provenance: Provenance, call: Call) -> Shape:
+    return given(provenance.abstract(call.node.outputs[0]).shape)
 
 
 def _identity(provenance: Provenance, call: Call) -> list[Mosaic | None]:
@@ -119,36 +115,27 @@ def _identity(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _transpose(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x = _first(provenance, call)
-    if x is None:
-        return []
     return [x.transposed(call.integers("perm") or list(range(len(x.shape)))[::-1])]
 
 
 def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    x, axes = _first(provenance, call), call.numbers(1, "axes")
-    if x is None or axes is None:
-        return []
+    x, axes = _first(provenance, call), given(call.numbers(1, "axes"))
     rank = len(x.shape) + len(axes)
     places = {a % rank for a in axes}
-    return [x.unsqueezed(places)] if len(places) == len(axes) else []  # else it cannot run
+    require(len(places) == len(axes))  # else it cannot run
+    return [x.unsqueezed(places)]
 
 
 def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    x = _first(provenance, call)
-    if x is None:
-        return []
-    axes = call.numbers(1, "axes")
+    x, axes = _first(provenance, call), call.numbers(1, "axes")
     if axes is None:
         axes = [d for d, n in enumerate(x.shape) if n.constant == 1]
-        shape = provenance.abstract(call.node.outputs[0]).shape
-        if shape is None or len(shape) != len(x.shape) - len(axes):
-            return []
+        require(len(_shape(provenance, call)) == len(x.shape) - len(axes))
     return [x.squeezed(a % len(x.shape) for a in axes)]
 
 
 def _reshape(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    shape = provenance.abstract(call.node.outputs[0]).shape
-    return [] if shape is None else [reshaped(provenance, call.node, shape)]
+    return [reshaped(provenance, call.node, _shape(provenance, call))]
 
 
 def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | None:
@@ -168,56 +155,41 @@ def reshaped(provenance: Provenance, node: ir.Node, shape: Shape) -> Mosaic | No
     if not same:
         # The others are kept, unless the value that they reshape is removed.
         groups = axis_groups(x.shape, shape) if value in provenance.absorbed else None
-        return None if groups is None else reassociated(x, shape, groups)
+        if groups is None:
+            return None
+        return x.each(shape, _Reassociation(x.shape, shape, groups).cell)
     bare = x.squeezed(d for d in range(len(x.shape)) if d not in old)
     return None if bare is None else bare.unsqueezed(d for d in range(len(shape)) if d not in new)
 
 
 def _expand(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    x, shape = _first(provenance, call), provenance.abstract(call.node.outputs[0]).shape
-    if x is None or shape is None or call.inputs[1] is None or call.inputs[1].vector() is None:
-        return []
-    return [x.expanded(shape)]
+    call.vector(1)  # or it is not known
+    return [_first(provenance, call).expanded(_shape(provenance, call))]
 
 
 def _concat(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    parts = [provenance.mosaic(v) for v in call.node.inputs if v is not None]
-    shape = provenance.abstract(call.node.outputs[0]).shape
-    if (
-        shape is None
-        or any(p is None for p in parts)
-        or not any(v in provenance.absorbed for v in call.node.inputs)
-    ):
-        return []
-    axis = call.integer("axis", 1) % len(shape)
-    return [joined([p for p in parts if p is not None], axis, shape)]
+    parts = [given(provenance.mosaic(v)) for v in call.node.inputs if v is not None]
+    shape = _shape(provenance, call)
+    require(any(v in provenance.absorbed for v in call.node.inputs))
+    return [joined(parts, call.integer("axis", 1) % len(shape), shape)]
 
 
 def _slice(provenance: Provenance, call: Call) -> list[Mosaic | None]:
-    x, cuts = _first(provenance, call), slice_arguments(call)
-    if x is None or cuts is None:
-        return []
-    for axis, start, end, step in cuts:
+    x = _first(provenance, call)
+    for axis, start, end, step in slice_arguments(call):
         bounds = slice_bounds(start, end, step, x.shape[axis])
         first, count = (simplify(t, provenance.facts) for t in bounds)
-        found = x.sliced(axis, first, count, step, provenance.facts)
-        if found is None:
-            return []
-        x = found
+        x = given(x.sliced(axis, first, count, step, provenance.facts))
     return [x]
 
 
 def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x = _first(provenance, call)
-    if x is None:
-        return []
     axis = call.integer("axis", 0) % len(x.shape)
     results: list[Mosaic | None] = []
     start = term(0)
     for value in call.node.outputs:
-        shape = provenance.abstract(value).shape
-        if shape is None:
-            return []
+        shape = given(provenance.abstract(value).shape)
         results.append(x.sliced(axis, start, shape[axis], 1, provenance.facts))
         start = start + shape[axis]
     return results
@@ -225,9 +197,8 @@ def _split(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 
 def _read(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     """A read of boxes is a Slice of each, concatenated."""
-    x = _first(provenance, call)
     gather = provenance.gather(call.node)
-    return [] if x is None else [gathered(gather, x, provenance.facts)]
+    return [gathered(gather, _first(provenance, call), provenance.facts)]
 
 
 MOVES: dict[str, Move] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import onnx_ir as ir
 
@@ -23,7 +24,7 @@ from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.mosaic import Mosaic, coalesced
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves, reshaped
 from onnx_scatterx.optimizer.mosaic.scattered import is_noop_write, scattered
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.symbolic.budget import budget, of_scatter
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError, attempt, granted
 
@@ -100,17 +101,10 @@ class Provenance:
 
     def _within(self, node: ir.Node, work: Callable[[ir.Node], None]) -> None:
         """Do the work for a node within its limit; if it is reached, the outputs are sources."""
-        spending = budget()
-        try:
-            with spending.of_part(LIMITS.scatter_steps):
-                spending.work(PRICES.move + len(node.inputs))
-                work(node)
-                return
-        except (LimitError, RecursionError) as error:
-            why = spending.refusal(error)
-        if is_scatter(node):
+        why = of_scatter(partial(work, node), PRICES.move + len(node.inputs))
+        if why is not None and is_scatter(node):
             self.scatters[node] = Lifted(node, None, why)
-        else:
+        elif why is not None:
             self.unmoved[node] = why
 
     def with_limit(self, node: ir.Node, why: Refusal) -> Refusal:
@@ -132,8 +126,7 @@ class Provenance:
 
     def abstract(self, value: ir.Value) -> TensorValue:
         """Return the abstract value of a value."""
-        found = self._described.get(value) or self.scope.values.get(value)
-        return found or TensorValue(value.dtype, None)
+        return self._described.get(value) or self.scope.of(value)
 
     def describing(self, value: ir.Value, known: TensorValue) -> Provenance:
         """Return the same with the abstract value of a value that is not in a graph."""

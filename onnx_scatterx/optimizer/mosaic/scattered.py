@@ -210,9 +210,9 @@ def _arranged(piece: Piece, box: Mosaic) -> Mosaic:
 
 
 def _moved(box: Mosaic, axis: int, offset: Term) -> Mosaic:
-    cells = [c.relocated(axis, 1, offset) for c in box.cells]
-    if any(c is None for c in cells):
+    found = box.each(box.shape, lambda c: c.relocated(axis, 1, offset))
+    if found is None:
         raise RefusedError(
             Reason.UNKNOWN_INDICES, Detail("where strided regions start: {}", offset)
         )
-    return Mosaic(box.shape, tuple(c for c in cells if c is not None))
+    return found

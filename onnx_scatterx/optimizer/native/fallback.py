@@ -78,7 +78,7 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
 def fallback(body: FallbackSpec, domain: str) -> ir.Function:
     """Return the function of a body."""
     inputs = [ir.Value(name=name) for name in ("data", "f", "updates")]
-    writer = _Writer(body)
+    writer = _BodyWriter(body)
     data, f, updates = inputs
     if body.narrow is not None:
         wide = WIDER[body.narrow].value
@@ -104,7 +104,7 @@ def fallback(body: FallbackSpec, domain: str) -> ir.Function:
     return ir.Function(domain, OPERATOR, graph=graph, attributes=attributes)
 
 
-def _scatter(w: _Writer, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:
+def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.Value:
     body = w.body
     given: dict[str, int | str] = {} if body.axis is None else {"axis": body.axis}
     if body.reduction != "none":
@@ -123,7 +123,7 @@ def _scatter(w: _Writer, data: ir.Value, f: ir.Value, updates: ir.Value) -> ir.V
     return w.op(body.op, [data, w.spread(indices, updates), updates], **given)
 
 
-def _columns(w: _Writer, f: ir.Value, updates: ir.Value) -> ir.Value:
+def _columns(w: _BodyWriter, f: ir.Value, updates: ir.Value) -> ir.Value:
     """Return the indices of a ScatterND, one column after the other."""
     body, columns, place = w.body, list[ir.Value](), 0
     for dim in body.columns:
@@ -140,7 +140,7 @@ def _columns(w: _Writer, f: ir.Value, updates: ir.Value) -> ir.Value:
     return w.op("Concat", columns, axis=-1)
 
 
-class _Writer:
+class _BodyWriter:
     """Creates the nodes of one body."""
 
     def __init__(self, body: FallbackSpec) -> None:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses, stand_for
+from onnx_scatterx.ir.graphs import perm_of
 from onnx_scatterx.optimizer.native.fallback import inverse
 from onnx_scatterx.optimizer.native.nodes import new_nodes, picks_of, put_behind
 
@@ -35,7 +36,7 @@ def _fold_data(node: ir.Node) -> None:
     if found is None or output.is_graph_output() or not readers:
         return
     transpose, perm = found
-    perms = [_perm_of(reader, len(perm)) for reader in readers]
+    perms = [perm_of(reader, len(perm)) for reader in readers]
     after = [tuple(perm[d] for d in b) for b in perms if b is not None]
     same, (_, _, p) = tuple(range(len(perm))), picks_of(node)
     all_here = len(after) == len(readers) and all(r.graph is node.graph for r in readers)
@@ -61,10 +62,8 @@ def _replace(reader: ir.Node, output: ir.Value) -> bool:
     if old.is_graph_output() and output.is_graph_output():
         return False
     if old.is_graph_output():
-        output.type, output.shape = old.type, old.shape
-        output.metadata_props.update(old.metadata_props)
+        stand_for(output, old)
         replace_uses(old, output)
-        output.name, old.name = old.name, output.name
     else:
         old.replace_all_uses_with(output)
     return True
@@ -91,19 +90,5 @@ def _fold_updates(node: ir.Node) -> None:
 def _transpose(value: ir.Value | None) -> tuple[ir.Node, Perm] | None:
     """Return the Transpose that computes a value, with its perm, which must be written."""
     node = None if value is None else value.producer()
-    if node is None:
-        return None
-    perm = _perm_of(node, None)
-    return None if perm is None else (node, perm)
-
-
-def _perm_of(node: ir.Node, rank: int | None) -> Perm | None:
-    """Return the perm of a Transpose; None if it has none that fits, or for any other node."""
-    if node.op_type != "Transpose" or node.domain != "":
-        return None
-    attribute = node.attributes.get("perm")
-    if attribute is None:
-        return None if rank is None else tuple(range(rank))[::-1]
-    perm = () if attribute.is_ref() else tuple(attribute.as_ints())
-    fits = sorted(perm) == list(range(len(perm) if rank is None else rank))
-    return perm if fits and perm else None
+    perm = perm_of(node)
+    return None if node is None or perm is None else (node, perm)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.ir.graphs import made_by, written
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
 from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
@@ -36,8 +36,7 @@ def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
 
 def _counts_on(scatter: Scatter) -> bool:
     """A TensorScatter writes consecutive positions of one axis, each batch its own."""
-    mode = scatter.node.attributes.get("mode")
-    linear = mode is None or (not mode.is_ref() and mode.as_string() == "linear")
+    linear = written(scatter.node, "mode", "linear") == "linear"
     return scatter.node.op_type == "TensorScatter" and linear
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import written
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.overflow import is_size
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
@@ -214,10 +215,7 @@ def _collisions(
 def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
     if canonical is not None and isinstance(canonical.access, Scatter):
         return canonical.access.reduction
-    attribute = node.attributes.get("reduction")
-    if attribute is None:
-        return "none"
-    return "unknown" if attribute.is_ref() else attribute.as_string()
+    return written(node, "reduction", "none") or "unknown"
 
 
 def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: bool) -> str:

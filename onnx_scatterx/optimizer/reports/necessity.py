@@ -15,7 +15,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.reports.entries import Entry
@@ -39,11 +39,10 @@ class Effect:
         """Return the visible effect of rewriting a model."""
         written: dict[str, list[object]] = {}
         operators: Counter[str] = Counter()
-        for graph in all_graphs(model):
-            for node in graph:
-                operators[node.op_type] += 1
-                for name in (node.metadata_props.get(REPLACES) or "").split(", "):
-                    written.setdefault(name, []).append(_looks(node))
+        for node in all_nodes(model):
+            operators[node.op_type] += 1
+            for name in (node.metadata_props.get(REPLACES) or "").split(", "):
+                written.setdefault(name, []).append(_looks(node))
         return cls(tuple(entries), {n: tuple(f) for n, f in written.items()}, operators)
 
     def differs_in(self, other: Effect) -> tuple[bool, ...]:

@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import Wired, Wiring
+from onnx_scatterx.ir.graphs import Wired, Wiring, makers, reached
 from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_scatter
 
 MOST_NODES = 30  # that are shown one by one
@@ -145,17 +146,14 @@ def _without_indices(
     nodes: Sequence[Wired], results: Iterable[ir.Value]
 ) -> tuple[list[Wired], list[Wired]]:
     """Return the nodes that make some values, and those that only make indices for them."""
-    makers = {v: n for n in nodes for v in n.makes}
-    data: set[ir.Value] = set()
-    waiting = list(results)
-    while waiting:
-        value = waiting.pop()
-        if value in data or value not in makers:
-            continue
-        data.add(value)
-        node = makers[value]
+    made = {v: n for n in nodes for v in n.makes}
+
+    def before(value: ir.Value) -> list[ir.Value]:
+        node = made[value]
         place = {"TensorScatter": 2}.get(node.op, 1) if node.op in _ALWAYS_SHOWN else None
-        waiting += [v for i, v in enumerate(node.inputs) if v is not None and i != place]
+        return [v for i, v in enumerate(node.inputs) if v in made and i != place]
+
+    data = set(reached((v for v in results if v in made), before))
     parted: tuple[list[Wired], list[Wired]] = ([], [])
     for n in nodes:
         parted[data.isdisjoint(n.makes)].append(n)
@@ -170,7 +168,7 @@ def _some(names: list[str]) -> list[str]:
 _BEHIND = 12  # nodes that compute the indices of a kept node
 
 
-class _Region(NamedTuple):
+class _Gone(NamedTuple):
     """Nodes that are gone and hang together, before and after, and how many are scatters."""
 
     before: Excerpt
@@ -184,7 +182,7 @@ class Excerpts:
     def __init__(self, wiring: Wiring) -> None:
         self._wiring = wiring
         self._order = {node: i for i, node in enumerate(wiring.nodes)}
-        self._regions: dict[ir.Node, _Region] = {}
+        self._regions: dict[ir.Node, _Gone] = {}
         self._read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}
 
     def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
@@ -203,38 +201,37 @@ class Excerpts:
             return 0
         return self._region(node).scatters - is_scatter(node)
 
-    def _region(self, node: ir.Node) -> _Region:
+    def _region(self, node: ir.Node) -> _Gone:
         """Return the nodes that are gone and hang together with this one, in the graph's order."""
         if node not in self._regions:  # a region of many nodes has many that ask
-            found, waiting = {node}, [node]
-            while waiting:
-                wired = self._wiring.nodes[waiting.pop()]
-                makers = (self._wiring.makers.get(v) for v in wired.inputs if v is not None)
-                readers = (r for v in wired.makes for r in self._wiring.readers.get(v, ()))
-                for n in (*makers, *readers):
-                    if n is not None and n.graph is None and n not in found:
-                        found.add(n)
-                        waiting.append(n)
-            nodes = sorted(found, key=self._order.__getitem__)
+            nodes = sorted(reached([node], self._gone_beside), key=self._order.__getitem__)
             ends = list(dict.fromkeys(self._ends(nodes)))
             before = self._before(nodes, dict.fromkeys(old for old, _ in ends))
             after = Sketch(self._wiring).excerpt(self._after([now for _, now in ends]), ends)
-            region = _Region(before, after, sum(map(is_scatter, nodes)))
+            region = _Gone(before, after, sum(map(is_scatter, nodes)))
             self._regions.update(dict.fromkeys(nodes, region))
         return self._regions[node]
+
+    def _makers(self, values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        """Return the nodes that made some values."""
+        makers = self._wiring.makers
+        return [makers[v] for v in values if v is not None and v in makers]
+
+    def _gone_beside(self, node: ir.Node) -> list[ir.Node]:
+        """Return the nodes that are gone of those that made the inputs or read the outputs."""
+        wired = self._wiring.nodes[node]
+        readers = (r for v in wired.makes for r in self._wiring.readers.get(v, ()))
+        return [n for n in (*self._makers(wired.inputs), *readers) if n.graph is None]
 
     def _behind(self, node: ir.Node) -> tuple[ir.Node, ...]:
         """Return a kept node and the nearest of the nodes that compute its indices."""
         place = 2 if node.op_type == "TensorScatter" else 1
-        inputs = self._wiring.nodes[node].inputs
-        found, waiting = {node: None}, list(inputs[place : place + 1])
-        while waiting and len(found) <= _BEHIND:
-            value = waiting.pop(0)
-            maker = None if value is None else self._wiring.makers.get(value)
-            if maker is not None and maker not in found:
-                found[maker] = None
-                waiting += self._wiring.nodes[maker].inputs
-        return tuple(found)
+
+        def before(here: ir.Node) -> list[ir.Node]:
+            inputs = self._wiring.nodes[here].inputs
+            return self._makers(inputs[place : place + 1] if here is node else inputs)
+
+        return tuple(islice(reached([node], before), _BEHIND + 1))
 
     def _ends(self, region: Sequence[ir.Node]) -> list[tuple[ir.Value, ir.Value]]:
         """Return the values of a region that other nodes read, each with its new value."""
@@ -267,14 +264,11 @@ class Excerpts:
 
     def _after(self, ends: Iterable[ir.Value]) -> list[Wired]:
         """Return the new nodes that make some values, those last that nothing new reads."""
-        found: dict[ir.Node, None] = {}
-        waiting = [v.producer() for v in ends]
-        while waiting:
-            node = waiting.pop(0)
-            if node is not None and node not in self._wiring.nodes and node not in found:
-                found[node] = None
-                waiting += [v.producer() for v in node.inputs if v is not None]
+
+        def new(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+            return [node for node in makers(values) if node not in self._wiring.nodes]
+
         return [
             Wired(n.op_type, n.name or n.outputs[0].name or "", tuple(n.inputs), tuple(n.outputs))
-            for n in reversed(found)
+            for n in [*reached(new(ends), lambda node: new(node.inputs))][::-1]
         ]

@@ -227,13 +227,28 @@ def one_command() -> Iterator[None]:
         yield
 
 
-def within_limits(work: Callable[[], T]) -> T | None:
-    """Return the result of some work, or None if it takes more steps than a scatter may."""
+def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+    """Return the result of some work, or another if it takes more steps than a scatter may."""
     try:
         with budget().of_part(LIMITS.scatter_steps):
             return work()
     except LimitError:
-        return None
+        return otherwise
+
+
+def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
+    """Return the result of some work, or a refusal if it takes more steps than a scatter may.
+
+    ``price`` are steps that it takes at least.
+    """
+    spending = budget()
+    try:
+        with spending.of_part(LIMITS.scatter_steps):
+            if price:
+                spending.work(price)
+            return work()
+    except (LimitError, RecursionError) as error:
+        return spending.refusal(error)
 
 
 @contextmanager

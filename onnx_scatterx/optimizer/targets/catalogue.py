@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.optimizer.targets.cost_model.costs import (
+from onnx_scatterx.optimizer.targets.costs import (
     Costs,
     NodeCosts,
     Sizes,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs, called_function, is_scatterx_domain
+from onnx_scatterx.ir.graphs import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.targets.profile import check_profile
 
@@ -68,8 +68,7 @@ def new_profile(name: str, operators: Sequence[str] = (), like: ir.Model | None 
 
 def _of_model(model: ir.Model) -> dict[str, str]:
     """Return the keys of a profile that takes a model, as texts."""
-    nodes = [node for graph in all_graphs(model) for node in graph]
-    calls = [node for node in nodes if called_function(model, node) is None]
+    calls = [node for node in all_nodes(model) if called_function(model, node) is None]
     names = {
         node.op_type if not node.domain else f"{node.domain}.{node.op_type}"
         for node in calls

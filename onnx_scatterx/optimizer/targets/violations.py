@@ -23,6 +23,7 @@ from onnx_scatterx.ir.graphs import (
     graphs_of,
     is_scatterx_domain,
     live_nodes,
+    reached,
 )
 from onnx_scatterx.ir.opset import newer_opset, obstacles
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
@@ -60,20 +61,15 @@ class TakenOut:
 
     def graphs(self) -> Iterator[tuple[str, ir.Graph]]:
         """Yield the graphs that the outputs of the model need, with their names."""
-        main = self.model.graph
-        waiting, seen = [(main.name or "main", main)], {main}
-        while waiting:
-            name, graph = waiting.pop(0)
-            yield name, graph
-            for node in graph:
-                if node not in self._live_of(graph):
-                    continue
-                inner = [(body.name or "main", body) for body in graphs_of(node)]
+
+        def inner(named: tuple[str, ir.Graph]) -> Iterator[tuple[str, ir.Graph]]:
+            for node in (n for n in named[1] if n in self._live_of(named[1])):
+                yield from ((body.name or "main", body) for body in graphs_of(node))
                 function = called_function(self.model, node)
                 if function is not None and not is_scatterx_domain(function.domain):
-                    inner.append((f"{function.domain}.{function.name}", function.graph))
-                waiting += [pair for pair in inner if pair[1] not in seen]
-                seen.update(graph for _, graph in inner)
+                    yield f"{function.domain}.{function.name}", function.graph
+
+        return reached([(self.model.graph.name or "main", self.model.graph)], inner)
 
     def has(self, node: ir.Node, graph: ir.Graph) -> bool:
         """Return whether a node of a graph is removed."""

@@ -20,7 +20,7 @@ lead to the output are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 
 import onnx_ir as ir
 
@@ -29,13 +29,17 @@ from onnx_scatterx.ir.cleanup import become, cloned
 from onnx_scatterx.ir.constants import constant, inferred, overridable
 from onnx_scatterx.ir.graphs import (
     all_graphs,
+    all_nodes,
     called_function,
     callers_first,
     graphs_of,
+    makers,
     nodes_within,
+    reached,
+    readers,
 )
 from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.optimizer.lowering.exclusive_nodes import read_only_by
+from onnx_scatterx.optimizer.lowering.neighbours import read_only_by
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms.fit_target import AttachFallbacks
@@ -57,8 +61,7 @@ class EmptyLoops:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         open_to_callers = overridable(model)
-        nodes = (node for graph in all_graphs(model) for node in graph)
-        loops = [node for node in nodes if _may_be_empty(node, open_to_callers)]
+        loops = [node for node in all_nodes(model) if _may_be_empty(node, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
 
@@ -93,8 +96,7 @@ class EmptyLoops:
 
 
 def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
-    nodes = (n for graph in all_graphs(model) for n in graph)
-    return [n for n in nodes if n.meta.get(NUMBER) in numbers]
+    return [n for n in all_nodes(model) if n.meta.get(NUMBER) in numbers]
 
 
 def _may_be_empty(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
@@ -174,7 +176,7 @@ def _declare(value: ir.Value, dims: list[Dims]) -> None:
 def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
     """Write the scatters of a model by ``lower``, until the result passes; return the last job."""
     model = job.model
-    for number, node in enumerate(n for graph in all_graphs(model) for n in graph):
+    for number, node in enumerate(all_nodes(model)):
         node.meta[NUMBER] = number
     loops = EmptyLoops(model)
     readers = SoleReaders(job)
@@ -195,39 +197,32 @@ def _keep(
     model: ir.Model, found: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
 ) -> int:
     """Keep the scatters and gathers that are connected with nodes; return how many are new."""
-    nodes = [n for graph in all_graphs(model) for n in graph]
-    holders: dict[ir.Graph | None, list[ir.Node]] = {
-        body: [n] for n in nodes for body in graphs_of(n)
-    }
+    nodes = all_nodes(model)
+    holders: dict[object, list[ir.Node]] = {body: [n] for n in nodes for body in graphs_of(n)}
+
+    def around(node: ir.Node) -> list[ir.Node]:
+        function = called_function(model, node)
+        called = [] if function is None else list(nodes_within(function.graph))
+        return near(node) + holders.get(node.graph, []) + called
+
     new = 0
     for start in [n for n in nodes if n.meta[NUMBER] in found]:
-        seen, stack = {start}, [start]
-        while stack:
-            node = stack.pop()
+        for node in reached([start], around):
             if (is_scatter(node) or is_gather(node)) and KEPT not in node.meta:
                 node.meta[KEPT] = found[start.meta[NUMBER]]
                 new += 1
-            function = called_function(model, node)
-            others = near(node) + holders.get(_graph(node), [])
-            others += [] if function is None else nodes_within(function.graph)
-            stack += [n for n in dict.fromkeys(others) if n not in seen]
-            seen.update(others)
     return new
-
-
-def _graph(node: ir.Node) -> ir.Graph | None:
-    return node.graph if isinstance(node.graph, ir.Graph) else None
 
 
 def _before(node: ir.Node) -> list[ir.Node]:
     """Return the nodes on which a node depends directly, those in its bodies too."""
     inside = [inner for body in graphs_of(node) for inner in body]
-    return inside + [made for v in node.inputs if v is not None and (made := v.producer())]
+    return inside + makers(node.inputs)
 
 
 def _after(node: ir.Node) -> list[ir.Node]:
     """Return the nodes that read a node directly."""
-    return [use.node for v in node.outputs for use in v.uses()]
+    return readers(node.outputs)
 
 
 _FLOATS = {t for t in ir.DataType if t.is_floating_point()}
@@ -261,20 +256,20 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
 
 def _unrelated(model: ir.Model) -> set[ir.Node]:
     """Return the nodes of a model that compute nothing for its scatters, nor move what they do."""
-    found: set[ir.Node] = set()
-    for graph in all_graphs(model):
-        scatters = [n for n in graph if is_scatter(n)]
-        near = connected_moves(graph, MOVES)
-        near |= read_only_by([v for n in scatters for v in n.inputs], scatters, graph)
-        stack = [v for n in scatters for v in n.inputs[1:2]]
-        while stack:
-            value = stack.pop()
-            node = None if value is None or value.dtype in _FLOATS else value.producer()
-            if node is not None and node not in near:
-                near.add(node)
-                stack += node.inputs
-        found |= set(graph).difference(near)
-    return found
+    return {n for graph in all_graphs(model) for n in set(graph).difference(_related(graph))}
+
+
+def _related(graph: ir.Graph) -> set[ir.Node]:
+    scatters = [n for n in graph if is_scatter(n)]
+    near = connected_moves(graph, MOVES)
+    near |= read_only_by([v for n in scatters for v in n.inputs], scatters, graph)
+
+    def integers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        whole = (v for v in values if v is not None and v.dtype not in _FLOATS)
+        return [node for node in makers(whole) if node not in near]
+
+    indices = integers(v for n in scatters for v in n.inputs[1:2])
+    return near.union(reached(indices, lambda node: integers(node.inputs)))
 
 
 def _missing(job: Job) -> tuple[int, int]:

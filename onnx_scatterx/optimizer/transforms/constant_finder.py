@@ -180,9 +180,8 @@ class ConstantFinder:
             if node.op_type == "Constant" and node.domain == "":
                 continue
             for value in node.outputs:
-                result = scope.values.get(value)
-                follows = result is not None and (result.is_integer or _elements(result) == 0)
-                array = _array(result) if result is not None and follows else None
+                result = scope.of(value)
+                array = _array(result) if result.is_integer or _elements(result) == 0 else None
                 if array is not None and self._has_room(array.nbytes):
                     self.found[value] = array
             if any(v not in self.found for v in node.outputs):
@@ -214,10 +213,10 @@ class ConstantFinder:
             return
         given = {v.name or "": self._constant(v) for v in read}
         inputs = {name: array for name, array in given.items() if array is not None}
-        sizes = [_elements(scope.values.get(v)) for v in node.outputs]
+        sizes = [_elements(scope.of(v)) for v in node.outputs]
         if len(inputs) < len(given) or any(n is None or n > LIMITS.elements for n in sizes):
             return
-        dtypes = {_dtype(v, scope) for v in (*read, *node.outputs)}
+        dtypes = {scope.of(v).dtype for v in (*read, *node.outputs)}
         if node.op_type not in MOVING and not dtypes.isdisjoint(ROUNDED):
             return
         self._runs += 1
@@ -291,14 +290,9 @@ def _array(found: TensorValue) -> np.ndarray | None:
     return array
 
 
-def _dtype(value: ir.Value, scope: Scope) -> ir.DataType | None:
-    found = scope.values.get(value)
-    return value.dtype if found is None else found.dtype
-
-
-def _elements(found: TensorValue | None) -> int | None:
+def _elements(found: TensorValue) -> int | None:
     """Return how many elements a tensor has, if that is known."""
-    shape = None if found is None else found.static_shape
+    shape = found.static_shape
     return None if shape is None else int(np.prod(shape, dtype=object))
 
 

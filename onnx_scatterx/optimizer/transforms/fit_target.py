@@ -28,7 +28,7 @@ import onnx.defs
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
-from onnx_scatterx.ir.graphs import FUNCTIONS, all_graphs, domain_of
+from onnx_scatterx.ir.graphs import FUNCTIONS, all_nodes, domain_of, written
 from onnx_scatterx.ir.opset import lower_opset, newer_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
@@ -36,8 +36,8 @@ from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
 from onnx_scatterx.optimizer.emit.forms.merged import MERGES, RESHAPES
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
-from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
-from onnx_scatterx.optimizer.lowering.runtime_patterns import KnownValues, objection, obstacle
+from onnx_scatterx.optimizer.lowering.neighbours import has_quantizers
+from onnx_scatterx.optimizer.lowering.runtime_patterns import GraphValues, objection, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
@@ -126,16 +126,11 @@ class DropDefaultReductions(Pass):
         if job.obstacle is not None:
             return False
         modified = False
-        for graph in all_graphs(job.model):
-            for node in graph:
-                if is_scatter(node) and _is_default(node.attributes.get("reduction")):
-                    del node.attributes["reduction"]
-                    modified = True
+        for node in all_nodes(job.model):
+            if is_scatter(node) and written(node, "reduction", "") == "none":
+                del node.attributes["reduction"]
+                modified = True
         return modified
-
-
-def _is_default(reduction: ir.Attr | None) -> bool:
-    return reduction is not None and not reduction.is_ref() and reduction.as_string() == "none"
 
 
 class AttachFallbacks(Pass):
@@ -199,8 +194,8 @@ class WriteOtherForms(Pass):
         return settings.target.is_limited
 
     def run(self, job: Job) -> bool:
-        target, nodes = job.settings.target, (n for g in all_graphs(job.model) for n in g)
-        if job.obstacle is not None or not any(map(_may_have_forms, nodes)):
+        target = job.settings.target
+        if job.obstacle is not None or not any(map(_may_have_forms, all_nodes(job.model))):
             return False
         modified = False
         try:
@@ -210,7 +205,7 @@ class WriteOtherForms(Pass):
                 for graph, scope in known.own_graphs():
                     as_nodes = scope.function is not None or old
                     writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                    modified |= _in_graph(graph, KnownValues(scope, Constants(scope)), writer)
+                    modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
                     job.note_new(writer.made)
         except LimitError:
             pass  # the rest is kept
@@ -228,7 +223,7 @@ def _may_have_forms(node: ir.Node) -> bool:
     return complete and not any(a.is_ref() for a in node.attributes.values())
 
 
-def _in_graph(graph: ir.Graph, known: KnownValues, writer: Writer) -> bool:
+def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
     """Write other forms in one graph; return whether any was written."""
     modified, scope = False, known.scope
     asks = writer.target.onnxruntime and has_quantizers(graph)
@@ -242,9 +237,7 @@ def _in_graph(graph: ir.Graph, known: KnownValues, writer: Writer) -> bool:
         def may(trial: DryRun, old: ir.Value = value) -> bool:
             return not asks or objection(old, trial, known) is None
 
-        found = scope.values.get(value)
-        dtype = value.dtype if found is None else found.dtype
-        made = len(writer.made)
+        dtype, made = scope.of(value).dtype, len(writer.made)
         with writer.at(node, value.name):
             try:
                 merges = _ends(value, scope, writer.target.max_rank)
@@ -266,8 +259,8 @@ def _ends(value: ir.Value, scope: Scope, most: int | None) -> bool:
     stack, seen = [value], {value}
     while stack and most is not None:
         here = stack.pop()
-        known = scope.values.get(here)
-        if known is None or known.rank is None or known.rank > most:
+        rank = scope.of(here).rank
+        if rank is None or rank > most:
             nodes = [use.node for use in here.uses()]
             moves = all(n.domain == "" and n.op_type in _MOVES for n in nodes)
             if not moves or here.is_graph_output() or len(seen) > _MOST:

@@ -18,7 +18,7 @@ from collections import Counter
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
-from onnx_scatterx.ir.cleanup import Names, cloned, remove_dead, replace_uses
+from onnx_scatterx.ir.cleanup import Names, cloned, remove_dead, replace_uses, stand_for
 from onnx_scatterx.ir.graphs import (
     called_function,
     is_scatterx_domain,
@@ -82,8 +82,7 @@ def _is_if(node: ir.Node) -> bool:
 
 def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:
     """Return the branch that is always taken, or None if that is not known."""
-    known = None if node.inputs[0] is None else scope.values.get(node.inputs[0])
-    scalar = None if known is None else within_limits(lambda: known.scalar)
+    scalar = within_limits(lambda: scope.of(node.inputs[0]).scalar)
     condition = None if scalar is None else scalar.constant
     if condition is None:
         return None
@@ -147,9 +146,7 @@ def _replace(
             identity = ir.Node("", "Identity", [result], outputs=[ir.Value()], name=name)
             graph.insert_before(node, identity)
             (result,) = identity.outputs
-        result.type, result.shape = value.type, value.shape
-        result.metadata_props.update(value.metadata_props)
-        result.name, value.name = value.name, names.new(f"{value.name}/taken")
+        stand_for(result, value, names.new(f"{value.name}/taken"))
     replace_uses(value, result)
 
 

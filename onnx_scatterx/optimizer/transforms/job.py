@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, NamedTuple
 
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names, is_read
-from onnx_scatterx.ir.graphs import Wiring, all_graphs
-from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
@@ -30,10 +29,9 @@ from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.budget import of_scatter
 from onnx_scatterx.optimizer.targets.catalogue import costs_of
-from onnx_scatterx.optimizer.targets.cost_model.costs import Costs, in_terms
+from onnx_scatterx.optimizer.targets.costs import Costs, in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.system.observer import NOBODY, Observer
@@ -167,8 +165,7 @@ class Job:
     def has_scatters(self) -> bool:
         """Whether the model has scatters, or gathers that are rewritten."""
         reads = self.settings.reads
-        nodes = (node for graph in all_graphs(self.model) for node in graph)
-        return any(is_scatter(n) or is_gather(n, reads) for n in nodes)
+        return any(is_scatter(n) or is_gather(n, reads) for n in all_nodes(self.model))
 
     @property
     def looked_for_scatters(self) -> bool:
@@ -185,7 +182,7 @@ class Job:
         for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope
             found = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
-            self.gathers[graph] = {n: _lifted(n, scope) for n in found}
+            self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in found}
             self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
@@ -204,14 +201,9 @@ class Job:
         """Why the model must not be changed, or None if it may be."""
         if self.forbidden is not None:
             return self.forbidden
-        spending = budget()
-        try:
-            with spending.of_part(LIMITS.scatter_steps):
-                node = misread_node(self.analysis.knowledge)
-        except LimitError as error:
-            return spending.refusal(error)
-        if node is None:
-            return None
+        node = of_scatter(lambda: misread_node(self.analysis.knowledge))
+        if node is None or isinstance(node, Refusal):
+            return node
         name = node.name or node.outputs[0].name
         return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads it")
 
@@ -249,15 +241,6 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
-
-
-def _lifted(node: ir.Node, scope: Scope) -> Gather | Refusal:
-    spending = budget()
-    try:
-        with spending.of_part(LIMITS.scatter_steps):
-            return lift_gather(node, scope)
-    except LimitError as error:
-        return spending.refusal(error)
 
 
 class Pass(ir.passes.InPlacePass):

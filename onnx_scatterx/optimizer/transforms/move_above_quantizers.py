@@ -14,17 +14,18 @@ The scatter may be anywhere: a node loses a reader if that only computed indices
 
 from __future__ import annotations
 
+from functools import partial
+
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import all_graphs
 from onnx_scatterx.optimizer.lift.quantization import is_quantizer
+from onnx_scatterx.optimizer.lowering.neighbours import MOVED_PAST, has_quantizers
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
-from onnx_scatterx.optimizer.lowering.quantizer_paths import MOVED_PAST, has_quantizers
 from onnx_scatterx.optimizer.lowering.runtime_patterns import exposed, is_rejected
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.transforms.integer_nodes import IntegerNodes
 from onnx_scatterx.optimizer.transforms.job import NUMBER, Job, Pass
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
@@ -74,7 +75,7 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
         if integers is None or len(output.uses()) + output.is_graph_output() > 1:
             continue  # ONNX Runtime moves no quantizer past it
         if above.graph is context.graph and is_rejected(above, context.known):
-            moved = IntegerNodes(context, context.known.dtype(integers) or ir.DataType.INT8)
+            moved = IntegerNodes(context, context.scope.of(integers).dtype or ir.DataType.INT8)
             moved.move(node)
             moved.dequantize(output, above)
             remove_dead([node])
@@ -106,15 +107,8 @@ class SoleReaders:
         for context in job.contexts() if self._shared else ():
             for node in context.graph:
                 if node in self._shared and len(node.outputs[0].uses()) == 1:
-                    why = _exposed(node, context)
+                    given = partial(exposed, node, context.known)
+                    why = within_limits(given, FloatReason.LIMIT)
                     if why is not None:
                         found[node.meta[NUMBER]] = Refusal(Reason.QUANTIZER, why)
         return found
-
-
-def _exposed(node: ir.Node, context: GraphContext) -> FloatReason | None:
-    try:
-        with budget().of_part(LIMITS.scatter_steps):
-            return exposed(node, context.known)
-    except LimitError:
-        return FloatReason.LIMIT

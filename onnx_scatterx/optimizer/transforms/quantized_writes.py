@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import made_by
+from onnx_scatterx.ir.graphs import made_by, written
 from onnx_scatterx.optimizer.emit.dry_run import has_kernel
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import (
@@ -25,8 +25,8 @@ from onnx_scatterx.optimizer.lift.quantization import (
     operands_of,
     whole_axes,
 )
+from onnx_scatterx.optimizer.lowering.neighbours import quantizers_above, quantizers_below
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
-from onnx_scatterx.optimizer.lowering.quantizer_paths import quantizers_above, quantizers_below
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.text.reasons import FloatReason
@@ -66,7 +66,7 @@ def quantized_writes(
     taken: set[ir.Node] = set()
     why: dict[ir.Node, FloatReason] = {}
     try:
-        search = _Search(context)
+        search = _WriteSearch(context)
     except LimitError:
         return [], {}  # the writes are kept on floats
     for node in filter(is_scatter, context.graph):
@@ -93,7 +93,7 @@ class _KeptOnFloatsError(Exception):
         self.why = why
 
 
-class _Search:
+class _WriteSearch:
     """Finds all nodes that must process integers if one scatter does.
 
     First the nodes that move elements get the form of their inputs, in the order of the graph.
@@ -182,8 +182,7 @@ class _Search:
         found, value = self.context.known.quantization(node), node.inputs[0]
         if found is None or found.axis is None or value is None:
             return found or FloatReason.UNKNOWN_SCALE
-        known = self.context.scope.values.get(value)
-        rank = None if known is None else known.rank
+        rank = self.context.scope.of(value).rank
         if rank is None or not -rank <= found.axis < rank:
             return FloatReason.UNKNOWN_SCALE
         return replace(found, axis=found.axis % rank)
@@ -231,5 +230,4 @@ def _granted(form: _Form) -> Quantization:
 
 
 def _reduces(node: ir.Node) -> bool:
-    reduction = node.attributes.get("reduction")
-    return is_scatter(node) and reduction is not None and reduction.as_string() != "none"
+    return is_scatter(node) and written(node, "reduction", "none") != "none"

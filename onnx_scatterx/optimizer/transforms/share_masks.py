@@ -17,9 +17,9 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
+from onnx_scatterx.ir.cleanup import remove_dead, replace_uses, stand_for
 from onnx_scatterx.ir.constants import constant, overridable
-from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of
+from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, perm_of, reached, readers
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -56,13 +56,12 @@ class ShareMasks(Pass):
 
 def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
     """Merge equal nodes among those from which masks are counted."""
-    wanted, stack = set(counted), list(counted)
-    while stack:
-        made = (v.producer() for v in stack.pop().inputs if v is not None)
-        new = [n for n in made if n is not None and n.graph is graph and n not in wanted]
-        wanted.update(new)
-        stack += new
+
+    def within(node: ir.Node) -> list[ir.Node]:
         budget().work(1)
+        return [n for n in makers(node.inputs) if n.graph is graph]
+
+    wanted = set(reached(counted, within))
     first: dict[object, ir.Node] = {}
     gone = []
     for node in [n for n in graph if n in wanted]:
@@ -107,8 +106,7 @@ class CancelTransposes(Pass):
             if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
                 continue
             _cancel(node, new)
-            readers = [use.node for v in node.outputs for use in v.uses()]
-            for reader in dict.fromkeys(readers):
+            for reader in dict.fromkeys(readers(node.outputs)):
                 if reader.op_type == "Transpose" and reader.domain == "":
                     _cancel(reader, new)
         return sum(len(g) for g in graphs) < before
@@ -117,27 +115,15 @@ class CancelTransposes(Pass):
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
     (inside,), (result,) = outer.inputs, outer.outputs
     inner = None if inside is None else inside.producer()
-    if inner is None or inner.op_type != "Transpose" or inner.domain != "":
+    a, b = perm_of(inner), perm_of(outer)
+    if inner is None or inner.graph is not outer.graph or a is None or b is None:
         return
     (source,) = inner.inputs
-    a, b = _perm(inner), _perm(outer)
-    if source is None or inner.graph is not outer.graph or a is None or b is None:
-        return
-    if len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
+    if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
         return
     if result.is_graph_output():
         if source.producer() not in new or source.is_graph_output():
             return
-        # The output that a caller sees is kept.
-        source.type, source.shape = result.type, result.shape
-        source.metadata_props.update(result.metadata_props)
-        source.name, result.name = result.name, source.name
+        stand_for(source, result)  # the output that a caller sees is kept
     replace_uses(result, source)
     remove_dead([outer])
-
-
-def _perm(node: ir.Node) -> list[int] | None:
-    """Return the perm of a Transpose; None if it is not written, or no permutation."""
-    attribute = node.attributes.get("perm")
-    perm = [] if attribute is None or attribute.is_ref() else list(attribute.as_ints())
-    return perm if sorted(perm) == list(range(len(perm))) and perm else None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
+from onnx_scatterx.ir.graphs import makers, reached
 from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
@@ -71,19 +72,11 @@ def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]
 
 
 def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Node]:
-    found: set[ir.Node] = set()
-    stack = list(values)
-    while stack:
-        value = stack.pop()
-        node = None if value is None else value.producer()
-        if value is None or node is None or node in found or node.graph is not task.graph:
-            continue
-        known = task.scope.values.get(value)
-        dtype = value.dtype if known is None else known.dtype
-        if dtype in _INTEGERS:
-            found.add(node)
-            stack += node.inputs
-    return found
+    def integers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        whole = (v for v in values if v is not None and task.scope.of(v).dtype in _INTEGERS)
+        return [node for node in makers(whole) if node.graph is task.graph]
+
+    return set(reached(integers(values), lambda node: integers(node.inputs)))
 
 
 def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
@@ -120,8 +113,7 @@ def _shapes(task: GraphContext) -> list[_Shape]:
         if REPLACES in node.metadata_props:
             continue
         value = node.inputs[place]
-        known = None if value is None else task.scope.values.get(value)
-        dims = None if known is None else known.vector()
+        dims = task.scope.of(value).vector()
         if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
             continue
         if value is not None and dims and value.producer() is not None:
@@ -146,15 +138,12 @@ def _removable(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
 
 def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
     """Subtract from the removed nodes those that compute a shape; constants do not count."""
-    taken: set[ir.Node] = set()
-    stack: list[ir.Value | None] = [shape.value]
-    while stack:
-        value = stack.pop()
-        node = None if value is None else value.producer()
-        if node is not None and node in removable:
-            removable.remove(node)
-            taken.add(node)
-            stack += node.inputs
+
+    def within(values: Iterable[ir.Value | None]) -> list[ir.Node]:
+        return [node for node in makers(values) if node in removable]
+
+    taken = set(reached(within([shape.value]), lambda node: within(node.inputs)))
+    removable -= taken
     return {n for n in taken if n.op_type != "Constant"}
 
 

@@ -13,9 +13,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import Outcome
-from onnx_scatterx.optimizer.lowering.exclusive_nodes import ExclusiveNodes
+from onnx_scatterx.optimizer.lowering.neighbours import ExclusiveNodes, has_quantizers
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
-from onnx_scatterx.optimizer.lowering.quantizer_paths import has_quantizers
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import GatherSelection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance

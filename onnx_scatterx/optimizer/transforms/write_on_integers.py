@@ -17,7 +17,7 @@ from typing import NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
@@ -52,7 +52,7 @@ class WriteOnIntegers(Pass):
     """
 
     def run(self, job: Job) -> bool:
-        nodes = [n for g in all_graphs(job.model) for n in g]
+        nodes = all_nodes(job.model)
         quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
         if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
             return False

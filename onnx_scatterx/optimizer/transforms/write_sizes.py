@@ -16,7 +16,7 @@ from contextlib import suppress
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.graphs import all_graphs, all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import at_sizes
@@ -41,21 +41,18 @@ def forget_declared(model: ir.Model, fixed: FixedSizes) -> None:
 def declare_known(model: ir.Model, known: Knowledge) -> None:
     """Write known numbers into the declared shapes, and into those of the outputs."""
     outputs = set(model.graph.outputs)
-    for graph in all_graphs(model):
-        for value in (v for node in graph for v in node.outputs):
-            found = known.values.get(value)
-            if found is None or found.shape is None or not isinstance(value.type, ir.TensorType):
-                continue
-            dims = dims_of(value)
-            if dims is None and value not in outputs:
-                continue
-            declared = (
-                dims if dims and len(dims) == len(found.shape) else (None,) * len(found.shape)
-            )
-            value.shape = ir.Shape(
-                d if t.constant is None else t.constant
-                for d, t in zip(declared, found.shape, strict=True)
-            )
+    for value in (v for node in all_nodes(model) for v in node.outputs):
+        found = known.values.get(value)
+        if found is None or found.shape is None or not isinstance(value.type, ir.TensorType):
+            continue
+        dims = dims_of(value)
+        if dims is None and value not in outputs:
+            continue
+        declared = dims if dims and len(dims) == len(found.shape) else (None,) * len(found.shape)
+        value.shape = ir.Shape(
+            d if t.constant is None else t.constant
+            for d, t in zip(declared, found.shape, strict=True)
+        )
 
 
 def _declared(model: ir.Model) -> Iterator[ir.Value]:

@@ -16,7 +16,6 @@ class IREE(Adapter):
 
     name = "iree"
     packages = ("iree-base-compiler[onnx]", "iree-base-runtime")
-    profile = "iree"
 
     def version(self) -> str:
         from importlib.metadata import version

@@ -24,7 +24,6 @@ class Mnn(Adapter):
 
     name = "mnn"
     packages = ("MNN",)
-    profile = "mnn"
 
     def version(self) -> str:
         os.environ["PATH"] = ""

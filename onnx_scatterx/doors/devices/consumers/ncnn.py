@@ -24,7 +24,6 @@ class Ncnn(Adapter):
 
     name = "ncnn"
     packages = ("ncnn", "pnnx")
-    profile = "ncnn"
 
     def version(self) -> str:
         from importlib.metadata import version

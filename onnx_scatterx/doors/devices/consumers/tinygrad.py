@@ -16,7 +16,6 @@ class Tinygrad(Adapter):
 
     name = "tinygrad"
     packages = ("tinygrad",)
-    profile = "tinygrad"
 
     def version(self) -> str:
         from importlib.metadata import version

@@ -18,7 +18,6 @@ class Tract(Adapter):
 
     name = "tract"
     packages = ("tract",)
-    profile = "tract"
 
     def version(self) -> str:
         os.environ["RUST_BACKTRACE"] = "0"  # which would be longer than the message

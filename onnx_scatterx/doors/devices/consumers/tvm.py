@@ -15,7 +15,6 @@ class TVM(Adapter):
 
     name = "tvm"
     packages = ("apache-tvm", "onnx")
-    profile = "tvm"
 
     def version(self) -> str:
         import onnx  # noqa: F401 - its importer needs it

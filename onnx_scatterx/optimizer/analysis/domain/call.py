@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import onnx_ir as ir
 
@@ -31,6 +31,30 @@ Result: TypeAlias = "list[TensorValue] | None"
 
 class UnknownAttributeError(Exception):
     """An attribute refers to one of the function's own, and its callers differ."""
+
+
+class NotKnownError(LookupError):
+    """What a transfer function, or another form of a node, needs is not known or does not hold."""
+
+
+T = TypeVar("T")
+
+
+def given(found: T | None) -> T:
+    """Return what is known, or end what asks for it by a NotKnownError.
+
+    >>> given(0)
+    0
+    """
+    if found is None:
+        raise NotKnownError
+    return found
+
+
+def require(*conditions: object) -> None:
+    """End what needs these conditions by a NotKnownError, unless all of them hold."""
+    if not all(conditions):
+        raise NotKnownError
 
 
 class Call(NamedTuple):
@@ -94,24 +118,30 @@ class Call(NamedTuple):
         """Return the abstract value of an input, or None if it is absent."""
         return self.inputs[i] if i < len(self.inputs) else None
 
-    def known(self, i: int) -> TensorValue:
-        """Return an input of known rank; raises LookupError if there is none."""
+    def present(self, i: int) -> TensorValue:
+        """Return an input; raises NotKnownError if it is absent."""
+        return given(self.input(i))
+
+    def known(self, i: int, least: int = 0) -> TensorValue:
+        """Return an input of known rank, the ``least`` or more; raises NotKnownError if none is."""
         found = self.input(i)
-        if found is None or found.shape is None:
-            raise LookupError(i)
+        if found is None or found.shape is None or len(found.shape) < least:
+            raise NotKnownError
         return found
+
+    def vector(self, i: int) -> list[Term]:
+        """Return the elements of a small input; raises NotKnownError if they are not known."""
+        return given(self.present(i).vector())
 
     def numbers(self, i: int, attribute: str) -> list[int] | None:
         """Return integers that older versions took as an attribute and newer ones as an input.
 
-        None if both are absent; raises LookupError if the input is not known.
+        None if both are absent; raises NotKnownError if the input is not known.
         """
-        given = self.input(i)
-        if given is None:
+        found = self.input(i)
+        if found is None:
             return self.integers(attribute)
-        if given.constant is None:
-            raise LookupError(attribute)
-        return [int(v) for v in given.constant.ravel()]
+        return [int(v) for v in given(found.constant).ravel()]
 
 
 @dataclasses.dataclass
@@ -130,6 +160,11 @@ class Scope:
     function: ir.Function | None = None
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
+
+    def of(self, value: ir.Value | None) -> TensorValue:
+        """Return the abstract value of a value: of one that is not known here, the type alone."""
+        found = None if value is None else self.values.get(value)
+        return found or TensorValue(None if value is None else value.dtype, None)
 
     def call(self, node: ir.Node, inputs: Sequence[TensorValue | None] | None = None) -> Call:
         """Return a node as a transfer function sees it, by default with the inputs known here."""

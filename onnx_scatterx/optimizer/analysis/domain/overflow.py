@@ -202,20 +202,19 @@ def _sum(leaf: Symbol, scope: Scope) -> Term | None:
     node = made_by(origin.value, *_SIGNS)
     if node is None:
         return None
-    whole = scope.values.get(node.outputs[0])
-    parts = [None if v is None else scope.values.get(v) for v in node.inputs]
-    if whole is None or whole.shape is None or whole.dtype != ir.DataType.INT64:
+    whole = scope.of(node.outputs[0])
+    if whole.shape is None or whole.dtype != ir.DataType.INT64:
         return None
-    found = [_at(part, whole, leaf, scope) for part in parts]
+    found = [_at(scope.of(v), whole, leaf, scope) for v in node.inputs]
     signs = _SIGNS[node.op_type]
     if len(found) != 2 or any(t is None for t in found):
         return None
     return sum((s * t for s, t in zip(signs, found, strict=True) if t is not None), start=term(0))
 
 
-def _at(part: TensorValue | None, whole: TensorValue, leaf: Symbol, scope: Scope) -> Term | None:
+def _at(part: TensorValue, whole: TensorValue, leaf: Symbol, scope: Scope) -> Term | None:
     """Return the element of an operand that the leaf was computed from."""
-    if part is None or part.shape is None or part.index_map is None:
+    if part.shape is None or part.index_map is None:
         return None
     own = part.index_map.at(broadcast_coords(part.shape, whole.dims, scope.facts))
     return own.at(dict(enumerate(leaf.parts)))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.operators.elementwise import combine
 from onnx_scatterx.optimizer.symbolic.terms import (
@@ -123,9 +123,7 @@ def elementwise(call: Call) -> Result:
     op = call.node.op_type
     comparison = op in COMPARISONS
     numeric, symbolic = (COMPARISONS if comparison else SAME_TYPE)[op]
-    inputs = [i for i in call.inputs if i is not None]
-    if len(inputs) < len(call.inputs):
-        return None
+    inputs = [given(i) for i in call.inputs]
     dtype = ir.DataType.BOOL if comparison else inputs[0].dtype
     if op in ("Min", "Max"):  # of one, two or many
         numeric = _folded(numeric)
@@ -140,16 +138,12 @@ def _folded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def where_(call: Call) -> Result:
-    condition, a, b = call.inputs
-    if condition is None or a is None or b is None:
-        return None
+    condition, a, b = map(call.present, range(3))
     return combine([condition, a, b], a.dtype, np.where, where, call.facts, selects=True)
 
 
 def mod(call: Call) -> Result:
-    a, b = call.inputs
-    if a is None or b is None:
-        return None
+    a, b = call.present(0), call.present(1)
     if call.integer("fmod", 0):
         return combine([a, b], a.dtype, _fmod, None, call.facts)
 
@@ -161,20 +155,19 @@ def mod(call: Call) -> Result:
 
 
 def clip(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None or call.version < 11:
-        return None if x is None else [TensorValue(x.dtype, x.shape)]
+    x = call.present(0)
+    if call.version < 11:
+        return [TensorValue(x.dtype, x.shape)]
     numbers = [None if given is None else given.constant for given in call.inputs]
     if any(n is not None and n.dtype.kind == "f" and not np.isfinite(n).all() for n in numbers):
         # NaN bounds nothing, or everything; an absent bound is the type's largest number.
         return [TensorValue(x.dtype, x.shape)]
-    result: Result = [x]
     for i, (numeric, symbolic) in ((1, SAME_TYPE["Max"]), (2, SAME_TYPE["Min"])):
         bound = call.input(i)
-        if bound is not None and result is not None:
-            pair = [result[0], _as_scalar(bound)]
-            result = combine(pair, x.dtype, numeric, symbolic, call.facts, selects=True)
-    return result
+        if bound is not None:
+            pair = [x, _as_scalar(bound)]
+            (x,) = combine(pair, x.dtype, numeric, symbolic, call.facts, selects=True)
+    return [x]
 
 
 def _as_scalar(bound: TensorValue) -> TensorValue:

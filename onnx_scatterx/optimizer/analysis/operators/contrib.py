@@ -19,12 +19,20 @@ contents.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import broadcast_shapes
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    NotKnownError,
+    Result,
+    given,
+    require,
+)
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators import elementwise, movement, slicing
 from onnx_scatterx.optimizer.symbolic.terms import term
@@ -74,15 +82,13 @@ def _shape(call: Call, output: int, row: str) -> Shape | None:
     if not row:
         return None
     if row.startswith("="):
-        given = call.input(int(row[1:]))
-        return None if given is None else given.shape
+        return _shape_of(call, int(row[1:]))
     parts = row.split()
     fresh = call.unknown_shape(len(parts), output)
     dims = []
     for part, unknown in zip(parts, fresh, strict=True):
         place, _, dim = part.partition(".")
-        given = None if part == "?" else call.input(int(place))
-        shape = None if given is None else given.shape
+        shape = None if part == "?" else _shape_of(call, int(place))
         known = shape is not None and int(dim or 0) < len(shape)
         dims.append(shape[int(dim)] if shape is not None and known else unknown)
     return tuple(dims)
@@ -95,16 +101,13 @@ def matmul(call: Call) -> Result:
     sides have the same rank then, and it is at least 3. Versions up to 1.31 look for an empty sum
     before they transpose.
     """
-    given = [call.input(0), call.input(1)]
+    operands = [call.known(0, 1), call.known(1, 1)]
     moved = [call.integer(name, 0) for name in ("transBatchA", "transBatchB")]
-    ranks = {None if x is None else x.rank for x in given}
-    if any(moved) and (len(ranks) > 1 or (ranks.pop() or 0) < 3):
-        return None
+    ranks = {len(x.dims) for x in operands}
+    require(not any(moved) or (len(ranks) == 1 and ranks.pop() >= 3))
     sides, asked = [], []
-    for x, moves, name in zip(given, moved, ("transA", "transB"), strict=True):
-        if x is None or not x.shape:
-            return None
-        shape = x.shape
+    for x, moves, name in zip(operands, moved, ("transA", "transB"), strict=True):
+        shape = x.dims
         asked.append(shape[-1] if name == "transA" else shape[-2:][0])
         if moves:
             shape = (*shape[1:-1], shape[0], shape[-1])
@@ -116,33 +119,30 @@ def matmul(call: Call) -> Result:
 
 def gather_quantized(call: Call) -> Result:
     """Transfer GatherBlockQuantized: rows of a table, whose numbers are packed along one axis."""
-    x, indices, scales = (call.input(i) for i in range(3))
-    if x is None or indices is None or not x.shape or indices.shape is None:
-        return None
-    axis = call.integer("gather_axis", 0) % len(x.shape)
-    packed = call.integer("quantize_axis", 1) % len(x.shape)
-    dims = [*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]]
-    place = packed if packed < axis else packed + len(indices.shape) - 1
+    x, indices = call.known(0, 1).dims, call.known(1).dims
+    axis = call.integer("gather_axis", 0) % len(x)
+    packed = call.integer("quantize_axis", 1) % len(x)
+    dims = [*x[:axis], *indices, *x[axis + 1 :]]
+    place = packed if packed < axis else packed + len(indices) - 1
     dims[place] = call.unknown_shape(len(dims))[place]
-    return [TensorValue(None if scales is None else scales.dtype, tuple(dims))]
+    return [TensorValue(_dtype(call, 2), tuple(dims))]
 
 
 def gemm(call: Call) -> Result:
     """Transfer FusedGemm: two matrices that may be transposed, an addend and an activation."""
-    a, b = call.known(0), call.known(1)
-    if len(a.dims) != 2 or len(b.dims) != 2:
-        return None
-    row, column = (1 if call.integer("transA", 0) else 0), (0 if call.integer("transB", 0) else 1)
-    return [TensorValue(a.dtype, (a.dims[row], b.dims[column]))]
+    return [TensorValue(_dtype(call, 0), _of_product(call, 1))]
+
+
+def _of_product(call: Call, second: int) -> Shape:
+    """Return the shape of the product of two matrices that may be transposed."""
+    a, b = call.known(0).dims, call.known(second).dims
+    require(len(a) == 2, len(b) == 2)
+    return a[bool(call.integer("transA", 0))], b[not call.integer("transB", 0)]
 
 
 def conv(call: Call) -> Result:
     """Transfer FusedConv: a Conv with an addend and an activation."""
-    x = call.input(0)
-    found = slicing.conv(call)
-    if found is not None or x is None or x.shape is None:
-        return found
-    return [TensorValue(x.dtype, call.unknown_shape(len(x.shape)))]
+    return _of_rank(call, slicing.conv, call.known(0).dtype)
 
 
 def _dtype(call: Call, *places: int) -> ir.DataType | None:
@@ -171,18 +171,15 @@ def same_shape(call: Call) -> Result:
 
 def add_or_mul(call: Call) -> Result:
     """Transfer QLinearAdd and QLinearMul: each operand has a scale and a zero point."""
-    a, b = _shape_of(call, 0), _shape_of(call, 3)
-    if a is None or b is None:
-        return None
-    return [TensorValue(_dtype(call, 0), broadcast_shapes([a, b]))]
+    return [TensorValue(_dtype(call, 0), _broadcast(call, 0, 3))]
+
+
+def _broadcast(call: Call, *places: int) -> Shape:
+    return broadcast_shapes([call.known(i).dims for i in places])
 
 
 def where(call: Call) -> Result:
-    shapes = [_shape_of(call, i) for i in (0, 1, 4)]
-    known = [s for s in shapes if s is not None]
-    if len(known) < len(shapes):
-        return None
-    return [TensorValue(_dtype(call, 1), broadcast_shapes(known))]
+    return [TensorValue(_dtype(call, 1), _broadcast(call, 0, 1, 4))]
 
 
 def concat(call: Call) -> Result:
@@ -193,30 +190,28 @@ def concat(call: Call) -> Result:
 
 
 def quantized_conv(call: Call) -> Result:
-    found = None
-    if not call.integer("channels_last", 0):
-        found = slicing.conv(call._replace(inputs=[call.input(0), call.input(3)]))
-    return _of_rank(call, found, _dtype(call, 7, 0))
+    plain = call._replace(inputs=[call.input(0), call.input(3)])
+    return _of_rank(plain, slicing.conv, _dtype(call, 7, 0))
 
 
 def pool(call: Call) -> Result:
-    found = None if call.integer("channels_last", 0) else slicing.pool(call)
-    return _of_rank(call, found, _dtype(call, 0))
+    return _of_rank(call, slicing.pool, _dtype(call, 0))
 
 
-def _of_rank(call: Call, found: Result, dtype: ir.DataType | None) -> Result:
-    """Return a tensor of the rank of the first input, if no more is known."""
-    if found is not None:
-        return [replace(found[0], dtype=dtype)]
+def _of_rank(
+    call: Call, window: Callable[[Call], list[TensorValue]], dtype: ir.DataType | None
+) -> Result:
+    """Return a tensor of the rank of the first input, if no more is known of a sliding window."""
+    with suppress(NotKnownError):
+        require(not call.integer("channels_last", 0))
+        return [replace(window(call)[0], dtype=dtype)]
     shape = _shape_of(call, 0)
     unknown = None if shape is None else call.unknown_shape(len(shape))
     return [TensorValue(dtype, unknown)]
 
 
 def global_pool(call: Call) -> Result:
-    shape = _shape_of(call, 0)
-    if shape is None or len(shape) < 3:
-        return None
+    shape = call.known(0, 3).dims
     ones = (term(1),) * (len(shape) - 2)
     last = call.integer("channels_last", 0)
     dims = (shape[0], *ones, shape[-1]) if last else (*shape[:2], *ones)
@@ -225,23 +220,17 @@ def global_pool(call: Call) -> Result:
 
 def quantized_gemm(call: Call) -> Result:
     """Transfer QGemm, whose result is float unless it has an output scale."""
-    a, b = _shape_of(call, 0), _shape_of(call, 3)
-    if a is None or b is None or len(a) != 2 or len(b) != 2:
-        return None
-    row, column = (1 if call.integer("transA", 0) else 0), (0 if call.integer("transB", 0) else 1)
     dtype = ir.DataType.FLOAT if call.input(7) is None else _dtype(call, 8, 0)
-    return [TensorValue(dtype, (a[row], b[column]))]
+    return [TensorValue(dtype, _of_product(call, 3))]
 
 
 def quantized_matmul(call: Call) -> Result:
     """Transfer products with float results: DynamicQuantizeMatMul, MatMulIntegerToFloat."""
-    found = elementwise.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
-    return None if found is None else [replace(found[0], dtype=ir.DataType.FLOAT)]
+    (found,) = elementwise.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
+    return [replace(found, dtype=ir.DataType.FLOAT)]
 
 
 def matmul_of_bits(call: Call) -> Result:
     """Transfer MatMulNBits: its second matrix is packed, and an attribute says how wide it is."""
-    shape, columns = _shape_of(call, 0), call.attribute("N")
-    if not shape or columns is None:
-        return None
+    shape, columns = call.known(0, 1).dims, given(call.attribute("N"))
     return [TensorValue(_dtype(call, 0), (*shape[:-1], term(columns.as_int())))]

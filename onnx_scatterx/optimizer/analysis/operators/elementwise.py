@@ -17,7 +17,7 @@ from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import (
     broadcast_dims,
     broadcast_shapes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, Versions
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, Versions, given, require
 from onnx_scatterx.optimizer.analysis.domain.overflow import fits
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -34,14 +34,12 @@ def combine(
     facts: Facts,
     *,
     selects: bool = False,
-) -> Result:
+) -> list[TensorValue]:
     """Return the elementwise result of tensors that are broadcast against each other.
 
     If ``selects``, the result is one of the inputs' elements, so it has their type's range.
     """
-    if any(i.shape is None for i in inputs):
-        return None
-    shape = broadcast_shapes([i.shape for i in inputs if i.shape is not None])
+    shape = broadcast_shapes([given(i.shape) for i in inputs])
     if dtype is None:
         return [TensorValue(None, shape)]
     arrays = [i.constant for i in inputs]
@@ -104,11 +102,7 @@ def _of_formulas(
 
 
 def cast(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None:
-        return None
-    to = ir.DataType(call.integer("to", 0))
-    return cast_to(x, to, call.facts)
+    return cast_to(call.present(0), ir.DataType(call.integer("to", 0)), call.facts)
 
 
 def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
@@ -145,27 +139,22 @@ def cast_to(x: TensorValue, to: ir.DataType, facts: Facts) -> Result:
 
 
 def cast_like(call: Call) -> Result:
-    x, like = call.inputs
-    if x is None or like is None or like.dtype is None:
-        return None
-    return cast_to(x, like.dtype, call.facts)
+    return cast_to(call.present(0), given(call.present(1).dtype), call.facts)
 
 
-def matmul(call: Call, asked: Sequence[Term] = ()) -> Result:
+def matmul(call: Call, asked: Sequence[Term] = ()) -> list[TensorValue]:
     """Transfer a MatMul, of integers and of quantized numbers too.
 
     Older versions think that the sum is empty if one of the sizes that are ``asked`` is 0.
     """
     op = call.node.op_type
-    a, b = call.inputs[0], call.inputs[3 if op == "QLinearMatMul" else 1]
-    if a is None or b is None or not a.shape or not b.shape:
-        return None
+    a, b = call.known(0, 1), call.known(3 if op == "QLinearMatMul" else 1, 1)
     dtype = ir.DataType.INT32 if op == "MatMulInteger" else a.dtype
     if op == "QLinearMatMul":
         dtype = None if (zero := call.inputs[7]) is None else zero.dtype
-    rows, columns = a.shape[-2:-1], b.shape[-1:] if len(b.shape) > 1 else ()
-    left, right = a.shape[:-2], b.shape[:-2]
-    summed = a.shape[-1], b.shape[-2:][0]
+    rows, columns = a.dims[-2:-1], b.dims[-1:] if len(b.dims) > 1 else ()
+    left, right = a.dims[:-2], b.dims[:-2]
+    summed = a.dims[-1], b.dims[-2:][0]
     batch = broadcast_shapes([left, right])
     proves = call.facts.is_nonnegative
     filled = any(proves(n - 1) for n in summed) and all(proves(n - 1) for n in asked)
@@ -181,16 +170,11 @@ def einsum(call: Call) -> Result:
     """Transfer an Einsum that names every dim, and those of its output."""
     left, arrow, right = "".join(call.string("equation", "").split()).partition("->")
     operands = left.split(",")
-    shapes = [None if x is None else x.shape for x in call.inputs]
-    if (
-        not arrow
-        or "." in left + right
-        or [*map(len, operands)] != [None if s is None else len(s) for s in shapes]
-    ):
-        return None
+    shapes = [call.known(i).dims for i in range(len(call.inputs))]
+    require(arrow, "." not in left + right, [*map(len, operands)] == [*map(len, shapes)])
     dims: dict[str, list[Term]] = {}
     for letters, shape in zip(operands, shapes, strict=True):
-        for letter, dim in zip(letters, shape or (), strict=True):
+        for letter, dim in zip(letters, shape, strict=True):
             dims.setdefault(letter, []).append(dim)
-    dtype = None if call.inputs[0] is None else call.inputs[0].dtype
+    dtype = call.present(0).dtype
     return [TensorValue(dtype, tuple(broadcast_dims(dims[letter]) for letter in right))]

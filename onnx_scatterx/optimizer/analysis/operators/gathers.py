@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from onnx_scatterx.errors import check
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import wrapped
@@ -54,8 +55,7 @@ def reading(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
 
 def _axis(call: Call, rank: int) -> int:
     axis = call.integer("axis", 0)
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} for data of rank {rank}")
+    check(-rank <= axis < rank, f"axis {axis} for data of rank {rank}")
     return axis % rank
 
 
@@ -71,8 +71,7 @@ def _gather(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
 
 def _gather_elements(call: Call, data: Shape, indices: Shape, formula: Term) -> Reading:
     axis, rank = _axis(call, len(data)), len(data)
-    if len(indices) != rank:
-        raise ValueError(f"indices of rank {len(indices)}, data of {rank}")
+    check(len(indices) == rank, f"indices of rank {len(indices)}, data of {rank}")
     targets = tuple(formula if d == axis else coord(d) for d in range(rank))
     return Reading(indices, targets, range(axis, axis + 1), range(rank), range(rank))
 
@@ -83,8 +82,8 @@ def _gather_nd(call: Call, data: Shape, indices: Shape, formula: Term) -> Readin
     if depth is None:
         raise LookupError("how many axes the indices name")
     last = len(indices) - 1
-    if not 0 <= batch <= last or not 1 <= depth <= len(data) - batch:
-        raise ValueError(f"indices name {depth} axes of rank {len(data)}, {batch} batch dims")
+    fits = 0 <= batch <= last and 1 <= depth <= len(data) - batch
+    check(fits, f"indices name {depth} axes of rank {len(data)}, {batch} batch dims")
     if not all(call.facts.equal(data[d], indices[d]) for d in range(batch)):
         # Not every runtime checks that they agree.
         raise LookupError("whether the batch dims of data and indices agree")
@@ -195,9 +194,7 @@ def _written(
     call: Call, places: Callable[[np.ndarray, int], Iterator[tuple[Index, Index]]]
 ) -> Result:
     """Return data with updates written; ``places`` gives the source and the target of each."""
-    data, indices, updates = call.inputs
-    if data is None or indices is None or updates is None:
-        return None
+    data, indices, updates = map(call.present, range(3))
     unknown = [TensorValue(data.dtype, data.shape)]
     known, values, into = indices.constant, updates.element_exprs, data.element_exprs
     if into is None or values is None or known is None or data.dtype is None or data.shape is None:

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given
 from onnx_scatterx.optimizer.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue, is_integer
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -40,8 +40,7 @@ def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:
 
 def constant(call: Call) -> Result:
     attributes = {name: call.attribute(name) for name in call.node.attributes.data}
-    found = of_attributes({name: a for name, a in attributes.items() if a is not None})
-    return None if found is None else [found]
+    return [given(of_attributes({name: a for name, a in attributes.items() if a is not None}))]
 
 
 _LITERALS = {
@@ -63,16 +62,13 @@ def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
 
 
 def constant_of_shape(call: Call) -> Result:
-    x = call.inputs[0]
-    if x is None:
-        return None
+    x = call.present(0)
     found = call.attribute("value")
     value = np.zeros(1, np.float32) if found is None else found.value.numpy()
     dtype = ir.DataType.FLOAT if found is None else found.value.dtype
     dims = x.vector()
     if dims is None:
-        rank = x.static_shape
-        return None if rank is None else [TensorValue(dtype, call.unknown_shape(rank[0]))]
+        return [TensorValue(dtype, call.unknown_shape(given(x.static_shape)[0]))]
     integer = is_integer(dtype)
     content = term(int(value.ravel()[0])) if integer else None
     if not integer and all(d.constant is not None for d in dims):
@@ -97,14 +93,11 @@ def size(call: Call) -> Result:
 
 
 def trilu(call: Call) -> Result:
-    x = call.inputs[0]
-    given = call.input(1)
-    if x is None or x.shape is None or len(x.shape) < 2:
-        return None
-    k = term(0) if given is None else given.scalar
+    x, diagonal = call.known(0, 2), call.input(1)
+    k = term(0) if diagonal is None else diagonal.scalar
     if x.index_map is None or k is None:
         return [TensorValue(x.dtype, x.shape)]
-    distance = coord(len(x.shape) - 1) - coord(len(x.shape) - 2) - k
+    distance = coord(len(x.dims) - 1) - coord(len(x.dims) - 2) - k
     kept = step(distance) if call.integer("upper", 1) else step(-distance)
     return [TensorValue(x.dtype, x.shape, kept * x.index_map)]
 
@@ -119,13 +112,11 @@ def eye_like(call: Call) -> Result:
 
 
 def one_hot(call: Call) -> Result:
-    indices, depth, values = call.inputs
-    if indices is None or depth is None or values is None or indices.shape is None:
-        return None
-    rank = len(indices.shape) + 1
+    indices, depth, values = call.known(0), call.present(1), call.present(2)
+    rank = len(indices.dims) + 1
     axis = call.integer("axis", -1) % rank
     extent = depth.scalar if depth.is_integer else None
-    shape_ = list(indices.shape)
+    shape_ = list(indices.dims)
     shape_.insert(axis, extent if extent is not None else call.unknown_size(axis))
     content = None
     pair = values.element_exprs
@@ -145,9 +136,7 @@ _PASSED = ("Squeeze", "Unsqueeze", "Identity", "Gather", "Slice", "Reshape")  # 
 
 
 def range_(call: Call) -> Result:
-    start, limit, delta = (None if i is None else i for i in call.inputs)
-    if start is None or limit is None or delta is None:
-        return None
+    start, limit, delta = map(call.present, range(3))
     numbers = (start.constant, limit.constant, delta.constant)
     if all(n is not None for n in numbers) and not start.is_integer and start.dtype is not None:
         a, b, d = (n.ravel()[0] for n in numbers if n is not None)
@@ -160,16 +149,13 @@ def range_(call: Call) -> Result:
                 return [TensorValue(start.dtype, (term(counts.pop()),))]
         return [TensorValue(start.dtype, call.unknown_shape(1))]
     first, last, stride = start.scalar, limit.scalar, delta.scalar
-    if not start.is_integer or first is None or last is None or stride is None:
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    by = stride.constant
-    if not by:
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    span = last - first if by > 0 else first - last
-    if start.dtype is None or not (_is_exact(span, start.dtype, call) or _is_axis(span, call)):
-        return [TensorValue(start.dtype, call.unknown_shape(1))]
-    count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
-    return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
+    by = None if stride is None else stride.constant
+    if start.is_integer and start.dtype is not None and first is not None and last is not None:
+        span = last - first if (by or 0) > 0 else first - last
+        if by and (_is_exact(span, start.dtype, call) or _is_axis(span, call)):
+            count_term = pos(floor_div(span + abs(by) - 1, abs(by)))
+            return [TensorValue(start.dtype, (count_term,), first + by * coord(0))]
+    return [TensorValue(start.dtype, call.unknown_shape(1))]
 
 
 def _is_exact(span: Term, dtype: ir.DataType, call: Call) -> bool:

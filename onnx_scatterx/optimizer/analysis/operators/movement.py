@@ -15,7 +15,7 @@ from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import (
     broadcast_coords,
     broadcast_shapes,
 )
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
@@ -49,8 +49,7 @@ def moved(
 
 
 def identity(call: Call) -> Result:
-    x = call.inputs[0]
-    return None if x is None else [x]
+    return [call.present(0)]
 
 
 def wrapped(index: Term, extent: Term) -> Term:
@@ -70,14 +69,11 @@ def transpose(call: Call) -> Result:
 
 
 def unsqueeze(call: Call) -> Result:
-    x = call.inputs[0]
-    axes = call.numbers(1, "axes")
-    if x is None or x.shape is None or axes is None:
-        return None
-    rank = len(x.shape) + len(axes)
+    x, axes = call.known(0), given(call.numbers(1, "axes"))
+    rank = len(x.dims) + len(axes)
     new = {a % rank for a in axes}
     old = [d for d in range(rank) if d not in new]
-    dims = dict(zip(old, x.shape, strict=True))
+    dims = dict(zip(old, x.dims, strict=True))
     shape = tuple(dims.get(d, term(1)) for d in range(rank))
     coords = {i: coord(d) for i, d in enumerate(old)}
     # The dots keep a scalar without new axes an array.
@@ -119,19 +115,13 @@ def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
     return found
 
 
-def vector(x: TensorValue | None) -> list[Term] | None:
-    """Return the elements of a small tensor, if it is present and known."""
-    return None if x is None else x.vector()
-
-
 def expand(call: Call) -> Result:
     x, target = call.known(0), call.known(1)
     dims = target.vector()
     if dims is None:
-        rank = target.static_shape
-        if rank is None or rank[0] < len(x.dims):
-            return None
-        return [TensorValue(x.dtype, call.unknown_shape(rank[0]))]
+        (rank,) = given(target.static_shape)
+        require(rank >= len(x.dims))
+        return [TensorValue(x.dtype, call.unknown_shape(rank))]
     shape = broadcast_shapes([x.dims, tuple(dims)])
     coords = broadcast_coords(x.dims, shape, call.facts)
 
@@ -145,14 +135,10 @@ def expand(call: Call) -> Result:
 
 
 def tile(call: Call) -> Result:
-    x, repeats = call.inputs[0], vector(call.input(1))
-    if x is None or x.shape is None or repeats is None:
-        return None
-    if len(repeats) != len(x.shape):
-        return None
-    shape = tuple(d * r for d, r in zip(x.shape, repeats, strict=True))
+    x, repeats = call.known(0), call.vector(1)
+    shape = tuple(d * r for d, r in zip(x.dims, repeats, strict=True))
     coords: dict[int, Number] = {}
-    for d, (extent, times) in enumerate(zip(x.shape, repeats, strict=True)):
+    for d, (extent, times) in enumerate(zip(x.dims, repeats, strict=True)):
         if extent.constant == 1:
             coords[d] = 0
         else:
@@ -161,13 +147,10 @@ def tile(call: Call) -> Result:
 
 
 def concat(call: Call) -> Result:
-    parts = [p for p in call.inputs if p is not None]
-    if len(parts) < len(call.inputs) or any(p.shape is None for p in parts):
-        return None
-    shapes = [p.shape for p in parts if p.shape is not None]
+    parts = [call.known(i) for i in range(len(call.inputs))]
+    shapes = [p.dims for p in parts]
     if len({len(s) for s in shapes}) > 1:
-        found = _of_other_ranks(call, shapes)
-        return None if found is None else [TensorValue(parts[0].dtype, found)]
+        return [TensorValue(parts[0].dtype, _of_other_ranks(call, shapes))]
     axis = call.integer("axis", 1) % len(shapes[0])
     total = summed(s[axis] for s in shapes)
     shape = _concatenated(call, shapes, axis, total)
@@ -196,7 +179,7 @@ def concat(call: Call) -> Result:
     return [TensorValue(dtype, shape, content)]
 
 
-def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
+def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape:
     """Return the shape of a Concat of inputs of different ranks, possible only if some are empty.
 
     ONNX Runtime takes the shape of the first input with elements, else of the first input, and adds
@@ -204,12 +187,11 @@ def _of_other_ranks(call: Call, shapes: list[Shape]) -> Shape | None:
     """
     filled = [s for s in shapes if all(d.constant != 0 for d in s)]  # as far as is known
     chosen = filled[0] if filled else shapes[0]
-    if not (filled in ([], shapes[:1]) or all(call.facts.is_nonnegative(d - 1) for d in chosen)):
-        return None
+    alone = filled in ([], shapes[:1])
+    require(alone or all(call.facts.is_nonnegative(d - 1) for d in chosen))
     axis = call.integer("axis", 1)
     axis += len(chosen) if axis < 0 else 0
-    if not all(0 <= axis < len(s) for s in shapes):
-        return None
+    require(all(0 <= axis < len(s) for s in shapes))
     total = summed(s[axis] for s in shapes)
     return (*chosen[:axis], total, *chosen[axis + 1 :])
 
@@ -237,18 +219,16 @@ def _concatenated(call: Call, shapes: list[Shape], axis: int, total: Term) -> Sh
 def split(call: Call) -> Result:
     x = call.known(0)
     axis = call.integer("axis", 0) % len(x.dims)
-    given = call.input(1)
-    sizes = given.vector() if given is not None else None
-    if sizes is None and given is None:
-        numbers = call.integers("split")
-        sizes = None if numbers is None else [term(n) for n in numbers]
-        if sizes is None:
-            count = call.integer("num_outputs", len(call.node.outputs))
-            part = floor_div(x.dims[axis] + count - 1, count)
-            last = x.dims[axis] - (count - 1) * part
-            sizes = [part] * (count - 1) + [last]
-    if sizes is None:
-        return None
+    numbers = call.integers("split")
+    if call.input(1) is not None:
+        sizes = call.vector(1)
+    elif numbers is not None:
+        sizes = [term(n) for n in numbers]
+    else:
+        count = call.integer("num_outputs", len(call.node.outputs))
+        part = floor_div(x.dims[axis] + count - 1, count)
+        last = x.dims[axis] - (count - 1) * part
+        sizes = [part] * (count - 1) + [last]
     results, start = [], term(0)
     for part in sizes:
         results.append(sliced(x, axis, start, part))

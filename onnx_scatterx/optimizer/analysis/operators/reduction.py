@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, Versions
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, Versions, given
 from onnx_scatterx.optimizer.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.shapes_alone import position_of
@@ -137,12 +137,10 @@ _LONGEST = 1 << 48  # elements of a tensor: no processor addresses more bytes
 
 
 def cum_sum(call: Call) -> Result:
-    x, axis = call.inputs[0], call.inputs[1]
-    if x is None or axis is None or axis.constant is None or x.shape is None:
-        return None
+    x, axis = call.known(0), given(call.present(1).constant)
     if not x.is_integer or x.dtype is None:
         return [TensorValue(x.dtype, x.shape)]
-    d = int(axis.constant.item()) % len(x.shape)
+    d = int(axis.item()) % len(x.dims)
     exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
     if x.constant is not None and x.constant.size <= LIMITS.elements:
         budget().work(PRICES.of_array(x.constant.size))
@@ -151,7 +149,7 @@ def cum_sum(call: Call) -> Result:
         total = total - a if exclusive else total
         return [TensorValue(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
     if x.index_map is not None and d not in x.index_map.coords:
-        place = x.shape[d] - 1 - coord(d) if reverse else coord(d)
+        place = x.dims[d] - 1 - coord(d) if reverse else coord(d)
         so_far = x.index_map * (place + (0 if exclusive else 1))
         return [
             TensorValue(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import moved
 from onnx_scatterx.optimizer.symbolic.prove import Facts
@@ -52,17 +52,14 @@ def target_shape(shape: Shape, target: list[Term], call: Call) -> Shape:
 
 def sizes_at_stake(call: Call) -> Iterator[Term]:
     """Yield the sizes at which a Reshape gives another shape if they are 0."""
-    x, given = call.input(0), call.input(1)
-    target = None if given is None else given.vector()
-    if x is None or x.shape is None or target is None:
-        return
+    shape, target = call.known(0).dims, call.vector(1)
     if not call.integer("allowzero", 0):
-        yield from (t for t, n in zip(target, x.shape, strict=False) if may_copy(t, n, call.facts))
+        yield from (t for t, n in zip(target, shape, strict=False) if may_copy(t, n, call.facts))
         return
     others = [t for t in target if t.constant != -1]
     if len(others) == len(target):
         return
-    if _beside_zeros(x.shape, others, call.facts) is not _quotient(x.shape, others):
+    if _beside_zeros(shape, others, call.facts) is not _quotient(shape, others):
         doubted = (t for t in others if not call.facts.is_nonnegative(t - 1))
         yield from (as_term(leaf) for t in doubted for leaf in t.leaves())
 
@@ -157,15 +154,11 @@ def _divides(target: Term, extent: Term) -> bool:
 
 
 def reshape(call: Call) -> Result:
-    x, given = call.inputs[0], call.inputs[1]
-    if x is None or x.shape is None or given is None:
-        return None
-    target = given.vector()
+    x, sizes = call.known(0), call.present(1)
+    target = sizes.vector()
     if target is None:
-        if given.static_shape is None:
-            return None
-        return [TensorValue(x.dtype, call.unknown_shape(given.static_shape[0]))]
-    return reshaped(x, target_shape(x.shape, target, call))
+        return [TensorValue(x.dtype, call.unknown_shape(given(sizes.static_shape)[0]))]
+    return reshaped(x, target_shape(x.dims, target, call))
 
 
 def flatten(call: Call) -> Result:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import Dims, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import concat, sliced, without
 from onnx_scatterx.optimizer.symbolic.terms import term
@@ -70,30 +70,27 @@ def split_to_sequence(call: Call) -> Result:
     unless no element is lost, and others keep the dim, so nothing is known. If a list of lengths is
     given, all of them keep it.
     """
-    x, given = call.inputs[0], call.input(1)
-    if x is None or not x.shape:
-        return None
-    axis = call.integer("axis", 0) % len(x.shape)
-    extent = x.shape[axis].constant
-    lengths = [term(1)] if given is None else given.vector()
+    x, cut = call.known(0, 1), call.input(1)
+    axis = call.integer("axis", 0) % len(x.dims)
+    extent = x.dims[axis].constant
+    lengths = [term(1)] if cut is None else cut.vector()
     keeps = bool(call.integer("keepdims", 1))
-    unknown = _pieces_of_any_length(x, axis, given, keeps)
+    unknown = _pieces_of_any_length(x, axis, cut, keeps)
     if lengths is None or extent is None or any(n.constant is None for n in lengths):
         return unknown
     numbers = [n.constant or 0 for n in lengths]
-    if given is None or not given.shape:  # of one length
+    if cut is None or not cut.shape:  # of one length
         (length,) = numbers
-        if length <= 0 or extent > length * _LONG:
-            return unknown if length > 0 else None
+        require(length > 0)
+        if extent > length * _LONG:
+            return unknown
         numbers = [min(length, extent - start) for start in range(0, extent, length)]
         if not keeps:
-            if length != 1:
-                return None
+            require(length == 1)
             whole = [sliced(x, axis, term(i), term(1)) for i in range(extent)]
             return [TensorValue.sequence([without(part, [axis]) for part in whole], x.dtype)]
     starts = [sum(numbers[:i]) for i in range(len(numbers))]
-    if sum(numbers) != extent or len(numbers) > _LONG:
-        return None
+    require(sum(numbers) == extent, len(numbers) <= _LONG)
     pairs = zip(starts, numbers, strict=True)
     return [TensorValue.sequence([sliced(x, axis, term(s), term(n)) for s, n in pairs], x.dtype)]
 
@@ -111,8 +108,8 @@ def _pieces_of_any_length(
 
 
 def sequence_construct(call: Call) -> Result:
-    parts = [p for p in call.inputs if p is not None]
-    return [TensorValue.sequence(parts)] if len(parts) == len(call.inputs) <= _LONG else None
+    require(len(call.inputs) <= _LONG)
+    return [TensorValue.sequence([given(part) for part in call.inputs])]
 
 
 def sequence_empty(call: Call) -> Result:
@@ -121,13 +118,10 @@ def sequence_empty(call: Call) -> Result:
 
 
 def sequence_at(call: Call) -> Result:
-    sequence, at = call.inputs
-    if sequence is None:
-        return None
+    sequence, at = call.present(0), call.input(1)
     index = None if at is None or at.scalar is None else at.scalar.constant
     if sequence.parts is not None and index is not None:
-        count = len(sequence.parts)
-        return [sequence.parts[index]] if -count <= index < count else None
+        return [sequence.parts[index]]
     dims = dims_of(sequence)
     if dims is None:
         return [TensorValue(sequence.dtype, None)]
@@ -137,9 +131,8 @@ def sequence_at(call: Call) -> Result:
 
 
 def sequence_insert(call: Call) -> Result:
-    sequence, tensor, at = call.input(0), call.input(1), call.input(2)
-    if sequence is None or tensor is None or not is_sequence(sequence):
-        return None
+    sequence, tensor, at = call.present(0), call.present(1), call.input(2)
+    require(is_sequence(sequence))
     parts = sequence.parts
     index = len(parts or ())
     if len(call.inputs) > 2 and call.node.inputs[2] is not None:
@@ -152,8 +145,8 @@ def sequence_insert(call: Call) -> Result:
 
 
 def sequence_erase(call: Call) -> Result:
-    sequence = call.input(0)
-    return None if sequence is None else [any_of(sequence.dtype, dims_of(sequence))]
+    sequence = call.present(0)
+    return [any_of(sequence.dtype, dims_of(sequence))]
 
 
 def sequence_length(call: Call) -> Result:
@@ -165,9 +158,7 @@ def sequence_length(call: Call) -> Result:
 
 def concat_from_sequence(call: Call) -> Result:
     """Concatenate the tensors of a sequence, or (``new_axis``) stack them."""
-    sequence = call.input(0)
-    if sequence is None:
-        return None
+    sequence = call.present(0)
     dims, stacks = dims_of(sequence), call.integer("new_axis", 0)
     if sequence.parts and not stacks:
         return concat(call._replace(inputs=list(sequence.parts)))

@@ -9,13 +9,13 @@ first row of those of NonZero never decreases, and neither do the least values t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.broadcast_shapes import broadcast_shapes
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, TensorValue
 from onnx_scatterx.optimizer.symbolic.constraints import Elements
 from onnx_scatterx.optimizer.symbolic.terms import (
@@ -38,9 +38,8 @@ _TESTS = ("IsInf", "IsNaN")
 
 def same_shape(call: Call) -> Result:
     """Return a tensor of the first input's shape; a second output is left to ONNX."""
-    x = call.input(0)
-    if x is None or x.shape is None or len(call.node.outputs) != 1:
-        return None
+    x = call.known(0)
+    require(len(call.node.outputs) == 1)
     return [TensorValue(ir.DataType.BOOL if call.node.op_type in _TESTS else x.dtype, x.shape)]
 
 
@@ -66,17 +65,17 @@ def pad(call: Call) -> Result:
     if call.version < 11:
         amounts = [term(i) for i in call.integers("pads") or []]
     else:
-        given = call.input(1)
-        vector = None if given is None else given.vector()
+        widths = call.input(1)
+        vector = None if widths is None else widths.vector()
         if vector is None:
             return [TensorValue(x.dtype, call.unknown_shape(len(x.dims)))]
         amounts = vector
     axes = list(range(len(x.dims)))
-    given = call.input(3) if call.version >= 18 else None
-    if given is not None:
-        if given.constant is None:
+    named = call.input(3) if call.version >= 18 else None
+    if named is not None:
+        if named.constant is None:
             return [TensorValue(x.dtype, call.unknown_shape(len(x.dims)))]
-        axes = [int(a) % len(x.dims) for a in given.constant.ravel()]
+        axes = [int(a) % len(x.dims) for a in named.constant.ravel()]
     result = list(x.dims)
     for i, axis in enumerate(axes):
         result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]
@@ -92,32 +91,27 @@ def resize(call: Call) -> Result:
     If the aspect ratio of an image is kept, the result's sizes differ from the given ones. A region
     of interest may change the effect of scales.
     """
-    x = call.inputs[0]
+    x = call.known(0)
     policy = call.string("keep_aspect_ratio_policy", "stretch")
-    cropped = call.string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize"
-    if x is None or x.shape is None or call.version < 11 or policy != "stretch" or cropped:
-        return None
-    rank = len(x.shape)
+    mode = call.string("coordinate_transformation_mode", "half_pixel")
+    require(call.version >= 11, policy == "stretch", mode != "tf_crop_and_resize")
+    rank = len(x.dims)
     axes = [a + rank * (a < 0) for a in call.integers("axes") or range(rank)]
-    by_scales = call.input(_SCALES)
+    by_scales, extents = call.input(_SCALES), list[Term | None]()
     if by_scales is None or by_scales.static_shape == (0,):
-        sizes = call.input(_SIZES)
-        given: Sequence[Term | None] | None = None if sizes is None else sizes.vector()
+        extents += call.vector(_SIZES)
     else:
-        given = _scaled(by_scales, [x.shape[a] for a in axes])
-    if given is None or len(given) != len(axes):
-        return None
-    shape, unknown = list(x.shape), call.unknown_shape(rank)
-    for axis, extent in zip(axes, given, strict=True):
+        extents += _scaled(by_scales, [x.dims[a] for a in axes])
+    shape, unknown = list(x.dims), call.unknown_shape(rank)
+    for axis, extent in zip(axes, extents, strict=True):
         shape[axis] = unknown[axis] if extent is None else extent
     return [TensorValue(x.dtype, tuple(shape))]
 
 
-def _scaled(scales: TensorValue, extents: list[Term]) -> list[Term | None] | None:
+def _scaled(scales: TensorValue, extents: list[Term]) -> list[Term | None]:
     """Return the dims of these extents under known scales, None for the others."""
-    known = scales.constant
-    if known is None or known.size != len(extents) or not np.isfinite(known).all():
-        return None
+    known = given(scales.constant)
+    require(known.size == len(extents), np.isfinite(known).all())
     return [
         None if n.constant is None else term(int(np.float32(scale) * np.float32(n.constant)))
         for scale, n in zip(known.ravel(), extents, strict=True)
@@ -157,19 +151,17 @@ def position_of(call: Call, output: int, rank: int, size: int | None = None) -> 
 
 def top_k(call: Call) -> Result:
     """Transfer a TopK: its shapes, and its second output as positions."""
-    x = call.inputs[0]
-    if x is None or not x.shape:
-        return None
-    axis = call.integer("axis", -1) % len(x.shape)
+    x = call.known(0, 1)
+    axis = call.integer("axis", -1) % len(x.dims)
     if call.version < 10:
         count: Term | None = term(call.integer("k", 0))
     else:
-        given = call.input(1)
-        count = None if given is None else given.scalar
+        wanted = call.input(1)
+        count = None if wanted is None else wanted.scalar
     if count is None:
         count = call.unknown_size(axis)
-    shape_ = tuple(count if d == axis else n for d, n in enumerate(x.shape))
-    at = position_of(call, 1, len(shape_), x.shape[axis].constant)
+    shape_ = tuple(count if d == axis else n for d, n in enumerate(x.dims))
+    at = position_of(call, 1, len(shape_), x.dims[axis].constant)
     values = TensorValue(x.dtype, shape_, _chosen(call, x, axis))
     return [values, TensorValue(ir.DataType.INT64, shape_, at)]
 

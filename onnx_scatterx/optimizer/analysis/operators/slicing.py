@@ -6,10 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Result
+from onnx_scatterx.optimizer.analysis.domain.call import (
+    Call,
+    NotKnownError,
+    Result,
+    given,
+    require,
+)
 from onnx_scatterx.optimizer.analysis.domain.overflow import AXIS_LIMIT, magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.optimizer.analysis.operators.movement import moved, vector, wrapped
+from onnx_scatterx.optimizer.analysis.operators.movement import moved, wrapped
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import (
     Number,
@@ -52,54 +58,43 @@ def _may_be_edge(end: Term, facts: Facts) -> bool:
     return end.constant is None and magnitude(end, facts) > AXIS_LIMIT // 2
 
 
-def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]] | None:
-    """Return (axis, start, end, step) for every axis that a Slice cuts, or None."""
-    x = call.inputs[0]
-    if x is None or x.shape is None:
-        return None
-    rank = len(x.shape)
+def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]]:
+    """Return (axis, start, end, step) for every axis that a Slice cuts, or raise NotKnownError."""
+    rank = len(call.known(0).dims)
     if call.version < 10:
         starts = [term(i) for i in call.integers("starts") or []]
         ends = [term(i) for i in call.integers("ends") or []]
         axes = call.integers("axes") or list(range(len(starts)))
         steps = [1] * len(starts)
     else:
-        given_starts, given_ends = vector(call.input(1)), vector(call.input(2))
-        if given_starts is None or given_ends is None:
-            return None
-        starts, ends = given_starts, given_ends
+        starts, ends = call.vector(1), call.vector(2)
         axes = list(range(len(starts)))
         steps = [1] * len(starts)
         for i, into in ((3, axes), (4, steps)):
-            given = call.input(i)
-            if given is not None:
-                if given.constant is None:
-                    return None
-                into[:] = [int(v) for v in given.constant.ravel()]
-    if any(k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False)):
-        return None  # the largest numbers have a meaning of their own
-    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
-        return None
+            found = call.input(i)
+            if found is not None:
+                into[:] = [int(v) for v in given(found.constant).ravel()]
+    # The largest numbers have a meaning of their own.
+    edges = (k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False))
+    require(not any(edges), len(starts) == len(ends) == len(axes) == len(steps), 0 not in steps)
     return [(a % rank, s, e, k) for a, s, e, k in zip(axes, starts, ends, steps, strict=True)]
 
 
 def slice_(call: Call) -> Result:
-    x, cuts = call.inputs[0], slice_arguments(call)
-    if x is None or x.shape is None:
-        return None
-    if cuts is None:
-        given = call.input(3)
-        axes = range(len(x.shape)) if given is None else given.constant
-        if axes is None:
-            return None
-        cut = {int(a) % len(x.shape) for a in np.ravel(np.asarray(axes))}
-        sizes = call.unknown_shape(len(x.shape))
-        dims = (s if d in cut else x.shape[d] for d, s in enumerate(sizes))
+    x = call.known(0)
+    try:
+        cuts = slice_arguments(call)
+    except NotKnownError:
+        named = call.input(3)
+        axes = range(len(x.dims)) if named is None else given(named.constant)
+        cut = {int(a) % len(x.dims) for a in np.ravel(np.asarray(axes))}
+        sizes = call.unknown_shape(len(x.dims))
+        dims = (s if d in cut else x.dims[d] for d, s in enumerate(sizes))
         return [TensorValue(x.dtype, tuple(dims))]
-    shape, coords = list(x.shape), dict[int, Number]()
+    shape, coords = list(x.dims), dict[int, Number]()
     firsts: dict[int, Term] = {}
     for axis, start, end, stride in cuts:
-        firsts[axis], shape[axis] = slice_bounds(start, end, stride, x.shape[axis])
+        firsts[axis], shape[axis] = slice_bounds(start, end, stride, x.dims[axis])
         coords[axis] = firsts[axis] + stride * coord(axis)
 
     def array(a: np.ndarray) -> np.ndarray | None:
@@ -113,34 +108,29 @@ def slice_(call: Call) -> Result:
     return moved(x, tuple(shape), coords, array)
 
 
-def _windows(call: Call, extents: Shape, kernel: Sequence[Term]) -> tuple[Term, ...] | None:
+def _windows(call: Call, extents: Shape, kernel: Sequence[Term]) -> tuple[Term, ...]:
     """Return ``(extent + pads - dilation (kernel - 1) - 1) / stride + 1`` for each axis.
 
     The quotient is rounded down if it is not negative, as it always is for Conv, and towards zero
     in ONNX Runtime's pools.
     """
-    room = None if call.integer("ceil_mode", 0) else _room(call, extents, kernel)
-    if room is None:
-        return None
+    require(not call.integer("ceil_mode", 0))
+    room = _room(call, extents, kernel)
     strides = call.integers("strides") or [1] * len(room)
-    if len(strides) != len(room) or min(strides, default=1) < 1:
-        return None
+    require(len(strides) == len(room), min(strides, default=1) >= 1)
     if call.node.op_type in ("Conv", "FusedConv", "QLinearConv"):
         return tuple(floor_div(r, s) + 1 for r, s in zip(room, strides, strict=True))
     return tuple(_truncated(r, s, call.facts) + 1 for r, s in zip(room, strides, strict=True))
 
 
-def _room(call: Call, extents: Shape, kernel: Sequence[Term]) -> list[Term] | None:
+def _room(call: Call, extents: Shape, kernel: Sequence[Term]) -> list[Term]:
     """Return ``extent + pads - dilation (kernel - 1) - 1``: how far the window slides."""
-    if call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        return None
-    n = len(extents)
-    valid = call.string("auto_pad", "NOTSET") == "VALID"
-    pads = None if valid else call.integers("pads")
+    n, padded = len(extents), call.string("auto_pad", "NOTSET")
+    require(padded in ("NOTSET", "VALID"))
+    pads = None if padded == "VALID" else call.integers("pads")
     pads = pads or [0] * (2 * n)
     dilations = call.integers("dilations") or [1] * n
-    if len(kernel) != n or len(pads) != 2 * n or len(dilations) != n:
-        return None
+    require(len(kernel) == n, len(pads) == 2 * n, len(dilations) == n)
     return [
         e + pads[i] + pads[i + n] - dilations[i] * (kernel[i] - 1) - 1
         for i, e in enumerate(extents)
@@ -155,23 +145,17 @@ def _truncated(room: Term, stride: int, facts: Facts) -> Term:
 
 def room_of_conv(call: Call) -> list[Term]:
     """Return terms that are not negative if a convolution runs: ONNX Runtime checks them."""
-    x, weight = call.input(0), call.input(1)
-    if x is None or weight is None or x.shape is None or weight.shape is None or len(x.shape) < 3:
-        return []
-    return _room(call, x.shape[2:], weight.shape[2:]) or []
+    return _room(call, call.known(0, 3).dims[2:], call.known(1).dims[2:])
 
 
-def conv(call: Call) -> list[TensorValue] | None:
-    x, weight = call.inputs[0], call.inputs[1]
-    if x is None or weight is None or x.shape is None or weight.shape is None or len(x.shape) < 3:
-        return None
-    found = _windows(call, x.shape[2:], weight.shape[2:])
-    return None if found is None else [TensorValue(x.dtype, (x.shape[0], weight.shape[0], *found))]
+def conv(call: Call) -> list[TensorValue]:
+    x, weight = call.known(0, 3), call.known(1).dims
+    found = _windows(call, x.dims[2:], weight[2:])
+    return [TensorValue(x.dtype, (x.dims[0], weight[0], *found))]
 
 
-def pool(call: Call) -> list[TensorValue] | None:
-    x, kernel = call.inputs[0], call.integers("kernel_shape")
-    if x is None or x.shape is None or kernel is None or len(call.node.outputs) > 1:
-        return None
-    found = _windows(call, x.shape[2:], [term(k) for k in kernel])
-    return None if found is None else [TensorValue(x.dtype, (*x.shape[:2], *found))]
+def pool(call: Call) -> list[TensorValue]:
+    x, kernel = call.known(0), given(call.integers("kernel_shape"))
+    require(len(call.node.outputs) == 1)
+    found = _windows(call, x.dims[2:], [term(k) for k in kernel])
+    return [TensorValue(x.dtype, (*x.dims[:2], *found))]

@@ -8,11 +8,12 @@ from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.call import NotKnownError
 from onnx_scatterx.optimizer.emit.forms import arithmetic, casts, merged, movement, rows
-from onnx_scatterx.optimizer.emit.forms.request import NoFormError, Request, folded, written
+from onnx_scatterx.optimizer.emit.forms.request import Request, folded, written
 
 Form: TypeAlias = "Callable[[Request], ir.Value]"
-"""Writes another form of a node, or writes nothing and raises ``NoFormError``."""
+"""Writes another form of a node, or writes nothing and raises ``NotKnownError``."""
 
 
 class Forms(NamedTuple):
@@ -73,7 +74,7 @@ _LAST: tuple[Form, ...] = (casts.by_another_type,)
 
 def attempted(form: Form, request: Request) -> ir.Value | None:
     """Write a form of a node, or return None if the target takes no such form of it."""
-    with suppress(NoFormError):
+    with suppress(NotKnownError):
         return form(request)
     return None
 

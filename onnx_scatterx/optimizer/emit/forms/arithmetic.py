@@ -22,9 +22,10 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.call import NotKnownError, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf
 from onnx_scatterx.optimizer.emit.forms.casts import EXACT, bounds
-from onnx_scatterx.optimizer.emit.forms.request import NoFormError, Request, given, require
+from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.symbolic.terms import maximum, symbol_of
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
@@ -185,7 +186,7 @@ def _numbers(request: Request, op: str) -> ir.DataType:
         taken = request.takes(op, kind) and request.takes("Cast", kind)
         if taken and request.takes("Cast", _BOOL) and request.writer.has_kernel(op, kind):
             return kind
-    raise NoFormError
+    raise NotKnownError
 
 
 def swapped(request: Request) -> ir.Value:

@@ -13,9 +13,10 @@ import math
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.analysis.domain.call import given, require
 from onnx_scatterx.optimizer.analysis.domain.overflow import capped
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.emit.forms.request import Request, given, require
+from onnx_scatterx.optimizer.emit.forms.request import Request
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
 from onnx_scatterx.optimizer.symbolic.terms import interval_of
 

@@ -17,7 +17,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms.request import Request, given, require
+from onnx_scatterx.optimizer.analysis.domain.call import given, require
+from onnx_scatterx.optimizer.emit.forms.request import Request
 
 RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 """Operators that keep the order of the elements."""

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms.request import NoFormError, Request, given, require
+from onnx_scatterx.optimizer.analysis.domain.call import NotKnownError, given, require
+from onnx_scatterx.optimizer.emit.forms.request import Request
 
 INT64_MAX = 2**63 - 1
 _LISTED = 1 << 10  # elements of a constant that is written out, if another node may make them
@@ -73,7 +74,7 @@ def _taker(
         return "Gather"
     if slices and request.takes("Concat") and len(pick) <= _PARTS:
         return "Concat"
-    raise NoFormError
+    raise NotKnownError
 
 
 def _window(pick: range, size: int) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 """A node that is to be written, as the forms that may replace it see it; a constant if known.
 
 A form asks for what it needs: a size that is not known, or an operator that the target does not
-take, ends it (``NoFormError``). So a form asks before it writes.
+take, ends it (``NotKnownError``). So a form asks before it writes.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import onnx.defs
 import onnx.helper
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
+from onnx_scatterx.optimizer.analysis.domain.call import given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.targets.limits import Use
 
@@ -24,25 +25,6 @@ if TYPE_CHECKING:
 
 
 _SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
-
-T = TypeVar("T")
-
-
-class NoFormError(Exception):
-    """A node does not have a form, or the target does not take it."""
-
-
-def require(*conditions: object) -> None:
-    """End a form unless all conditions hold."""
-    if not all(conditions):
-        raise NoFormError
-
-
-def given(found: T | None) -> T:
-    """Return what is known, or end a form."""
-    if found is None:
-        raise NoFormError
-    return found
 
 
 @dataclass(frozen=True)

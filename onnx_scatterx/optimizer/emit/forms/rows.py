@@ -19,7 +19,8 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.forms.request import Request, given, require
+from onnx_scatterx.optimizer.analysis.domain.call import given, require
+from onnx_scatterx.optimizer.emit.forms.request import Request
 
 _INT64 = ir.DataType.INT64
 _PARTS = 16  # slices that one Gather may become
