@@ -100,7 +100,8 @@ def test_assumptions_of_the_user_are_facts() -> None:
 def test_contiguous_numbers_are_known_from_the_first() -> None:
     rows = """g (int64[K] i) => (int64[K] y)
         <int64[1] z = {0}, int64[1] b = {1}, int64 nil = {0}, int64 one = {1}> {
-        first = Slice(i, z, b, z) n = Size(i) r = Range(nil, n, one) y = Add(first, r) }"""
+        first = Slice(i, z, b, z) e = Shape(i) n = Squeeze(e)
+        r = Range(nil, n, one) y = Add(first, r) }"""
     same = "g (int64[K] i) => (int64[K] y) { y = Identity(i) }"
     before, after = parse(same), parse(rows)
     for assume, proven in ((["i: contiguous"], True), ([], False)):

@@ -21,7 +21,6 @@ from onnx_scatterx.judges.equivalence.core.reading import (
     declared,
     node_of,
 )
-from onnx_scatterx.judges.equivalence.core.schemas import fault
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, constant
 from onnx_scatterx.judges.equivalence.core.terms import (
     LARGEST_SIZE,
@@ -35,7 +34,7 @@ from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.inference import computed_dims, inferred, is_tensor, pointing
 from onnx_scatterx.judges.equivalence.last_bits import assumed, unrounded
-from onnx_scatterx.judges.equivalence.operators import OPERATORS
+from onnx_scatterx.judges.equivalence.operators import OPERATORS, refused
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
@@ -200,7 +199,7 @@ class Builder:
             if node.scatterx:
                 return scatterx(node, inputs, self.world)
             if operator is not None:
-                wrong = fault(node, inputs)
+                wrong = refused(node, inputs)
                 if wrong:
                     raise UnsupportedError(wrong)
                 return operator(node, inputs, self.world)

@@ -166,8 +166,6 @@ def affine(array: np.ndarray) -> tuple[int, ...] | None:
         at = [0] * array.ndim
         at[axis] = 1
         steps.append(int(array[tuple(at)]) - first if n > 1 else 0)
-    if array.dtype == np.uint64 and int(array.max()) >= 2**62:
-        return None
     furthest = abs(first) + sum(abs(s) * n for s, n in zip(steps, array.shape, strict=True))
     if furthest >= 2**62:  # beyond that, NumPy's integers wrap around
         return None
