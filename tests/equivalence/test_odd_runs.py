@@ -1,7 +1,5 @@
 """What ONNX Runtime does besides what a node says: it rounds later, plans memory, and draws."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pytest
 
