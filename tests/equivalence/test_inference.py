@@ -7,7 +7,7 @@ import pytest
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import both, equal
 from onnx_scatterx.judges.equivalence.core.terms import new_table
-from onnx_scatterx.judges.equivalence.inference import BELIEVED
+from onnx_scatterx.judges.equivalence.inference import BELIEVED, BROADCAST, ONE_BY_ONE
 from onnx_scatterx.judges.equivalence.judge import deep
 from tests.helpers.equivalence_support import _built, bound
 from tests.helpers.pair import rejections
@@ -52,7 +52,6 @@ OF = {
     ),
     "MeanVarianceNormalization": (X, "MeanVarianceNormalization(x)"),
     "OneHot": ("(int64[A, B] i, int64 k, float[2] o) => (float y)", "OneHot<axis = 1>(i, k, o)"),
-    "Pow": ("(float[A, 1, B] x, float[C, B] e) => (float y)", "Pow(x, e)"),
     "QuantizeLinear": ("(float[A, B] x, float s) => (float y)", "QuantizeLinear(x, s)"),
     "Softmax": (FLAT, "Softmax<axis = 1>(x)"),
     "Trilu": ("(float[A, B, C] x) => (float y)", "Trilu<upper = 0>(x)"),
@@ -89,6 +88,22 @@ for name in BELIEVED:
         OF[name] = (X, f"{name}(x)")
     if name.startswith("Reduce"):
         OF[name] = (X, f"{name}<keepdims = 0>(x, axes)")
+OF |= {name: (FLAT, f"{name}(x)") for name in ONE_BY_ONE}
+OF["Cast"] = (FLAT, "Cast<to = 11>(x)")
+for name in BROADCAST:
+    kind = "uint8" if name.startswith("Bit") else "float"
+    ways = {"BitShift": '<direction = "LEFT">', "Mod": "<fmod = 1>"}
+    head = f"({kind}[A, 1, B] x, {kind}[C, B] e) => ({kind} y)"
+    OF[name] = (head, f"{name}{ways.get(name, '')}(x, e)")
+
+OTHER = {
+    **dict.fromkeys(("ArgMax", "ArgMin"), onnx.TensorProto.INT64),
+    **dict.fromkeys(("IsInf", "IsNaN", "Equal"), onnx.TensorProto.BOOL),
+    **dict.fromkeys(("Greater", "GreaterOrEqual", "Less", "LessOrEqual"), onnx.TensorProto.BOOL),
+    **{"Cast": onnx.TensorProto.DOUBLE, "MatMulInteger": onnx.TensorProto.INT32},
+    "QuantizeLinear": onnx.TensorProto.UINT8,
+}
+"""The types of results that are not those of the head."""
 
 
 def model_of(op: str) -> onnx.ModelProto:
@@ -97,14 +112,10 @@ def model_of(op: str) -> onnx.ModelProto:
     if "axes" in call:
         head += " <int64[2] axes = {1, -1}>"
     text = f"g {head} {{ {'y, z' if op == 'TopK' else 'y'} = {call} }}"
-    made = parse(text, 24 if op == "Swish" else 18)
+    made = parse(text, {"Swish": 24, "Gelu": 20}.get(op, 18))
     made.graph.output[0].type.tensor_type.ClearField("shape")
-    if op in ("ArgMax", "ArgMin"):
-        made.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
-    if op == "MatMulInteger":
-        made.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT32
-    if op == "QuantizeLinear":
-        made.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.UINT8
+    if op in OTHER:
+        made.graph.output[0].type.tensor_type.elem_type = OTHER[op]
     return made
 
 

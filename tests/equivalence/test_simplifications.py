@@ -116,7 +116,7 @@ def number(depth: int, rng: random.Random, known: Sequence[Pair]) -> Pair:
         lambda: (wrapped(a, dtype), wrap(x, dtype)),
         lambda: (logic.choose(p, a, b), z3.If(u, x, y)),
         lambda: (logic.from_condition(p), z3.If(u, 1, 0)),
-        lambda: (lookups.element(column, "int64", [inside]), table(column, index)),
+        lambda: (lookups.StoredArray(column, "int64").at([inside]), table(column, index)),
     )
     return rng.choice(ways)()
 

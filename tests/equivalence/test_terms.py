@@ -1,18 +1,28 @@
 """The terms of the judge: normal forms, intervals and the encoding for Z3 keep every value."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import ml_dtypes
 import numpy as np
+import pytest
 import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onnx_scatterx.judges.equivalence.core import arithmetic, logic
-from onnx_scatterx.judges.equivalence.core.lookups import tabulated
+from onnx_scatterx.judges.equivalence.core.lookups import StoredArray, tabulated
 from onnx_scatterx.judges.equivalence.core.solver import Encoder
-from onnx_scatterx.judges.equivalence.core.terms import Term, substitute, variable, walk
-from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
+from onnx_scatterx.judges.equivalence.core.terms import (
+    Term,
+    new_table,
+    substitute,
+    variable,
+    walk,
+)
+from onnx_scatterx.judges.equivalence.core.types import constant, range_of, wrapped
+from tests.helpers.support import f32
 
 
 def drawn(depth: int, rng: random.Random, variables: Sequence[Term]) -> Term:
@@ -143,3 +153,36 @@ def test_quotients_of_coordinates_have_a_table() -> None:
     table = tabulated(arithmetic.divide(point, arithmetic.integer(2)), {point: np.arange(7)})
     assert table is not None
     assert table.tolist() == [0, 0, 1, 1, 2, 2, 3]
+
+
+KINDS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {
+    "int64": lambda rng, shape: rng.integers(-2, 2, shape),
+    "float32": lambda rng, shape: rng.choice(f32([0, -0.0, np.nan, 1]), shape),
+    "bool": lambda rng, shape: rng.integers(0, 2, shape) > 0,
+    "complex128": lambda rng, shape: rng.choice([0, 1j, -0.0 + 0j], shape),
+    "bfloat16": lambda rng, shape: rng.integers(0, 2, shape).astype(ml_dtypes.bfloat16),
+    "string": lambda rng, shape: rng.choice(np.array(["a", b"b\0", "b"], object), shape),
+}
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_elements_of_a_constant(dtype: str) -> None:
+    """At every place, by known coordinates and others, along axes that change or do not."""
+    number = arithmetic.integer
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        shape = tuple(rng.choice([1, 1, 2, 3, 4], rng.integers(1, 4)).tolist())
+        array = np.asarray(KINDS[dtype](rng, shape))
+        if rng.integers(2):
+            array = np.broadcast_to(array.take([0], 0), shape)
+        with new_table():
+            at = [variable(("at", k), limit=number(n)) for k, n in enumerate(shape)]
+            known = [number(int(rng.integers(n))) for n in shape]
+            asked = [c if rng.integers(2) else k for c, k in zip(at, known, strict=True)]
+            element = StoredArray(array, dtype).at(asked)
+            for place in np.ndindex(*shape):
+                values = dict(zip(at, map(number, place), strict=True))
+                if all(values.get(c, c) is v for c, v in zip(asked, values.values(), strict=True)):
+                    element_there: Any = array[place]
+                    expected = constant(element_there, dtype)
+                    assert substitute(element, values) is expected, (array, asked, place)

@@ -21,7 +21,6 @@ from onnx_scatterx.judges.equivalence.core.reading import (
     declared,
     node_of,
 )
-from onnx_scatterx.judges.equivalence.core.schemas import fault
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, constant
 from onnx_scatterx.judges.equivalence.core.terms import (
     LARGEST_SIZE,
@@ -35,7 +34,7 @@ from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.inference import computed_dims, inferred, is_tensor, pointing
 from onnx_scatterx.judges.equivalence.last_bits import assumed, unrounded
-from onnx_scatterx.judges.equivalence.operators import OPERATORS
+from onnx_scatterx.judges.equivalence.operators import OPERATORS, refused
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
@@ -200,7 +199,7 @@ class Builder:
             if node.scatterx:
                 return scatterx(node, inputs, self.world)
             if operator is not None:
-                wrong = fault(node, inputs)
+                wrong = refused(node, inputs)
                 if wrong:
                     raise UnsupportedError(wrong)
                 return operator(node, inputs, self.world)
@@ -277,7 +276,7 @@ class Builder:
                     d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
-            if name in types and (dims is None or None in dims):
+            if (name in types or node.captured) and (dims is None or None in dims):
                 self.world.assume(f"{node.op} gives the dims that ONNX infers, if it infers any")
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:

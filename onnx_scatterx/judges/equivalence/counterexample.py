@@ -128,9 +128,9 @@ def _drawn(
     if tensor.dtype == "string":
         return rng.integers(0, 9, shape).astype(str).astype(object)
     kind = np.dtype(getattr(ml_dtypes, tensor.dtype, tensor.dtype))
-    if sort_of(tensor.dtype) == "data":
-        return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
-    return rng.integers(0, _BELOW, shape).astype(kind)
+    if kind.kind in "biu":
+        return rng.integers(0, _BELOW, shape).astype(kind)
+    return np.asarray(rng.standard_normal(shape) * spread).astype(kind)
 
 
 def possible_sizes(judgement: Judgement, count: int) -> Iterator[Mapping[SizeKey, int]]:

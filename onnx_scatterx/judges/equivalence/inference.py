@@ -24,9 +24,7 @@ from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import common_shape
 
 BELIEVED = {
-    *("Acos", "ArgMax", "ArgMin", "Asin", "Atan", "BatchNormalization", "Celu", "ConvTranspose"),
-    *("Cos", "CumSum", "DequantizeLinear", "Elu", "Exp", "Log", "Mish", "Pow", "Selu", "Sigmoid"),
-    *("Sin", "Softplus", "Swish", "Tanh"),
+    *("ArgMax", "ArgMin", "BatchNormalization", "ConvTranspose", "CumSum", "DequantizeLinear"),
     *("Gemm", "GlobalAveragePool", "GlobalMaxPool", "GridSample", "Hardmax"),
     *("InstanceNormalization", "LRN", "LayerNormalization", "LogSoftmax", "LpNormalization"),
     *("MatMul", "MatMulInteger", "MeanVarianceNormalization", "OneHot", "QuantizeLinear"),
@@ -128,6 +126,18 @@ def _element_type(dtype: str) -> int:
     return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))
 
 
+ONE_BY_ONE = {
+    *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cast", "Ceil", "Celu", "Cos"),
+    *("Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "IsInf", "IsNaN"),
+    *("LeakyRelu", "Log", "Mish", "Neg", "Reciprocal", "Relu", "Round", "Selu", "Shrink"),
+    *("Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh"),
+    "ThresholdedRelu",
+}
+BROADCAST = {
+    *("Add", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater"),
+    *("GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Pow", "Sub"),
+    "Sum",
+}
 _CONVOLUTIONS = {"Conv": 1, "QLinearConv": 3}  # and the position of the weights
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 _IN_RUNTIME = {
@@ -151,6 +161,10 @@ def computed_dims(
         shapes = [a.shape for k in places if k < len(inputs) and (a := inputs[k]) and a.dims]
         what = f"{node.op}: the shapes fit"
         return common_shape(shapes, world, what) if places and len(shapes) == len(places) else None
+    if node.op in ONE_BY_ONE or node.op in BROADCAST:
+        known = [a.dims for a in inputs if a is not None and a.dims is not None]
+        whole = len(known) == len(inputs) and (len(known) == 1 or node.op in BROADCAST)
+        return common_shape(known, world, f"{node.op}: the shapes fit") if whole else None
     if node.op == "TopK":
         return _chosen(inputs, node)
     if node.op == "MatMul":

@@ -27,6 +27,7 @@ _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
 ALWAYS_ASSUMED = (
     "every axis is shorter than 2^31",
     "inputs count on which the first model runs without graph optimizations, too",
+    "the graph optimizations of a runtime keep what a model computes",
 )
 
 

@@ -12,13 +12,12 @@ from onnx_scatterx.judges.equivalence.core.functions import subgraphs_of
 from onnx_scatterx.judges.equivalence.core.reading import Node, declared
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.types import sort_of
-from onnx_scatterx.judges.equivalence.operators import OPERATORS
+from onnx_scatterx.judges.equivalence.operators import MOVING
 from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
 
 _CHOOSING = {"Where", "Min", "Max"}
 _COMPUTING = {*UNARY, *BINARY, "Clip"}
 _QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
-_ROUNDING = {*_COMPUTING, *_QUANTIZING, "Cast", "CumSum", "ReduceMax", "ReduceMin", "ReduceSum"}
 
 
 def assumed(node: Node, made: Sequence[Tensor]) -> str:
@@ -39,9 +38,8 @@ def unrounded(
     On a CPU, ONNX Runtime computes most of float16 in float32, and rounds in front of some nodes
     only: so a result depends on the nodes around. ``unknown`` says that the node is not modelled.
     """
-    moves = node.standard and node.op in OPERATORS and node.op not in _ROUNDING
-    reduces = node.get("reduction", b"none") != b"none"
-    if not reduces and (moves or not (unknown or node.op in _ROUNDING)):
+    moves = node.op in MOVING and node.get("reduction", b"none") == b"none"
+    if not unknown or (node.standard and moves):
         return ""
     given = {t.dtype for t in inputs if t is not None}
     given |= {declared(o).dtype or "float16" for g in subgraphs_of(node.proto) for o in g.output}

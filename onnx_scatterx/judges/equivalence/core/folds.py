@@ -26,8 +26,8 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     negation,
 )
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates
-from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply, variable
-from onnx_scatterx.judges.equivalence.core.types import FLOATS, float_constant, range_of, sort_of
+from onnx_scatterx.judges.equivalence.core.terms import Term, apply, variable
+from onnx_scatterx.judges.equivalence.core.types import float_constant, range_of, sort_of
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.core.world import World
@@ -137,11 +137,7 @@ def _written_out(fold: Fold, sizes: list[int], at: Coordinates, init: Term) -> T
 def neutral(op: str, dtype: str) -> Term:
     """Return e with ``x op e = e op x = x``, bit for bit."""
     value = _NEUTRAL[op]
-    if sort_of(dtype) == "integer":
-        return integer(int(value))
-    if dtype in FLOATS and (found := float_constant(dtype, value)) is not None:
-        return found
-    raise UnsupportedError(f"{op} of {dtype} along an axis")
+    return integer(int(value)) if sort_of(dtype) == "integer" else float_constant(value)
 
 
 def parted(term: Term, nothing: Term) -> Part:

@@ -40,12 +40,12 @@ def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     return own + [deeper for graph in own for n in graph.node for deeper in subgraphs(n)]
 
 
-def custom_domains(node: onnx.NodeProto) -> set[str]:
+def custom_domains(node: onnx.NodeProto) -> list[str]:
     """Return the domains of a node, and of those within it, that ONNX Runtime does not define."""
     inner = (n for graph in subgraphs(node) for n in graph.node)
-    found = {n.domain for n in (node, *inner)}
+    found = dict.fromkeys(n.domain for n in (node, *inner))
     own = ("ai.onnx.", "com.microsoft.")
-    return {d for d in found if d and not is_scatterx(d) and not f"{d}.".startswith(own)}
+    return [d for d in found if d and not is_scatterx(d) and not f"{d}.".startswith(own)]
 
 
 def without_functions(model: onnx.ModelProto, fallback: bool) -> onnx.ModelProto:

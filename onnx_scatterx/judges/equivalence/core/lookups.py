@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import add, integer, number
-from onnx_scatterx.judges.equivalence.core.terms import RULES, Term, UnsupportedError, make
+from onnx_scatterx.judges.equivalence.core.terms import RULES, Term, UnsupportedError, make, step
 from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
 
 _LOADED = 1 << 20  # bytes of external data; of more, only the digest is known
+_RUNS = 64  # of equal elements, beside each other
+_AT_A_STEP = 1000  # elements that are looked at
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,22 @@ class Contents:
     @classmethod
     def of(cls, array: np.ndarray, dtype: str) -> Contents:
         """Return the contents of an array."""
-        return cls(dtype, array.shape, hashlib.sha256(bytes_of(array)).digest(), array)
+        return cls(dtype, array.shape, _digest(array), array)
 
 
-def bytes_of(array: np.ndarray) -> bytes:
-    """Return what two arrays of one type have in common if they are the same."""
+def _digest(array: np.ndarray) -> bytes:
+    """Return what two arrays of one type and shape have in common only if they are the same."""
     if array.dtype == object:
-        return repr(array.ravel().tolist()).encode()
-    return np.ascontiguousarray(array).tobytes()
+        return hashlib.sha256(repr(array.ravel().tolist()).encode()).digest()
+    return hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).digest()
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    """Return the bits of numbers, as numbers that are equal only if these are the same."""
+    size = array.dtype.itemsize
+    if array.dtype == object or size > 8:
+        return array
+    return array.view(f"u{size}")
 
 
 def dtype_name(element: int) -> str:
@@ -99,13 +111,28 @@ class ConstantArray:
     """A flat constant that is looked up; two are equal if their types and bytes are."""
 
     dtype: str
-    content: bytes
+    digest: bytes
     array: np.ndarray = field(compare=False, repr=False)
 
     @classmethod
     def of(cls, array: np.ndarray, dtype: str) -> ConstantArray:
         """Return the lookup of an array."""
-        return cls(dtype, bytes_of(array), array.ravel())
+        return cls(dtype, _digest(array), array.ravel())
+
+    @functools.cached_property
+    def ends(self) -> tuple[int, int]:
+        """The least and the greatest of integers; 0, 0 for others."""
+        integers = sort_of(self.dtype) == "integer"
+        return (int(self.array.min()), int(self.array.max())) if integers else (0, 0)
+
+    @functools.cached_property
+    def runs(self) -> list[int] | None:
+        """The starts of runs of equal elements; None if there are many."""
+        bits = _bits(self.array)
+        changes = bits[1:] != bits[:-1]
+        if np.count_nonzero(changes) >= _RUNS:
+            return None
+        return [0, *(np.flatnonzero(changes) + 1).tolist()]
 
 
 def entry(lookup: ConstantArray, index: Term) -> Term:
@@ -114,48 +141,69 @@ def entry(lookup: ConstantArray, index: Term) -> Term:
     if at is not None:
         inside = min(max(at, 0), len(lookup.array) - 1)  # outside, any value is correct
         return constant(lookup.array[inside], lookup.dtype)
-    sort = sort_of(lookup.dtype)
-    low = high = 0
-    if sort == "integer":
-        low, high = int(lookup.array.min()), int(lookup.array.max())
-    return make("lookup", (index,), lookup, sort, low, high)
+    return make("lookup", (index,), lookup, sort_of(lookup.dtype), *lookup.ends)
 
 
 RULES["lookup"] = lambda term, args: entry(term.data, *args)
 
 
-def element(array: np.ndarray, dtype: str, coordinates: Sequence[Term]) -> Term:
-    """Return the element of a constant at some coordinates."""
-    known = [number(c) for c in coordinates]
-    if not array.size:
-        return constant(np.zeros(1, array.dtype)[0], dtype)
-    index: list[slice | int] = [slice(None) if k is None else k for k in known]
-    for axis, (k, n) in enumerate(zip(known, array.shape, strict=True)):
-        if k is not None:
-            index[axis] = min(max(k, 0), n - 1)
-    rest = array[tuple(index)]
-    left = [c for c, k in zip(coordinates, known, strict=True) if k is None]
-    # An axis along which nothing changes does not count.
-    for axis in reversed(range(rest.ndim)):
-        first = np.take(rest, [0], axis)
-        if _same(rest, first):
-            rest = np.take(rest, 0, axis)
-            del left[axis]
-    if not left:
-        return constant(np.asarray(rest).reshape(-1)[0], dtype)
-    if sort_of(dtype) == "integer":
-        steps = affine(rest)
+class StoredArray:
+    """The elements of a constant; what is found of a part of it is kept."""
+
+    def __init__(self, array: np.ndarray, dtype: str) -> None:
+        self._array, self._dtype = array, dtype
+        self._parts: dict[tuple[int | None, ...], Callable[[list[Term]], Term]] = {}
+
+    def at(self, coordinates: Sequence[Term]) -> Term:
+        """Return the element at some coordinates; outside, any value is correct."""
+        if not self._array.size:
+            return constant(np.zeros(1, self._array.dtype)[0], self._dtype)
+        numbers = map(number, coordinates)
+        known = tuple(
+            None if k is None else min(max(k, 0), n - 1)
+            for k, n in zip(numbers, self._array.shape, strict=True)
+        )
+        if None not in known:
+            return self._element(known)
+        if known not in self._parts:
+            self._parts[known] = self._part(known)
+        return self._parts[known]([c for c, k in zip(coordinates, known, strict=True) if k is None])
+
+    def _element(self, at: Sequence[int | None]) -> Term:
+        element: Any = self._array[tuple(k or 0 for k in at)]
+        return constant(element, self._dtype)
+
+    def _part(self, known: Sequence[int | None]) -> Callable[[list[Term]], Term]:
+        """Return the function of the other coordinates that the elements at known ones are."""
+        dtype = self._dtype
+        rest = self._array[tuple(slice(None) if k is None else k for k in known)]
+        step(rest.size // _AT_A_STEP)
+        changing = [axis for axis in range(rest.ndim) if _changes(rest, axis)]
+        rest = rest[tuple(slice(None) if k in changing else 0 for k in range(rest.ndim))]
+        if not changing:
+            only = self._element(known)
+            return lambda _: only
+        steps = affine(rest) if sort_of(dtype) == "integer" else None
         if steps is not None:
-            parts = [c * s for c, s in zip(left, steps, strict=True)]
-            return add(integer(int(rest.reshape(-1)[0])), *parts)
-    flat = integer(0)
-    for c, n in zip(left, rest.shape, strict=True):
-        flat = flat * integer(n) + c
-    return entry(ConstantArray.of(rest, dtype), flat)
+            first = integer(int(rest.reshape(-1)[0]))
+            pairs = list(zip(changing, steps, strict=True))
+            return lambda at: add(first, *(at[axis] * s for axis, s in pairs))
+        lookup = ConstantArray.of(rest, dtype)
+
+        def looked_up(at: list[Term]) -> Term:
+            flat = integer(0)
+            for axis, n in zip(changing, rest.shape, strict=True):
+                flat = flat * integer(n) + at[axis]
+            return entry(lookup, flat)
+
+        return looked_up
 
 
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    return bytes_of(one) == bytes_of(np.broadcast_to(other, one.shape))
+def _changes(array: np.ndarray, axis: int) -> bool:
+    """Return whether an array changes along an axis; the ends are compared first."""
+    bits = _bits(array)
+    first = bits.take([0], axis)
+    return not (np.array_equal(first, bits.take([-1], axis)) and bool(np.all(bits == first)))
 
 
 def affine(array: np.ndarray) -> tuple[int, ...] | None:
@@ -166,16 +214,14 @@ def affine(array: np.ndarray) -> tuple[int, ...] | None:
         at = [0] * array.ndim
         at[axis] = 1
         steps.append(int(array[tuple(at)]) - first if n > 1 else 0)
-    if array.dtype == np.uint64 and int(array.max()) >= 2**62:
-        return None
     furthest = abs(first) + sum(abs(s) * n for s, n in zip(steps, array.shape, strict=True))
     if furthest >= 2**62:  # beyond that, NumPy's integers wrap around
         return None
     made = np.full(array.shape, first, np.int64)
-    for axis, (step, n) in enumerate(zip(steps, array.shape, strict=True)):
+    for axis, (by, n) in enumerate(zip(steps, array.shape, strict=True)):
         shape = [1] * array.ndim
         shape[axis] = n
-        made = made + step * np.arange(n, dtype=np.int64).reshape(shape)
+        made = made + by * np.arange(n, dtype=np.int64).reshape(shape)
     return tuple(steps) if np.array_equal(made, array.astype(np.int64)) else None
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
 import z3
 
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, TRUE, negation
@@ -21,7 +20,6 @@ from onnx_scatterx.judges.equivalence.core.terms import Term, limit_of, step, wa
 from onnx_scatterx.judges.equivalence.core.types import constant
 from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses, coordinates
 
-_RUNS = 64
 _ENCODED = 20  # steps for a term
 _TYPED = ("variable", "apply", "lookup", "divide", "modulo", "wrap")
 
@@ -73,7 +71,7 @@ class Encoder:
         """Return the facts of a term itself: its interval, its limit, what division is."""
         if term.sort != "integer" or term.op not in _TYPED:
             return []
-        if term.op == "lookup" and len(_runs(term.data)) <= _RUNS:
+        if term.op == "lookup" and term.data.runs is not None:
             return []
         made = self(term)
         holds = [made >= term.low, made <= term.high]
@@ -136,8 +134,8 @@ class Encoder:
 
     def _lookup(self, term: Term, index: Any) -> Any:
         lookup: ConstantArray = term.data
-        runs = _runs(lookup)
-        if len(runs) > _RUNS:
+        runs = lookup.runs
+        if runs is None:
             return self._function(self._name("lookup", lookup), index, sort=self._sort(term))
         made = self(constant(lookup.array[runs[-1]], lookup.dtype))
         for start, end in reversed(list(itertools.pairwise(runs))):
@@ -148,16 +146,6 @@ class Encoder:
 
 def _positive(term: Term) -> bool:
     return term.op == "integer" and bool(term.data > 0)
-
-
-def _runs(lookup: ConstantArray) -> list[int]:
-    """Return the starts of runs of equal elements."""
-    array = lookup.array
-    if array.dtype.kind == "f":
-        array = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-    if array.dtype.kind not in "iub":
-        return list(range(len(array)))
-    return [0, *(np.flatnonzero(array[1:] != array[:-1]) + 1).tolist()]
 
 
 Status = Literal["proven", "refuted", "limit"]

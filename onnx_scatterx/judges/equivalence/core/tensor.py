@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onnx_scatterx.judges.equivalence.core import lookups
 from onnx_scatterx.judges.equivalence.core.arithmetic import (
     ONE,
     ZERO,
@@ -24,6 +23,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
     number,
 )
 from onnx_scatterx.judges.equivalence.core.logic import at_most, choose
+from onnx_scatterx.judges.equivalence.core.lookups import StoredArray
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, step, variable
 
 Coordinates = tuple[Term, ...]
@@ -100,7 +100,7 @@ class Tensor:
 def constant(array: np.ndarray, dtype: str) -> Tensor:
     """Return a constant."""
     dims = tuple(integer(n) for n in array.shape)
-    return Tensor(dtype, dims, lambda at: lookups.element(array, dtype, at), array)
+    return Tensor(dtype, dims, StoredArray(array, dtype).at, array)
 
 
 def tensor_of(dtype: str, terms: Sequence[Term]) -> Tensor:

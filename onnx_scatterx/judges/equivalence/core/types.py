@@ -9,10 +9,11 @@ from onnx_scatterx.judges.equivalence.core.logic import truth
 from onnx_scatterx.judges.equivalence.core.terms import RULES, Sort, Term, literal, make
 
 RANGES = {
-    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    for sign in ("", "u")
-    for bits in (2, 4, 8, 16, 32, 64)
+    "uint8": (0, 2**8 - 1),
+    **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 32, 64)},
 }
+COMPUTED = {"bool", "float32", *RANGES}
+"""The types that operators compute here. The elements of all others are data, and only moved."""
 
 
 def sort_of(dtype: str) -> Sort:
@@ -62,21 +63,12 @@ def constant(element: np.generic, dtype: str) -> Term:
     return literal(dtype, np.asarray(element).tobytes())
 
 
-FLOATS = ("float32", "float64")
-"""The types in which numbers are computed here as a processor does."""
-
-
-def number_of(literal: Term) -> np.generic:
-    """Return the number that a literal of a type of ``FLOATS`` is."""
-    dtype, bits = literal.data
-    number: np.generic = np.frombuffer(bits, dtype)[0]
+def number_of(literal: Term) -> np.float32:
+    """Return the number that a literal of float32 is."""
+    number: np.float32 = np.frombuffer(literal.data[1], np.float32)[0]
     return number
 
 
-def float_constant(dtype: str, value: float) -> Term | None:
-    """Return a number in a floating-point type of NumPy; None for other types."""
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        return None
-    return constant(kind.type(value), dtype) if kind.kind == "f" else None
+def float_constant(value: float) -> Term:
+    """Return a number as a literal of float32."""
+    return constant(np.float32(value), "float32")

@@ -100,7 +100,7 @@ class Witnesses:
             return [fact for fact, rests in found if rests <= spoken]
 
         facts: dict[Term, None] = {}
-        seen: set[Term] = set()
+        seen: dict[Term, None] = {}  # in an order that does not depend on where terms lie
         universals: list[Universal] = []
         points: dict[Term, Term] = {}  # a point, and the length of its axis
         fresh = list(walk(roots))
@@ -110,7 +110,7 @@ class Witnesses:
             for term in fresh:
                 if term in seen:
                     continue
-                seen.add(term)
+                seen[term] = None
                 limit = limit_of(term)
                 if limit is not None:
                     points[term] = limit

@@ -13,6 +13,6 @@ from onnx_scatterx.judges.equivalence.operators import (  # noqa: F401 - they en
     scatters,
     slicing,
 )
-from onnx_scatterx.judges.equivalence.operators.registry import OPERATORS
+from onnx_scatterx.judges.equivalence.operators.registry import MOVING, OPERATORS, refused
 
-__all__ = ["OPERATORS"]
+__all__ = ["MOVING", "OPERATORS", "refused"]

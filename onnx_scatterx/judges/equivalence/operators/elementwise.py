@@ -1,6 +1,6 @@
 """Operators on one element of each input: arithmetic, comparisons, conditions, choices.
 
-They are exact on integers and conditions, and unknown functions of floats.
+They are exact on integers and conditions, and unknown functions of float32.
 
 Of floats only these identities are used, which hold for every float, NaN included:
 x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
@@ -34,7 +34,6 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     choose,
     either,
     equal,
-    from_condition,
     negation,
     truth,
     under,
@@ -43,8 +42,6 @@ from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.judges.equivalence.core.types import (
-    FLOATS,
-    constant,
     float_constant,
     number_of,
     range_of,
@@ -57,30 +54,22 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     given,
     needed,
-    never,
     operator,
     pointwise,
     read,
     scalar,
 )
 
-Flavour = tuple[object, ...]
-
 UNARY = (
-    *("Abs", "Acosh", "Asinh", "Atanh", "Ceil", "Cosh", "Erf", "Exp", "Floor", "Gelu"),
-    *("HardSigmoid", "HardSwish", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Round", "Shrink"),
-    *("Sigmoid", "Sign", "Sinh", "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu"),
+    *("Abs", "Erf", "Exp", "Floor", "Gelu", "LeakyRelu", "Neg", "Reciprocal", "Relu", "Sigmoid"),
+    *("Sqrt", "Tanh"),
 )
-BINARY = (
-    *("Add", "Sub", "Mul", "Div", "Mod", "PRelu"),
-    *("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
-)
+BINARY = ("Add", "Sub", "Mul", "Div", "Mod")
 """Not Acos, Asin, Atan, Celu, Cos, Elu, Log, Mish, Pow, Selu, Sin, Softplus: their last bits depend
 on the place of an element in its tensor. ONNX Runtime 1.32 computes several elements at once, and
 the last ones by another function. Pow squares by a product if the exponent has one element, as it
 may have by chance; so it does with integers.
 """
-_DOUBLE_BY_PLACE = {"Exp", "Gelu", "Sigmoid", "Swish", "Tanh"}
 
 
 def quotient(a: Term, b: Term) -> Term:
@@ -111,13 +100,12 @@ INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
     "Neg": lambda a: -a,
     "Abs": lambda a: choose(below(a, ZERO), -a, a),
     "Relu": lambda a: maximum(a, ZERO),
-    "Sign": lambda a: choose(below(a, ZERO), integer(-1), from_condition(below(ZERO, a))),
 }
 
 
-def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> Term:
+def float_binary(name: str, a: Term, b: Term) -> Term:
     """Return an operator on two floats, by the identities if they help."""
-    neutral = None if flavour or name not in _NEUTRAL else float_constant(dtype, _NEUTRAL[name])
+    neutral = float_constant(_NEUTRAL[name]) if name in _NEUTRAL else None
     if neutral is not None:
         if b is neutral:
             return a
@@ -128,13 +116,13 @@ def float_binary(name: str, flavour: Flavour, dtype: str, a: Term, b: Term) -> T
             if term.op == "choose" and neutral in term.args[1:]:
                 test = term.args[0]
                 pairs = ((under(a, test, v), under(b, test, v)) for v in (True, False))
-                return choose(test, *(float_binary(name, flavour, dtype, *p) for p in pairs))
-    if name in _NUMBERS and not flavour and dtype in FLOATS and a.op == b.op == "literal":
+                return choose(test, *(float_binary(name, *p) for p in pairs))
+    if name in _NUMBERS and a.op == b.op == "literal":
         with np.errstate(all="ignore"):
             value = _NUMBERS[name](number_of(a), number_of(b))
         if not np.isnan(value):  # of a NaN, the bits differ from processor to processor
-            return constant(value, dtype)
-    return apply((name, flavour, dtype), (a, b))
+            return float_constant(value)
+    return apply((name,), (a, b))
 
 
 _NEUTRAL = {"Mul": 1.0, "Add": -0.0, "Sub": 0.0}
@@ -150,35 +138,30 @@ _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def binary(name: str, node: Node, dtype: str, a: Term, b: Term, world: World) -> Term:
+def binary(name: str, dtype: str, a: Term, b: Term, world: World) -> Term:
     """Return an operator on two elements of a type."""
-    sort = sort_of(dtype)
-    if sort == "data":
-        return float_binary(name, node.flavour, dtype, a, b)
+    if sort_of(dtype) == "data":
+        return float_binary(name, a, b)
+    if name == "Mod" and world.known(in_range(a, b)):  # an index, which both count alike
+        return counted_from_front(a, b, world)
     low, high = range_of(dtype)
-    if sort == "integer" and name in INTEGER_BINARY and not node.get("fmod"):
-        if name == "Mod" and world.known(in_range(a, b)):  # an index, which both count alike
-            return counted_from_front(a, b, world)
-        value = INTEGER_BINARY[name](a, b)
-        made = wrapped(value, dtype)
-        fits = at_most(integer(low), value), at_most(value, integer(high))
-        return value if made.op == "wrap" and all(map(world.known, fits)) else made
-    return apply((name, node.flavour, dtype), (a, b), sort, low, high)
+    value = INTEGER_BINARY[name](a, b)
+    made = wrapped(value, dtype)
+    fits = at_most(integer(low), value), at_most(value, integer(high))
+    return value if made.op == "wrap" and all(map(world.known, fits)) else made
 
 
 @operator(*BINARY)
 def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, b = needed(inputs, 0), needed(inputs, 1)
-    if node.op == "Mod" and sort_of(a.dtype) == "data" and not node.get("fmod"):
-        never(world, "Mod of floats without fmod")
+    if node.op == "Mod" and (sort_of(a.dtype) == "data" or node.get("fmod")):
+        raise UnsupportedError("Mod as of floats")
 
     def define(x: Term, y: Term) -> Term:
-        return binary(node.op, node, a.dtype, x, y, world)
+        return binary(node.op, a.dtype, x, y, world)
 
     made = pointwise(a.dtype, [a, b], define, world, f"{node.op}: the shapes fit")
     dims = made[0].shape
-    if node.op == "PRelu" and not (len(dims) == a.rank and all(map(world.same, dims, a.shape))):
-        raise UnsupportedError("PRelu with slopes that may be more than the elements")
     if node.op in ("Div", "Mod") and sort_of(a.dtype) == "integer":
         points = b.points("divisor")  # all are looked at, even if the result is empty
         world.need_all(points, negation(equal(b.at(points), ZERO)), f"{node.op}: not by 0")
@@ -194,15 +177,12 @@ def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 @operator(*UNARY)
 def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    if node.op in _DOUBLE_BY_PLACE and a.dtype == "float64":
-        raise UnsupportedError(f"{node.op}: its last bits depend on the place in a tensor")
-    low, high = range_of(a.dtype)
 
     def define(at: Coordinates) -> Term:
         x = a.at(at)
-        if x.sort == "integer" and node.op in INTEGER_UNARY:
+        if x.sort == "integer":
             return wrapped(INTEGER_UNARY[node.op](x), a.dtype)
-        return apply((node.op, node.flavour, a.dtype), (x,), x.sort, low, high)
+        return apply((node.op, node.flavour), (x,))
 
     return [Tensor(a.dtype, a.shape, define)]
 
@@ -211,12 +191,10 @@ def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     tensors = [needed(inputs, i) for i in range(len(inputs))]
     dtype = tensors[0].dtype
-    if node.version < 8 and len(tensors) > 1:
-        raise UnsupportedError(f"{node.op} of operator sets before 8, which does not broadcast")
     pick = minimum if node.op == "Min" else maximum
 
     def made(a: Term, b: Term) -> Term:
-        return pick(a, b) if a.sort == "integer" else apply((node.op, (), dtype), (a, b))
+        return pick(a, b) if a.sort == "integer" else apply((node.op,), (a, b))
 
     def define(*parts: Term) -> Term:
         return functools.reduce(made, parts)
@@ -233,13 +211,11 @@ def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def define(at: Coordinates) -> Term:
         x, (low, high) = a.at(at), bounds
-        if x.sort == "integer" and node.version >= 11:
+        if x.sort == "integer":
             x = x if low is None else maximum(x, low)
             return x if high is None else minimum(x, high)
         there = "".join("-" if t is None else "+" for t in bounds)
-        name = ("Clip", node.flavour, there, a.dtype)
-        known = (t for t in bounds if t is not None)
-        return apply(name, (x, *known), x.sort, *range_of(a.dtype))
+        return apply(("Clip", there), (x, *(t for t in bounds if t is not None)))
 
     return [Tensor(a.dtype, a.shape, define)]
 
@@ -268,22 +244,21 @@ def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             return _INTEGERS[node.op](x, y)
         if x.sort == "condition":
             return _CONDITIONS[node.op](x, y)
-        return compared(node.op, a.dtype, x, y)
+        return compared(node.op, x, y)
 
     return pointwise("bool", [a, b], made, world, f"{node.op}: the shapes fit")
 
 
-def compared(name: str, dtype: str, x: Term, y: Term) -> Term:
-    """Return a comparison of floats or strings, an otherwise unknown function.
+def compared(name: str, x: Term, y: Term) -> Term:
+    """Return a comparison of floats, an otherwise unknown function.
 
     Two numbers are compared, and x = x if x is not NaN.
     """
-    if dtype in FLOATS and name in _NUMBERS:
-        if x.op == y.op == "literal":
-            return truth(bool(_NUMBERS[name](number_of(x), number_of(y))))
-        if name == "Equal" and x is y:
-            return negation(apply(("IsNaN", (), dtype), (x,), "condition"))
-    return apply((name, dtype), (x, y), "condition")
+    if x.op == y.op == "literal":
+        return truth(bool(_NUMBERS[name](number_of(x), number_of(y))))
+    if name == "Equal" and x is y:
+        return negation(apply(("IsNaN", ()), (x,), "condition"))
+    return apply((name,), (x, y), "condition")
 
 
 @operator("Not")
@@ -295,11 +270,11 @@ def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 @operator("IsNaN", "IsInf")
 def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    name = (node.op, node.flavour, a.dtype)
+    name = (node.op, node.flavour)
     return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
 
 
-@operator("Where")
+@operator("Where", moves=True)
 def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     condition, a, b = (needed(inputs, i) for i in range(3))
     return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")

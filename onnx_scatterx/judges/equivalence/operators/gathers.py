@@ -75,7 +75,7 @@ def need_in_range(
         world.solver.assume(implies(exist, in_range(indices.at(at), d)))
 
 
-@operator("Gather")
+@operator("Gather", moves=True)
 def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, indices = needed(inputs, 0), needed(inputs, 1)
     axis = positive(node.get("axis", 0), a.rank)
@@ -91,7 +91,7 @@ def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, dims, define)]
 
 
-@operator("GatherElements")
+@operator("GatherElements", moves=True)
 def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, indices = needed(inputs, 0), needed(inputs, 1)
     axis = positive(node.get("axis", 0), a.rank)
@@ -110,7 +110,7 @@ def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, indices.shape, define)]
 
 
-@operator("GatherND")
+@operator("GatherND", moves=True)
 def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, indices = needed(inputs, 0), needed(inputs, 1)
     batch = node.get("batch_dims", 0)

@@ -29,7 +29,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
 )
 
 
-@operator("Transpose")
+@operator("Transpose", moves=True)
 def transpose(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     order = node.get("perm", list(reversed(range(a.rank))))
@@ -45,7 +45,7 @@ def transpose(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, tuple(a.shape[axis] for axis in order), define)]
 
 
-@operator("Concat")
+@operator("Concat", moves=True)
 def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     tensors = [needed(inputs, i) for i in range(len(inputs))]
     first = tensors[0]
@@ -90,7 +90,7 @@ def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(first.dtype, tuple(dims), define)]
 
 
-@operator("Unsqueeze")
+@operator("Unsqueeze", moves=True)
 def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axes = axes_of(node, inputs, 1)
@@ -108,7 +108,7 @@ def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, tuple(dims), lambda at: a.at([at[axis] for axis in old]))]
 
 
-@operator("Squeeze")
+@operator("Squeeze", moves=True)
 def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axes = axes_of(node, inputs, 1)
@@ -131,7 +131,7 @@ def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, dims, define)]
 
 
-@operator("Expand")
+@operator("Expand", moves=True)
 def expand(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     wanted = sizes_of(needed(inputs, 1), world, "Expand: no size is negative")
@@ -139,7 +139,7 @@ def expand(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, dims, lambda at: read(a, dims, at, world))]
 
 
-@operator("Tile")
+@operator("Tile", moves=True)
 def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     times = sizes_of(needed(inputs, 1), world, "Tile: no count is negative")
@@ -156,7 +156,7 @@ def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, dims, define)]
 
 
-@operator("Identity")
+@operator("Identity", moves=True)
 def identity(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [needed(inputs, 0)]
 
@@ -167,7 +167,7 @@ def reshaped(a: Tensor, dims: Dims, world: World) -> Tensor:
     return Tensor(a.dtype, dims, lambda at: a.at(there(at)))
 
 
-@operator("Reshape")
+@operator("Reshape", moves=True)
 def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     wanted = needed(inputs, 1).elements()
@@ -241,7 +241,7 @@ def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
     return found
 
 
-@operator("Flatten")
+@operator("Flatten", moves=True)
 def flatten(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axis = node.get("axis", 1)

@@ -62,7 +62,7 @@ def _mask(a: Tensor, world: World) -> View:
         return (
             as_condition(x)
             if x.sort == "integer"
-            else apply(("Cast", a.dtype, ("bool",)), (x,), "condition")
+            else apply(("Cast", a.dtype, "bool"), (x,), "condition")
         )
 
     return world.masks.view(a.shape, at)
@@ -91,8 +91,7 @@ def _whole_mask(a: Tensor, left: Iterable[Term], world: World) -> View | None:
 
 
 def _adding(dtype: str, world: World) -> Callable[[Term, Term], Term]:
-    plain = Node("Add", "", (), ("",), {}, 14)
-    return lambda a, b: binary("Add", plain, dtype, a, b, world)
+    return lambda a, b: binary("Add", dtype, a, b, world)
 
 
 @operator("CumSum")

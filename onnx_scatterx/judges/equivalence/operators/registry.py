@@ -25,26 +25,44 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     negation,
 )
 from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.schemas import fault
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, tensor_of
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
-from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
+from onnx_scatterx.judges.equivalence.core.types import COMPUTED, constant, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 
 Inputs = Sequence[Tensor | None]
 Operator = Callable[[Node, Inputs, World], list[Tensor]]
 
 OPERATORS: dict[str, Operator] = {}
+MOVING: set[str] = set()
+"""The operators that only move elements (a scatter without a reduction), of whichever type."""
+
+_OLDEST = 13  # of the operator sets
+_QUANTIZED = {"QuantizeLinear": {"int16", "uint16"}, "DequantizeLinear": {"int16", "uint16"}}
 
 
-def operator(*names: str) -> Callable[[Operator], Operator]:
+def operator(*names: str, moves: bool = False) -> Callable[[Operator], Operator]:
     """Register a function under the names of its operators."""
 
     def enter(function: Operator) -> Operator:
-        for name in names:
-            OPERATORS[name] = function
+        OPERATORS.update(dict.fromkeys(names, function))
+        MOVING.update(names if moves else ())
         return function
 
     return enter
+
+
+def refused(node: Node, inputs: Inputs) -> str | None:
+    """Return why a node of ``OPERATORS`` is not modelled; None if it is."""
+    if node.version < _OLDEST:
+        return f"{node.op} of an operator set before {_OLDEST}"
+    wrong = fault(node, inputs)
+    if wrong or node.op in MOVING:
+        return wrong
+    types = COMPUTED | _QUANTIZED.get(node.op, set())
+    others = {t.dtype for t in inputs if t is not None} - types
+    return f"{node.op} of {min(others)}" if others else None
 
 
 def given(inputs: Inputs, position: int) -> Tensor | None:
@@ -164,18 +182,12 @@ def pointwise(
     return [Tensor(dtype, dims, define)]
 
 
-@operator("Shape")
+@operator("Shape", moves=True)
 def shape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     dims = needed(inputs, 0).shape
     start, end = node.get("start", 0), node.get("end", len(dims))
     bounds = [min(max(b + len(dims) if b < 0 else b, 0), len(dims)) for b in (start, end)]
     return [tensor_of("int64", dims[bounds[0] : bounds[1]])]
-
-
-@operator("Size")
-def size(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    total = needed(inputs, 0).size
-    return [Tensor("int64", (), lambda _: total)]
 
 
 @operator("Range")

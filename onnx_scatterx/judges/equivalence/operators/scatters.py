@@ -32,7 +32,7 @@ from onnx_scatterx.judges.equivalence.core.terms import (
     variable,
     walk,
 )
-from onnx_scatterx.judges.equivalence.core.types import sort_of
+from onnx_scatterx.judges.equivalence.core.types import COMPUTED, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.elementwise import binary, compared
 from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_front, need_in_range
@@ -54,16 +54,12 @@ def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
     if old.sort == "condition":
         return either(old, new) if mode == "add" else both(old, new)
     if mode in ("add", "mul"):
-        return binary({"add": "Add", "mul": "Mul"}[mode], _plain(node), dtype, old, new, world)
+        return binary({"add": "Add", "mul": "Mul"}[mode], dtype, old, new, world)
     if old.sort == "integer":
         keeps = below(new, old) if mode == "max" else below(old, new)
     else:
-        keeps = compared({"max": "Greater", "min": "Less"}[mode], dtype, old, new)
+        keeps = compared({"max": "Greater", "min": "Less"}[mode], old, new)
     return choose(keeps, old, new)
-
-
-def _plain(node: Node) -> Node:
-    return Node(node.op, "", (), ("",), {}, node.version)
 
 
 def written(
@@ -82,8 +78,7 @@ def written(
             raise UnsupportedError("a reduction that ONNX Runtime may take for none")
         if data.dtype == "bool" and mode in (b"max", b"min"):
             never(world, f"{node.op}: the greatest or least of conditions")
-        simple = data.dtype in ("bool", "float32", "float64") or sort_of(data.dtype) == "integer"
-        if not simple:  # ONNX Runtime loads these, and refuses to run most of them
+        if data.dtype not in COMPUTED:  # ONNX Runtime loads these, and refuses to run most of them
             raise UnsupportedError(f"a reduction of {data.dtype}")
         if not inversion.unique and sort_of(data.dtype) == "data":
             world.assume("updates that collide are reduced in their order")
@@ -162,7 +157,7 @@ def _folded(
     return Tensor(data.dtype, data.shape, define)
 
 
-@operator("ScatterND")
+@operator("ScatterND", moves=True)
 def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     data, indices, updates = (needed(inputs, i) for i in range(3))
     columns = number(indices.shape[-1]) if indices.rank else None
@@ -192,7 +187,7 @@ def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [written(node, data, inversion, lambda at: at[:columns], update, world)]
 
 
-@operator("ScatterElements", "Scatter")
+@operator("ScatterElements", moves=True)
 def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     data, indices, updates = (needed(inputs, i) for i in range(3))
     axis = positive(node.get("axis", 0), data.rank)
@@ -213,7 +208,7 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [written(node, data, inversion, lambda at: at, lambda o, _: updates.at(o.point), world)]
 
 
-@operator("TensorScatter")
+@operator("TensorScatter", moves=True)
 def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     data, updates = needed(inputs, 0), needed(inputs, 1)
     starts = given(inputs, 2)

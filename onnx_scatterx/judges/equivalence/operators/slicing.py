@@ -43,7 +43,7 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
 )
 
 
-@operator("Split")
+@operator("Split", moves=True)
 def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     axis = positive(node.get("axis", 0), a.rank)
@@ -54,10 +54,6 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("Split of a form that ONNX Runtime refuses")
     if lengths is not None:
         sizes = sizes_of(lengths, world, "Split: no size is negative")
-    elif node.get("split"):
-        sizes = [integer(s) for s in node.get("split")]
-        if any(s.low < 0 for s in sizes):
-            never(world, "Split: no size is negative")
     else:
         total = number(a.shape[axis])
         if total is None or (total % count and node.version < 18):
@@ -90,21 +86,16 @@ ONNX Runtime's default options fold by what ONNX infers.
 """
 
 
-@operator("Slice")
+@operator("Slice", moves=True)
 def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     if a.rank == 0:
         never(world, "Slice of a scalar")
-    if node.version < 10:
-        starts, ends = ([integer(v) for v in node.get(name)] for name in ("starts", "ends"))
-        axes = list(node.get("axes") or range(len(starts)))
-        steps = [1] * len(starts)
-    else:
-        starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
-        axes_given = given_numbers(inputs, 3, "axes")
-        axes = list(range(len(starts))) if axes_given is None else axes_given
-        steps_given = given_numbers(inputs, 4, "steps")
-        steps = [1] * len(starts) if steps_given is None else steps_given
+    starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
+    axes_given = given_numbers(inputs, 3, "axes")
+    axes = list(range(len(starts))) if axes_given is None else axes_given
+    steps_given = given_numbers(inputs, 4, "steps")
+    steps = [1] * len(starts) if steps_given is None else steps_given
     twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
         never(world, "Slice with starts, ends, axes and steps that do not fit")
@@ -151,7 +142,7 @@ def _zero(dtype: str, op: str) -> Term:
     return constant(np.dtype(dtype).type(0), dtype)
 
 
-@operator("Trilu")
+@operator("Trilu", moves=True)
 def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a, diagonal = needed(inputs, 0), given(inputs, 1)
     if a.rank < 2:
@@ -168,7 +159,7 @@ def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(a.dtype, a.shape, define)]
 
 
-@operator("Pad")
+@operator("Pad", moves=True)
 def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
     if a.rank == 0:
