@@ -16,7 +16,7 @@ from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import quiet
-from onnx_scatterx.ir.graphs import with_subgraphs
+from onnx_scatterx.ir.graphs import all_nodes, with_subgraphs
 
 NUMBERS = {
     "value_int": np.int64, "value_ints": np.int64,
@@ -62,6 +62,7 @@ def constant(value: ir.Value | None, overridable: Collection[ir.Value]) -> ir.Te
 
 
 _SMALL = 1 << 10  # bytes of a constant from which a shape may follow
+_STEP = 1 << 30  # no axis is as long
 
 
 def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
@@ -78,9 +79,30 @@ def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
     except (ir.passes.PassError, ValueError) as error:
         raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
     _repeat_constants(copy)
-    # If inference fails, the declared shapes are used. This needs no warning.
+    infer_shapes(copy, fold=fold)
+    return copy
+
+
+def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
+    """Let ONNX infer the shapes of a copy, in place. If it fails, the declared ones are kept.
+
+    If ``fold``, ONNX computes small integers. Of a Slice with a step that is no int32, this ends
+    the process, or never ends: its steps become others that take the same elements.
+    """
+    for node in all_nodes(copy) if fold else ():
+        given = node.inputs[4:] if node.op_type == "Slice" else ()
+        steps = constant(given[0], ()) if given else None
+        if steps is None or steps.nbytes > _SMALL:
+            continue
+        if np.any(np.abs(steps.numpy().astype(float)) > _STEP):
+            shorter = ir.Tensor(np.clip(steps.numpy(), -_STEP, _STEP))
+            made = ir.node("Constant", [], {"value": shorter})
+            made.outputs[0].name = f"{node.outputs[0].name}/steps"
+            assert node.graph is not None
+            node.graph.insert_before(node, made)
+            node.replace_input_with(4, made.outputs[0])
     with quiet("onnx_ir.passes.common.shape_inference"):
-        return ShapeInferencePass(check_type=False, strict_mode=False, data_prop=fold)(copy).model
+        ShapeInferencePass(check_type=False, strict_mode=False, data_prop=fold)(copy)
 
 
 def _repeat_constants(model: ir.Model) -> None:

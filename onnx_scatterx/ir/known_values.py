@@ -10,11 +10,9 @@ from typing import TypeAlias
 import numpy as np
 import onnx
 import onnx_ir as ir
-from onnx_ir.passes.common import ShapeInferencePass
 
 from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.ir.collection import quiet
-from onnx_scatterx.ir.constants import constant, overridable
+from onnx_scatterx.ir.constants import constant, infer_shapes, overridable
 
 Input: TypeAlias = "ir.Value | np.ndarray | None"
 """What a node reads: a value, a constant, or nothing."""
@@ -66,8 +64,7 @@ class KnownValues:
         for value in _values(copy):
             if value.producer() is not None:
                 value.shape = None
-        with quiet("onnx_ir.passes.common.shape_inference"):
-            ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(copy)
+        infer_shapes(copy, fold=True)
         return {value.name: value for value in _values(copy)}
 
 

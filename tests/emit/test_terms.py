@@ -17,6 +17,7 @@ from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, pos, term
 from onnx_scatterx.text.reasons import Reason, Refusal
+from tests.helpers.pair import open_session, rejections
 from tests.helpers.support import parse, run
 
 MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"
@@ -24,15 +25,17 @@ SIZES = [(n, m) for n in (0, 1, 2, 5, 9) for m in (0, 1, 3, 8)]
 
 
 @contextmanager
-def numbers(opset: int = 18) -> Iterator[tuple[ir.Model, TermEmitter, Term, Term]]:
-    model = ir.from_proto(parse(MODEL, opset=opset))
+def numbers(
+    opset: int = 18, text: str = MODEL
+) -> Iterator[tuple[ir.Model, TermEmitter, Term, Term]]:
+    model = ir.from_proto(parse(text, opset=opset))
     knowledge = interpret(model)
     graph = model.graph
     scope = knowledge.scopes[graph]
     writer = Writer(graph, scope, Names(model), constant_nodes=False)
     shapes = [scope.values[v].shape for v in graph.inputs]
     n, m = (shape[0] for shape in shapes if shape is not None)
-    with writer.at(graph[0]):
+    with writer.at(graph[-1]):
         yield model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
 
 
@@ -113,3 +116,21 @@ def test_a_range_of_more_positions_than_int64_counts(step: str) -> None:
             y = ScatterND (x, j, w) }}""")
     for target in ("standard", "qnn"):
         assert onnx_scatterx.advise(model, target=target) is not None
+
+
+def test_a_shape_is_not_made_by_a_reshape() -> None:
+    """ONNX Runtime fuses two Reshapes, even if the first one makes the shape of the second."""
+    text = """g (float[N] x, float[M] u) => (float[K] y)
+        <int64 first = {0}, int64[1] one = {1}, int64[1] all = {-1}> {
+        s = Shape (x)  t = Shape (u)  n = Gather (s, first)  m = Gather (t, first)
+        k = Add (n, m)  f = Reshape (k, one)  REST }"""
+    with numbers(text=text.replace("REST", "y = Identity (x)")) as (_, made, n, m):
+        node = made.shape([n + m]).producer()
+        assert node is not None
+        assert (node.op_type, [v and v.name for v in node.inputs]) == ("Abs", ["f"])
+    fused = text.replace("REST", "e = Concat <axis = 0> (x, u)  y = Reshape (e, f)")
+    model = parse(fused.replace("float[K]", "float[4]"))
+    feed = {"x": np.ones(1, np.float32), "u": np.ones(3, np.float32)}
+    run(model, feed)
+    with pytest.raises(rejections()):
+        open_session(model, fused=True).run(None, feed)

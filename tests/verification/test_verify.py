@@ -312,3 +312,14 @@ def test_negative_quantized_numbers_that_become_zero_are_found() -> None:
     before = parse(graph + "{ y = DequantizeLinear (x, s) }")
     after = parse(graph + "{ d = DequantizeLinear (x, s) y = Max (d, least) }")
     assert only(verify(before, after))["kind"] == "values"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step"),
+    [(-(2**63), 2**63 - 1, 2**63 - 1), (1 - 2**63, -(2**63), 1 - 2**63), (0, 7, 2**40)],
+)
+def test_a_slice_with_a_step_of_64_bits(start: int, end: int, step: int) -> None:
+    """ONNX's inference of what nodes compute crashes on it, or does not end."""
+    model = parse(f"""g (float[7] x) => (float[N] y) <int64[1] a = {{0}}, int64[1] s = {{{start}}},
+        int64[1] end = {{{end}}}, int64[1] k = {{{step}}}> {{ y = Slice(x, s, end, a, k) }}""")
+    assert verify(model, model, samples=2)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.overflow import stays
 from onnx_scatterx.optimizer.emit.available import AvailableValues, ExistingValues
@@ -255,7 +256,9 @@ class TermEmitter:
         value = self.reader.of_shape(dims)
         if value is not None:
             return self.writer.node("Shape", [value], _INT64)
-        return self.writer.concat([self.vector(d) for d in dims], _INT64, 0)
+        vector = self.writer.concat([self.vector(d) for d in dims], _INT64, 0)
+        # ONNX Runtime fuses two Reshapes, even if the first one makes the shape of the second.
+        return self.writer.node("Abs", [vector], _INT64) if made_by(vector, "Reshape") else vector
 
     def shape_cost(self, dims: Iterable[Term]) -> int:
         """Return how many nodes ``shape`` takes, or refuse."""
