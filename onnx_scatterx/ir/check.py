@@ -6,6 +6,7 @@ runtimes accept: an unnamed graph, an output without a declared shape or type, u
 initializer that is not an input in IR version 3, functions of another opset.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -145,6 +146,7 @@ def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
 
 _ABSENT = "onnx_scatterx.absent"
 _AT_ONCE = 256  # nodes
+_LARGE = 1 << 14  # elements of a tensor that is not copied
 
 
 def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
@@ -195,11 +197,45 @@ def _complete(graph: onnx.GraphProto) -> None:
 
 
 def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
-    """Copy nodes, a few at a time: their tensors are copied, too, and emptied in the copy."""
+    """Copy nodes, a few at a time: small tensors are copied, too, and emptied in the copy."""
     for start in range(0, len(nodes), _AT_ONCE):
-        copies.extend(nodes[start : start + _AT_ONCE])
+        some = nodes[start : start + _AT_ONCE]
+        if not any(map(holds_large, some)):
+            copies.extend(some)
+        else:
+            for node in some:
+                _copy(node, copies.add())
         for copy in copies[start:]:
             _prepare_node(copy)
+
+
+def holds_large(node: onnx.NodeProto) -> bool:
+    """Return whether a node has a large tensor of its own."""
+    return any(
+        math.prod(tensor.dims) > _LARGE
+        for attribute in node.attribute
+        if attribute.type in HEAVY
+        for tensor in (attribute.t, *attribute.tensors)
+    )
+
+
+def _copy(message: Any, copy: Any) -> None:
+    """Copy a message without the numbers of the tensors of its attributes."""
+    for field, value in message.ListFields():
+        kind = field.message_type
+        several = value if hasattr(value, "extend") else [value]
+        if kind is None and several is not value:
+            setattr(copy, field.name, value)
+        elif kind is None or kind.name not in ("AttributeProto", "TensorProto"):
+            getattr(copy, field.name).MergeFrom(value)
+        else:
+            there = getattr(copy, field.name)
+            for one in several:
+                other = there.add() if several is value else there
+                if kind.name == "TensorProto":
+                    other.name, other.data_type = one.name, one.data_type
+                else:
+                    _copy(one, other)
 
 
 def _prepare_node(copy: onnx.NodeProto) -> None:

@@ -107,7 +107,8 @@ def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
         graph = stack.pop()
         if graph not in found:
             found[graph] = None
-            stack += [body for node in graph for body in graphs_of(node)][::-1]
+            holders = [node for node in graph if node.attributes.data]  # most nodes have none
+            stack += [body for node in holders for body in graphs_of(node)][::-1]
     return list(found)
 
 

@@ -15,15 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.data import tensors, to_proto
+from onnx_scatterx.ir.graphs import all_graphs
 
 _WEIGHT = "onnx_scatterx.weight"  # stands for a tensor of the original: its dims are (0, place)
+_LARGE = 1 << 14  # elements of an attribute for which a tensor stands
+
+_Holder: TypeAlias = "ir.Value | ir.Node"
 
 _KEYS: dict[str, Callable[[Any], Hashable]] = {
     "AttributeProto": lambda attribute: attribute.name,
@@ -68,7 +72,9 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
         self._message = message
         self._is_ours = ours
-        self._weights = list(message.graph.initializer)  # they live as long as their places count
+        held = (tensor.raw for _, _, tensor in _held(model))
+        # They live as long as their places count.
+        self._weights = list({id(t): t for t in (*message.graph.initializer, *held)}.values())
         self._names = [tensor.name for tensor in self._weights]
         self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
@@ -92,13 +98,13 @@ class Original:
         }
         trained = [tensor for tensor in self._weights if tensor.name in bound]
         _merge(made, self._before, after)
-        names = set()
-        for tensor in made.graph.initializer:
-            names.add(tensor.name)
+        inner = len(self._weights) > len(self._message.graph.initializer)
+        for tensor in tensors(made) if inner else made.graph.initializer:
             if tensor.doc_string == _WEIGHT:
                 name = tensor.name
                 tensor.CopyFrom(self._weights[tensor.dims[1]])
                 tensor.name = name
+        names = {tensor.name for tensor in made.graph.initializer}
         made.graph.initializer.extend(tensor for tensor in trained if tensor.name not in names)
         return made
 
@@ -109,21 +115,46 @@ class Original:
 
     @contextmanager
     def _without_weights(self, model: ir.Model) -> Iterator[None]:
-        replaced: list[tuple[ir.Value, Any]] = []
+        replaced: list[tuple[_Holder, str, Any]] = []
         try:
-            for value in model.graph.initializers.values():
-                tensor = value.const_value
-                if not isinstance(tensor, ir.serde.TensorProtoTensor):
-                    continue
+            for holder, name, tensor in list(_held(model)):
                 place = self._places.get(id(tensor.raw))
                 if place is not None:
-                    replaced.append((value, tensor))
                     nothing = np.zeros((0, place), np.float32)
-                    value.const_value = ir.Tensor(nothing, name=value.name, doc_string=_WEIGHT)
+                    stub = ir.Tensor(nothing, name=tensor.name, doc_string=_WEIGHT)
+                    replaced.append((holder, name, _put(holder, name, stub)))
             yield
         finally:
-            for value, tensor in replaced:
-                value.const_value = tensor
+            for holder, name, content in replaced:
+                _put(holder, name, content)
+
+
+def _held(model: ir.Model) -> Iterator[tuple[_Holder, str, ir.serde.TensorProtoTensor]]:
+    """Yield the initializers and the large attributes that are messages, with what holds them."""
+    for graph in all_graphs(model):
+        for value in graph.initializers.values():
+            if isinstance(value.const_value, ir.serde.TensorProtoTensor):
+                yield value, "", value.const_value
+        for node in graph:
+            for name, attribute in node.attributes.data.items():
+                if attribute.type != ir.AttributeType.TENSOR or attribute.is_ref():
+                    continue
+                tensor = attribute.value
+                if isinstance(tensor, ir.serde.TensorProtoTensor) and tensor.size > _LARGE:
+                    yield node, name, tensor
+
+
+def _put(holder: _Holder, name: str, content: Any) -> Any:
+    """Let an initializer or an attribute hold a tensor, and return what it held."""
+    if isinstance(holder, ir.Value):
+        held: Any = holder.const_value
+        holder.const_value = content
+        return held
+    held = holder.attributes[name]
+    if not isinstance(content, ir.Attr):
+        content = ir.Attr(name, held.type, content, doc_string=held.doc_string)
+    holder.attributes[name] = content
+    return held
 
 
 def _merge(message: Any, before: Any, after: Any) -> None:
@@ -192,7 +223,8 @@ def _merge_one(message: Any, before: Any, after: Any, name: str) -> None:
     if all(there) and parts[0].DESCRIPTOR.name in _MERGED:
         _merge(*parts)
     elif there[2]:
-        parts[0].CopyFrom(parts[2])
+        message.ClearField(name)  # a weight that another one gets lives on
+        getattr(message, name).CopyFrom(parts[2])
     else:
         message.ClearField(name)
 
@@ -224,10 +256,21 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
         kept.add(k)
         made.append(message)
     if made and made[0].DESCRIPTOR.name == "NodeProto":
-        del messages[:]
-        messages.extend(made)
+        _arrange(messages, made, new)
         return
     for i in reversed(range(len(messages))):  # none that is kept is copied: weights are large
         if key(messages[i]) not in kept:
             del messages[i]
     messages.extend(new)
+
+
+def _arrange(messages: Any, made: list[Any], new: list[Any]) -> None:
+    """Give a list its own elements and new ones, in an order; only the new ones are copied."""
+    count = len(messages)
+    messages.extend(new)
+    copies = iter(messages[count:])
+    others = set(map(id, new))
+    there = [next(copies) if id(message) in others else message for message in made]
+    places = {id(message): place for place, message in enumerate(there)}
+    messages.sort(key=lambda message: places.get(id(message), len(places)))
+    del messages[len(places) :]

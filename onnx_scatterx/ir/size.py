@@ -7,6 +7,7 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.ir.check import holds_large
 from onnx_scatterx.ir.data import ir_tensors, tensor_bytes
 from onnx_scatterx.ir.graphs import all_graphs
 
@@ -17,7 +18,7 @@ _LARGE = 1 << 24  # bytes of weights in memory from which a message is not seria
 def file_size(model: onnx.ModelProto) -> int:
     """Return the size of a model as a file in bytes; external data are not counted.
 
-    For more than 16 MB of initializers in memory, it is accurate to some bytes for each of them.
+    For more than 16 MB of weights in memory, it is accurate to some bytes for each of them.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -25,20 +26,34 @@ def file_size(model: onnx.ModelProto) -> int:
     >>> file_size(model) == len(model.SerializeToString())
     True
     """
-    weights = sum(map(_weight, model.graph.initializer))
-    if weights <= _LARGE:
-        return int(model.ByteSize())
-    heads = sum(_HEAD + len(tensor.name) for tensor in model.graph.initializer)
-    others: list[Any] = []
-    for message, left_out in ((model.graph, "initializer"), (model, "graph")):
-        for field, value in message.ListFields():
-            if field.message_type is not None and field.name != left_out:
-                others += value if hasattr(value, "extend") else [value]
-    return weights + heads + sum(_FIELD + int(other.ByteSize()) for other in others)
+    large = sum(map(_weight, model.graph.initializer))
+    for node in model.graph.node:
+        if holds_large(node):
+            large += sum(_weight(attribute.t) for attribute in node.attribute)
+    return int(model.ByteSize()) if large <= _LARGE else _about(model)
 
 
-_HEAD = 24  # bytes of an initializer beside its name and its numbers, about
-_FIELD = 3  # bytes before another message, about
+_HEAD = 21  # bytes of a tensor beside its name and its numbers, about
+_FIELD = 3  # bytes before a message or a text in another message, about
+_OPENED = {"AttributeProto", "GraphProto", "ModelProto", "NodeProto"}
+
+
+def _about(message: Any) -> int:
+    """Return the size of a message, about; its large tensors are not serialized."""
+    if isinstance(message, onnx.TensorProto):
+        return _weight(message) + _HEAD + len(message.name)
+    if message.DESCRIPTOR.name not in _OPENED:
+        return int(message.ByteSize())
+    if isinstance(message, onnx.NodeProto) and not holds_large(message):
+        return int(message.ByteSize())
+    size = 0
+    for field, value in message.ListFields():
+        parts = value if hasattr(value, "extend") else [value]
+        if field.message_type is not None:
+            size += sum(_FIELD + _about(part) for part in parts)
+        elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+            size += sum(_FIELD + len(part) for part in parts)
+    return size
 
 
 def _weight(tensor: onnx.TensorProto) -> int:

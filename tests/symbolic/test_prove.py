@@ -13,6 +13,7 @@ from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import (
+    FloorDiv,
     Symbol,
     Term,
     coord,
@@ -111,6 +112,20 @@ def test_one_size_is_refuted_only_by_a_point_that_other_facts_allow(rng: random.
     allowed = np.all([values(f, points) >= 0 for f in known], axis=0)
     assume(allowed.any())  # facts that contradict each other refute everything
     assert (values(t, points)[allowed] < 0).any(), f"{t} with {known}"
+
+
+@examples(300)
+@given(RNG)
+def test_only_facts_that_lead_nowhere_are_left_out(rng: random.Random) -> None:
+    facts = Facts(known=[draw(rng, [T, U, A], 2) for _ in range(rng.randint(0, 3))])
+    t, fact = (draw(rng, [T, U, A], 4) for _ in range(2))
+    b, a, most = rng.randint(1, 3), rng.choice([1, 2, 3, 2**62]), rng.randint(0, 4)
+    leads = facts._may_lead(t, b, fact, a, most)
+    rest = b * t - a * fact
+    good = len(rest.items) <= most or facts.interval(rest)[0] >= 0
+    assert leads or not good, f"{t} with {fact}"
+    if leads and not good:
+        assert any(isinstance(atom, FloorDiv) for atom in rest.atoms)
 
 
 def test_one_size_is_decided_with_numbers_beyond_64_bits() -> None:

@@ -99,9 +99,10 @@ def inspect_named(
 def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:
     """Return what a report says of its model: its name, its sizes, and what was asked."""
     proto, path = opened.message, opened.given.source
-    size = None if proto is None else file_size(proto)
     if opened.given.path is not None:
-        size = opened.given.path.stat().st_size
+        size: int | None = opened.given.path.stat().st_size
+    else:
+        size = None if proto is None else file_size(proto)
     return About(
         str(path) if path is not None else model.graph.name or "model",
         size_before=size,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -81,33 +81,71 @@ def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:
     """Return bounds of a polynomial, given bounds of its atoms."""
     low: float = 0
     high: float = 0
-    for monomial, coefficient in t.items:
-        a: float = coefficient
-        b: float = coefficient
-        for atom in monomial:
-            c, d = of(atom)
-            products = (_product(a, c), _product(a, d), _product(b, c), _product(b, d))
-            a, b = min(products), max(products)
-        low, high = low + a, high + b
+    for monomial, c in t.items:
+        a, b = _bounds(monomial, of)
+        low, high = (low + c * a, high + c * b) if c > 0 else (low + c * b, high + c * a)
     if t.piecewise and high - low == math.inf:
-        for atom in t.atoms:
-            if atom.divides:
-                least, most = _by_remainder(t, atom, of)
-                low, high = max(low, least), min(high, most)
+        for quotient, k in remainders(t.items):
+            least, most = _by_remainder(t, quotient, k, of)
+            low, high = max(low, least), min(high, most)
     return low, high
 
 
-def _by_remainder(t: Term, quotient: Atom, of: Callable[[Atom], Interval]) -> Interval:
+def lower_bound(items: Iterable[tuple[Monomial, int]], of: Callable[[Atom], Interval]) -> float:
+    """Return the lower bound of a sum of monomials, in any order, without that of remainders."""
+    low: float = 0
+    for monomial, c in items:
+        low += c * _bounds(monomial, of)[c < 0]
+        if low == -math.inf:
+            break
+    return low
+
+
+def _bounds(monomial: Monomial, of: Callable[[Atom], Interval]) -> Interval:
+    """Return bounds of a product of atoms."""
+    if len(monomial) == 1:
+        low, high = of(monomial[0])
+        return (low, high) if low <= high else (high, low)  # facts may contradict each other
+    a: float = 1
+    b: float = 1
+    for atom in monomial:
+        c, d = of(atom)
+        products = (_product(a, c), _product(a, d), _product(b, c), _product(b, d))
+        a, b = min(products), max(products)
+    return a, b
+
+
+def remainders(items: Sequence[tuple[Monomial, int]]) -> list[tuple[Atom, int]]:
+    """Return the quotients ``q = floor(u / d)`` whose factor in a polynomial is ``-k d``, and k."""
+    found = dict.fromkeys([a for monomial, _ in items for a in monomial if a.divides])
+    return [(quotient, k) for quotient in found if (k := _multiple(items, quotient))]
+
+
+def _multiple(items: Sequence[tuple[Monomial, int]], quotient: Atom) -> int:
+    """Return k if the factor of a quotient is -k times its divisor, or 0.
+
+    If the divisor is not a number, only 1 is looked for.
+    """
+    slope = {m: c for m, c in items if quotient in m}
+    d = quotient.parts[1]
+    if d.constant:
+        c = slope.get((quotient,), 0)
+        return -c // d.constant if len(slope) == 1 and c % d.constant == 0 else 0
+    if len(slope) != len(d.items):
+        return 0
+    places = [(m, m.index(quotient), c) for m, c in slope.items()]
+    return int({m[:i] + m[i + 1 :]: -c for m, i, c in places} == dict(d.items))
+
+
+def _by_remainder(t: Term, quotient: Atom, k: int, of: Callable[[Atom], Interval]) -> Interval:
     """Return bounds of ``t = k (u mod d) + rest``, if the rest is shorter than the term."""
-    (u, d), slope = quotient.parts, t.slope(quotient)
+    u, d = quotient.parts
     low, high = interval_of(d, of)
     if low > 0:
-        k = 1 if slope is -d else -(slope.constant or 0) // int(low) if low == high else 0
-        if k and slope is -k * d:
-            rest = t.split(quotient)[1] - k * u
-            if len(rest.items) < len(t.items):
-                (least, most), end = interval_of(rest, of), k * (high - 1)
-                return least + min(end, 0), most + max(end, 0)
+        rest = t.split(quotient)[1] - k * u
+        if len(rest.items) < len(t.items):
+            (least, most), end = interval_of(rest, of), k * (high - 1)
+            return least + min(end, 0), most + max(end, 0)
     return -math.inf, math.inf
 
 

@@ -41,6 +41,8 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     Term,
     as_term,
     coord,
+    lower_bound,
+    remainders,
     term,
 )
 
@@ -226,19 +228,31 @@ class Facts(SampledFacts):
 
     def _by_known(self, t: Term, depth: int) -> bool:
         """``t = (a f + rest) / b`` for a known ``f >= 0``, positive a and b, and ``rest >= 0``."""
+        most = len(t.items) if depth > 2 else 0  # monomials of a rest for which a proof is sought
         for monomial, a in t.items:
             for layer in self._layers:
                 for fact, c in layer._relations.get(monomial, ()) if monomial else ():
-                    if a * c <= 0:
+                    if a * c <= 0 or not self._may_lead(t, abs(c), fact, abs(a), most):
                         continue
                     rest = abs(c) * t - abs(a) * fact
                     if self.interval(rest)[0] >= 0 or (
-                        depth > 2
-                        and len(rest.items) <= len(t.items)
-                        and self._prove(rest, depth - 2)
+                        len(rest.items) <= most and self._prove(rest, depth - 2)
                     ):
                         return True
         return False
+
+    def _may_lead(self, t: Term, b: int, fact: Term, a: int, most: int) -> bool:
+        """Return whether ``b t - a fact`` is short, or may have a lower bound that is not negative.
+
+        Most facts lead nowhere: so this is found out before the term is made.
+        """
+        sums = dict(t.items) if b == 1 else {m: b * k for m, k in t.items}
+        for m, k in fact.items:
+            sums[m] = sums.get(m, 0) - a * k
+        items = [item for item in sums.items() if item[1]]
+        if len(items) <= most or lower_bound(reversed(items), self._atom_interval) >= 0:
+            return True
+        return (t.piecewise or fact.piecewise) and bool(remainders(items))
 
     def _by_cases(self, t: Term, depth: int) -> bool:
         piecewise = [a for a in t.atoms if isinstance(a, PositivePart | Indicator)]

@@ -37,6 +37,8 @@ from onnx_scatterx.optimizer.symbolic.cases import step as step
 from onnx_scatterx.optimizer.symbolic.cases import where as where
 from onnx_scatterx.optimizer.symbolic.monomial import Monomial as Monomial
 from onnx_scatterx.optimizer.symbolic.monomial import interval_of as interval_of
+from onnx_scatterx.optimizer.symbolic.monomial import lower_bound as lower_bound
+from onnx_scatterx.optimizer.symbolic.monomial import remainders as remainders
 from onnx_scatterx.optimizer.symbolic.polynomial import Number as Number
 from onnx_scatterx.optimizer.symbolic.polynomial import Term as Term
 from onnx_scatterx.optimizer.symbolic.polynomial import as_numbers as as_numbers
