@@ -55,19 +55,6 @@ def test_a_vector_in_another_rhythm(kind: str, columns: int, tail: tuple[int, ..
     assert_sound(model, feed | {"k": i64([4 * columns // int(np.prod(tail))])})
 
 
-def test_positions_behind_those_of_a_mask() -> None:
-    # x[1:][m] = u: what the indices are is a sum.
-    model = f"""g (float[7] x, float[6] w, bool[6] m) => (float[7] y) {NAMES} {{
-        n = NonZero (m)
-        o = Transpose <perm = [1, 0]> (n)
-        i = Add (o, one)
-        s = Shape (i)
-        k = Slice (s, zero, one)
-        u = Slice (w, zero, k)
-        y = ScatterND (x, i, u) }}"""
-    assert_sound(model, *(feed | {"x": f32(np.arange(7))} for feed in FEEDS))
-
-
 def test_the_first_columns_of_a_wider_tensor() -> None:
     model = f"""g (float[6,4] x, float[N,5] w, bool[6] m) => (float[6,4] y)
         {NAMES[:-1]}, int64[1] four = {{4}}> {{
@@ -121,28 +108,21 @@ def test_a_column_of_a_mask_over_an_axis_behind_it() -> None:
     assert_sound(model, feed, left=0)
 
 
-INDICES = {
-    "i = Concat <axis = 1> (c, c)": "K",  # the diagonal, where the mask is true
-    """b = Unsqueeze (c, last)
+def test_indices_of_which_a_mask_is_a_part() -> None:
+    # Two columns of six.
+    model = """g (float[6,6] x, bool[6] m, float[K,2] u) => (float[6,6] y)
+        <int64 no = {0}, int64[1,2,1] line = {0, 1}, int64[3] wide = {1, 2, 1},
+        int64[1] last = {-1}> {
+        n = NonZero (m)
+        c = Transpose <perm = [1, 0]> (n)
+        b = Unsqueeze (c, last)
         d = Mul (b, no)
         e = Add (d, line)
         f = Expand (b, wide)
-        i = Concat <axis = -1> (f, e)""": "K,2",  # two columns of six
-}
-
-
-@pytest.mark.parametrize("nodes", INDICES)
-def test_indices_of_which_a_mask_is_a_part(nodes: str) -> None:
-    shape = INDICES[nodes]
-    model = f"""g (float[6,6] x, bool[6] m, float[{shape}] u) => (float[6,6] y)
-        <int64 no = {{0}}, int64[1,2,1] line = {{0, 1}}, int64[3] wide = {{1, 2, 1}},
-        int64[1] last = {{-1}}> {{
-        n = NonZero (m)
-        c = Transpose <perm = [1, 0]> (n)
-        {nodes}
-        y = ScatterND (x, i, u) }}"""
-    feeds = []
-    for m in MASKS:
-        sizes = (int(m.sum()), *(int(n) for n in shape.split(",")[1:]))
-        feeds.append({"x": sample("float32", 6, 6), "m": m, "u": sample("float32", *sizes)})
+        i = Concat <axis = -1> (f, e)
+        y = ScatterND (x, i, u) }"""
+    feeds = [
+        {"x": sample("float32", 6, 6), "m": m, "u": sample("float32", int(m.sum()), 2)}
+        for m in MASKS
+    ]
     assert_sound(model, *feeds)
