@@ -18,7 +18,7 @@ from onnx_scatterx.rewrites import RULES
 from tests.helpers import pair
 from tests.helpers.golden import GoldenFile
 from tests.helpers.onnx_text import text_of, value_names
-from tests.helpers.support import parse, sample
+from tests.helpers.support import assert_sound, parse, sample
 
 _NAMES = {rule.name for rule in RULES}
 _OLDER = (13, 17)  # operator sets in which operators have other inputs
@@ -123,7 +123,10 @@ def _is_right_before(
 
 
 class Refuses:
-    """Asserts that a rule, alone with those `beside` it, leaves the last scatter, and why."""
+    """Asserts that a rule, alone with those `beside` it, leaves the last scatter, and why.
+
+    On feeds, if there are some, what all rules together make of the model is compared with it.
+    """
 
     def __init__(self, rule: str) -> None:
         self.rule = rule
@@ -132,13 +135,18 @@ class Refuses:
         self,
         model: str | onnx.ModelProto,
         reason: Reason,
-        *,
+        *feeds: Mapping[str, Any],
+        left: int | None = None,
+        rejected: int = 0,
         beside: Sequence[str] = (),
         target: AnyTarget = "standard",
         opset: int = 18,
         **options: Any,
     ) -> None:
-        """Check what becomes of the last scatter, or gather, of a model."""
+        """Check what becomes of the last scatter, or gather, of a model.
+
+        All rules leave ``left`` scatters, if that is given. The model may reject some feeds.
+        """
         original = parse_text(model, opset)
         # The rules `overlay` and `scatterx` come with the target.
         rules = [name for name in (self.rule, *beside) if name in _NAMES]
@@ -146,6 +154,8 @@ class Refuses:
         last = report.entries[-1]
         assert self.rule not in last.rules, str(report)
         assert last.reason is reason, str(report)
+        if feeds:
+            assert_sound_at(model, *feeds, left=left, rejected=rejected, target=target, opset=opset)
 
 
 def parse_text(model: str | onnx.ModelProto, opset: int) -> onnx.ModelProto:
@@ -160,6 +170,20 @@ def assert_same(
     feeds = [feed_of(original, some, seed) for seed, some in enumerate(given)]
     native = any(node.domain for node in optimized.graph.node)
     pair.assert_same(original, optimized, feeds, library=native)
+
+
+def assert_sound_at(
+    model: str | onnx.ModelProto,
+    *given: Mapping[str, Any],
+    left: int | None = 0,
+    rejected: int = 0,
+    target: AnyTarget = "standard",
+    opset: int = 18,
+) -> None:
+    """Optimize a model with all rules and compare it; of each feed, sizes and inputs are given."""
+    original = parse_text(model, opset)
+    feeds = [feed_of(original, some, seed) for seed, some in enumerate(given)]
+    assert_sound(original, *feeds, left=left, rejected=rejected, target=target)
 
 
 def feed_of(model: onnx.ModelProto, given: Mapping[str, Any], seed: int) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What the tests of the rules share: `golden` and `refuses`, for the rule of the test file."""
+"""What the tests of the rules share: `golden` and `refuses`, for the rule of the file; a judge."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.helpers.golden import GoldenFile
 from tests.helpers.rules import Golden, Refuses
+from tests.helpers.second_judge import second_judge as second_judge
 
 
 def _rule(path: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, sizes
 
 
 def diagonal(a: int, b: int, *, less: int | None = None, reduction: str = "none") -> str:
@@ -206,3 +206,123 @@ def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refus
 
 def test_padding_in_front_needs_operator_set_11(refuses: Refuses) -> None:
     refuses(OLD.replace("ScatterElements", "Scatter"), Reason.OPSET, opset=9)
+
+
+# Right at every size, beside all other rules
+
+
+def filled(text: str) -> str:
+    """Return a model that writes a number."""
+    text = text.replace("<int64 zero", "<float number = {-2.5}, int64 zero")
+    return text.replace("y = S", "us = Shape (u) f = Expand (number, us) y = S").replace(
+        "ij, u)", "ij, f)"
+    )
+
+
+def turned(text: str) -> str:
+    """Return a model whose last two axes have the diagonal."""
+    text = text.replace("[N,N,C] x, float[K,C] u", "[C,N,N] d, float[C,K] v")
+    text = text.replace("[N,N,C] y", "[C,N,N] z")
+    text = text.replace(
+        "s = Shape <end",
+        "x = Transpose <perm = [1, 2, 0]> (d) u = Transpose (v) s = Shape <end",
+    )
+    return text.removesuffix("}") + "z = Transpose <perm = [2, 0, 1]> (y) }"
+
+
+STARTS = [(0, 0, 0), (1, 0, 1), (0, 1, 1), (3, 0, 3), (0, 2, 2), (1, 1, 1), (1, 2, 2), (2, 1, 2)]
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "min", "max"])
+def test_any_start(reduction: str) -> None:
+    """Also one that ends inside."""
+    for a, b, less in [*STARTS, (0, 0, 2), (1, 0, 3)] if reduction == "none" else STARTS[:3]:
+        text = turned(diagonal(a, b, less=less, reduction=reduction))
+        for model in (text, filled(text)):
+            assert_sound_at(model, *feeds(less))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "string", "float16", "int64", "uint8", "double"])
+def test_types(dtype: str) -> None:
+    assert_sound_at(diagonal(1, 0).replace("float", dtype), *feeds(1))
+
+
+RANGE = """<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] axis = {0},
+    int64[1] single = {1}, int64[3] two = {2, 1, 1}, int64 minus = {-2}, float v = {3}> {"""
+ALONG = """s = Shape <end = 1> (OF) n = Squeeze (s) r = Range (zero, n, one)
+    i = Unsqueeze (r, last) ii = Concat <axis = -1> (i, i)"""
+ODD: dict[str, tuple[str, list[dict[str, int]], int | None]] = {
+    "an axis between, and one behind": (
+        f"""g (float[N,A,M,R] x, float[N,A,R] u) => (float[N,A,M,R] z) {RANGE}
+        {ALONG.replace("OF", "x")} t = Transpose <perm = [0, 2, 1, 3]> (x)
+        y = ScatterND (t, ii, u) z = Transpose <perm = [0, 2, 1, 3]> (y) }}""",
+        [
+            {"N": n, "A": a, "M": m, "R": r}
+            for n, a, m, r in [(0, 2, 3, 2), (1, 1, 1, 1), (2, 3, 4, 2), (3, 2, 3, 0), (3, 0, 5, 2)]
+        ],
+        0,
+    ),
+    "rows that are named from the end": (
+        f"""g (float[N,M] x, float[K] u) => (float[N,M] z) {RANGE}
+        k = Shape (u) n = Squeeze (k) r = Range (zero, n, one) d = Add (r, minus)
+        i = Unsqueeze (d, last) ii = Concat <axis = -1> (i, i) w = Expand (v, k)
+        z = ScatterND (x, ii, w) }}""",
+        [{"N": n, "M": m, "K": k} for n, m, k in [(4, 4, 4), (4, 5, 3), (2, 3, 1)]],
+        1,
+    ),
+    "a dim that runs along no axis: the last of two updates is written": (
+        f"""g (float[N,N] x, float[2,N] u) => (float[N,N] z) {RANGE}
+        {ALONG.replace("OF", "x")} twice = Expand (ii, two) z = ScatterND (x, twice, u) }}""",
+        sizes(N=(1, 3)),
+        None,
+    ),
+    "a second axis of one position: no two updates go to two places": (
+        f"""g (float[N,1] x, float[1,K] u) => (float[N,1] z) {RANGE}
+        s = Shape <end = 1> (x) n = Squeeze (s) m = Add (n, minus) k = Max (m, zero)
+        r = Range (zero, k, one) i = Add (r, one) c = Unsqueeze (k, axis)
+        shape = Concat <axis = 0> (single, c) j = Expand (i, shape)
+        z = ScatterElements <axis = 0> (x, j, u) }}""",
+        [{"N": n, "K": max(n - 2, 0)} for n in (0, 1, 2, 3)],
+        0,
+    ),
+    "positions that nobody checks: where K is 0, N of them may name N - 1": (
+        f"""g (float[N,N,K] x, float[1,N,K] u) => (float[M,N,K] z) {RANGE}
+        less = Slice (x, axis, last, axis) s = Shape <start = 1, end = 2> (less)
+        n = Squeeze (s) r = Range (zero, n, one) i = Unsqueeze (r, last)
+        k = Shape <start = 2> (less) shape = Concat <axis = 0> (single, s, k)
+        j = Expand (i, shape) z = ScatterElements <axis = 0> (less, j, u) }}""",
+        [{"N": n, "K": k} for n, k in [(0, 0), (1, 0), (2, 0), (5, 0), (0, 2)]],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_looks_like_a_diagonal(name: str) -> None:
+    text, given, left = ODD[name]
+    assert_sound_at(text, *given, left=left)
+
+
+@pytest.mark.parametrize(
+    ("third", "width", "axis", "left"),
+    [
+        ("Identity (column)", 3, "3", 0),
+        ("Identity (column)", 2, "3", None),  # not all of the axis
+        ("Add (column, one)", 2, "3", None),
+        ("Identity (zero)", 1, "3", None),
+        ("Identity (row)", 1, "M", None),  # three axes
+        ("Identity (p)", 1, "1", 0),  # wherever that is, within one position
+        ("Identity (p)", 1, "2", None),
+    ],
+)
+def test_a_third_index(third: str, width: int, axis: str, left: int | None) -> None:
+    given = [{"N": n, "M": n, "p": p} for n in (0, 1, 4) for p in (0, -1)]
+    assert_sound_at(OTHER.format(third=third, width=width, axis=axis), *given, left=left)
+
+
+def test_old_operator_sets() -> None:
+    """Pad takes no computed amounts there."""
+    rows = ", ".join(str(n + 1) for n in range(99))
+    text = f"""g (float[100,100] x, float[1,99] u) => (float[100,100] z)
+        <int64[1,99] i = {{{rows}}}> {{ z = Scatter <axis = 0> (x, i, u) }}"""
+    assert_sound_at(text, {}, left=None, opset=10)

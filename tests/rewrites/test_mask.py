@@ -285,7 +285,7 @@ SAME_FORMULA = f"""g (float[N,N] x, float[N,N] z, float[A,B] like, int64 c) => (
 
 
 def test_masks_of_one_formula_and_two_shapes(refuses: Refuses) -> None:
-    refuses(SAME_FORMULA, Reason.UNKNOWN_INDICES)
+    refuses(SAME_FORMULA, Reason.UNKNOWN_INDICES, {"N": 3, "A": 2, "B": 3, "c": 5})
 
 
 TWICE = "twice = Constant <value = int64[2] {1, 2}> ()"
@@ -359,12 +359,31 @@ OUT_OF_ORDER = {
 }
 
 
+def out_of_order() -> list[dict[str, Any]]:
+    """Return feeds of which at least one is right for each of `OUT_OF_ORDER`."""
+    found, rng = [], np.random.default_rng(0)
+    for count in (0, 2, 3, 4, 16):
+        m = rng.permutation(np.arange(16) < count).reshape(4, 4)
+        for k in {count, 2}:
+            given = {
+                "m": m,
+                "o": m[::-1],
+                "B": 4,
+                "start": [0],
+                "given": rng.integers(0, 4, (2, k)),
+            }
+            given["places"] = rng.integers(0, 4, (k, 2))
+            found += [given | {"v": rng.random(k), "shape": s} for s in ([4, 4], [k, 2], [k])]
+    return found
+
+
 @pytest.mark.parametrize("how", OUT_OF_ORDER)
 def test_updates_in_another_order(how: str, refuses: Refuses) -> None:
     given = """float[K] v, float b, float[4,4] z, bool[4,4] o, float[B,4] t, float[4] line,
         int64[1] start, int64[2,K] given, float[K,2] places, int64[R] shape"""
     text = masked(OUT_OF_ORDER[how], given=given).replace("[A,4]", "[4,4]")
-    refuses(parse(text + FUNCTION, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+    model, feeds = parse(text + FUNCTION, more=', "local" : 1'), out_of_order()
+    refuses(model, Reason.UNKNOWN_INDICES, *feeds, rejected=len(feeds) - 1)
 
 
 BATCHED = """g (float[A,B] x, float[A,B] z, bool[A] m) => (float[A,B] y)
@@ -384,7 +403,8 @@ BATCHED = """g (float[A,B] x, float[A,B] z, bool[A] m) => (float[A,B] y)
 def test_rows_of_batches(batch_dims: str, refuses: Refuses) -> None:
     # z[k, k] is repeated, which is not z[k, :].
     text = BATCHED.replace(": int = @b", batch_dims)
-    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+    feed = {"A": 3, "B": 3, "m": [True] * 3}
+    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES, feed)
 
 
 def test_positions_that_are_no_mask(refuses: Refuses) -> None:

@@ -153,7 +153,9 @@ def test_positions_that_are_no_mask(refuses: Refuses) -> None:
 
 def test_positions_behind_those_of_a_mask(refuses: Refuses) -> None:
     text = ELEMENTS.replace("i = Transpose (n)", "t = Transpose (n) i = Add (t, one)")
-    refuses(text, Reason.UNKNOWN_INDICES)
+    m = np.zeros((3, 4), bool)
+    given = [{"m": m, "K": 0}, {"m": m | np.eye(3, 4, dtype=bool) & (np.arange(4) < 2), "K": 2}]
+    refuses(text, Reason.UNKNOWN_INDICES, *given)
 
 
 def test_the_first_of_the_true_elements(refuses: Refuses) -> None:
@@ -163,7 +165,8 @@ def test_the_first_of_the_true_elements(refuses: Refuses) -> None:
 
 def test_a_diagonal_where_a_mask_is_true(refuses: Refuses) -> None:
     text = ROWS.replace("i = Transpose (n)", "t = Transpose (n) i = Concat <axis = 1> (t, t)")
-    refuses(text.replace("[A,4]", "[A,A]").replace("[K,4]", "[K]"), Reason.UNKNOWN_INDICES)
+    text = text.replace("[A,4]", "[A,A]").replace("[K,4]", "[K]")
+    refuses(text, Reason.UNKNOWN_INDICES, *masks((0,), (3,)))
 
 
 def test_the_first_true_element(refuses: Refuses) -> None:
@@ -223,7 +226,10 @@ TWO = f"""g (float[4,4] x, bool[4,4] m, bool[4,4] o, float[%s] u) => (float[4,4]
 
 
 def test_rows_of_one_mask_and_columns_of_another(refuses: Refuses) -> None:
-    refuses(TWO % ("K", "p, second", "i = Concat <axis = 1> (r, c)"), Reason.UNKNOWN_INDICES)
+    m = np.random.default_rng(0).random((4, 4)) < 0.5
+    feed = {"m": m, "o": m.T, "K": int(m.sum())}
+    text = TWO % ("K", "p, second", "i = Concat <axis = 1> (r, c)")
+    refuses(text, Reason.UNKNOWN_INDICES, feed, left=1)
 
 
 def test_every_row_of_a_mask_with_every_column(refuses: Refuses) -> None:
@@ -237,7 +243,7 @@ def test_every_row_of_a_mask_with_every_column(refuses: Refuses) -> None:
 
 
 def test_rows_that_a_mask_names_too_often(refuses: Refuses) -> None:
-    refuses(ROUTED % 9, Reason.UNKNOWN_INDICES)
+    refuses(ROUTED % 9, Reason.UNKNOWN_INDICES, *masks((9, 9)), left=1)
 
 
 def test_a_count_of_rows_that_only_the_run_knows(refuses: Refuses) -> None:

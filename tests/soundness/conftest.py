@@ -1,45 +1,14 @@
-"""A second judge for some of the soundness tests: what `optimize` made is proven, if it can be.
+"""What the soundness tests share: the second judge, and numbers that no other test changes."""
 
-The seed SCATTERX_PROVE_SEED draws which tests have it, the same ones by default. The share of them
-is SCATTERX_PROVE_SHARE. A difference that the solver finds, and a run shows, fails the test.
-"""
-
-import os
-import random
-
-import onnx
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import prove
-from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
-from tests.helpers import support
-from tests.helpers.equivalence_support import replayed
 from tests.helpers.masks import RNG
+from tests.helpers.second_judge import second_judge as second_judge
 
-SEED = os.environ.get("SCATTERX_PROVE_SEED", "0")
 _START = RNG.bit_generator.state
-SHARE = float(os.environ.get("SCATTERX_PROVE_SHARE", "0.03"))
 
 
 @pytest.fixture(autouse=True)
 def _same_numbers() -> None:
     """Let each test draw the same numbers, whichever ran before it in this process."""
     RNG.bit_generator.state = _START
-
-
-@pytest.fixture(autouse=True)
-def second_judge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `assert_sound` prove what it runs, in a random sample of tests."""
-    if random.Random(f"{SEED} {request.node.nodeid}").random() >= SHARE:
-        return
-    optimize = support.optimize
-
-    def optimized(
-        original: onnx.ModelProto, target: AnyTarget = "standard", *, gathers: bool = False
-    ) -> onnx.ModelProto:
-        made = optimize(original, target, gathers=gathers)
-        found = prove(original, made, replay=replayed(original, made), effort=0.5)
-        assert found.kind != "refuted", f"{found} (SCATTERX_PROVE_SEED={SEED})"
-        return made
-
-    monkeypatch.setattr(support, "optimize", optimized)

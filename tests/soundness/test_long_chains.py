@@ -61,9 +61,8 @@ def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic:
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_steps_of_a_model_suffice_for_a_thousand_writes(style: str, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "style"), enumerate(STYLES))
+def test_the_steps_of_a_model_suffice_for_a_thousand_writes(seed: int, style: str) -> None:
     result = optimize(parse(long_chain(1000, seed, style, dynamic=True)))
     assert scatters(result) == 0
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.helpers.masks import NAMES, RNG, hard, masks
+from tests.helpers.masks import NAMES, hard, masks
 from tests.helpers.support import assert_sound, nodes, optimize, parse
 
 
@@ -127,29 +127,3 @@ def test_no_row_where_a_product_of_sizes_is_0(sizes: tuple[int, int]) -> None:
         y = ScatterElements <axis = 0> (negative, i, v) }}"""
     feeds = [{"x": hard(*sizes, 3), "m": m} for m in masks(*sizes)]
     assert_sound(model, *feeds, left=0)
-
-
-def test_rows_that_a_mask_names_too_often_stay() -> None:
-    model = f"""g (float[T,3] x, bool[9,T] m, float[K,3] u) => (float[T,3] y) {NAMES} {{
-        n = NonZero (m)
-        r = Constant <value = int64 {{1}}> ()
-        d = Gather <axis = 0> (n, r)
-        b = Unsqueeze (d, minus)
-        y = ScatterND (x, b, u) }}"""
-    feeds = [{"x": hard(9, 3), "m": m, "u": hard(m.sum(), 3)} for m in masks(9, 9)]
-    assert_sound(model, *feeds, left=1)
-
-
-def test_rows_of_two_masks_stay() -> None:
-    model = f"""g (float[4,4] x, bool[4,4] m, bool[4,4] o, float[K] u) => (float[4,4] y) {NAMES} {{
-        n = NonZero (m)
-        p = NonZero (o)
-        zero = Constant <value = int64 {{0}}> ()
-        c = Gather <axis = 0> (n, zero)
-        d = Gather <axis = 0> (p, zero)
-        a = Unsqueeze (c, minus)
-        b = Unsqueeze (d, minus)
-        i = Concat <axis = -1> (a, b)
-        y = ScatterND (x, i, u) }}"""
-    m = RNG.random((4, 4)) < 0.5
-    assert_sound(model, {"x": hard(4, 4), "m": m, "o": m.T.copy(), "u": hard(m.sum())}, left=1)
