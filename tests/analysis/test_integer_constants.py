@@ -235,7 +235,7 @@ def in_onnx_runtime(op: str, cases: list[Case], optimize: bool) -> list[list[np.
 
     If the model is rejected, its halves are run.
     """
-    nodes, given, feed, outputs = [], [], {}, list[str]()
+    nodes, given, feed, outputs = [], [], dict[str, np.ndarray](), list[str]()
     for n, (arrays, attributes) in enumerate(cases):
         named = {f"i{n}_{place}": array for place, array in enumerate(arrays)}
         made = [f"o{n}_{place}" for place in range(1 + (op == "Split"))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -101,7 +102,9 @@ def unfixed_sizes(value: onnx.ValueInfoProto) -> list[str]:
     return [d.dim_param for d in dims if not d.HasField("dim_value")]
 
 
-def check_written(original: onnx.ModelProto, result: onnx_scatterx.Result, target: Target) -> None:
+def check_written(
+    original: onnx.ModelProto, result: onnx_scatterx.Result[Any], target: Target
+) -> None:
     """Assert that no new node is one that the target lacks, and that what is left is reported."""
     had = {n.name for n in nodes(original)}
     new = {n.name for n in nodes(result.model) if n.name not in had and n.op_type != "Constant"}
