@@ -287,3 +287,14 @@ def test_a_row_becomes_a_where_only_if_asked() -> None:
     assert operators(onnx_scatterx.optimize(model).model) == ["ScatterX"]
     assert "Where" in operators(asked)
     assert not natives(asked)
+
+
+def test_a_mask_that_is_a_constant_once_its_scatter_is_gone() -> None:
+    """Its NonZero is folded, and what is told of the other scatter asks for it."""
+    text = """g (float[2, 3] x) => (float[2, 3] y)
+        <int64[2, 1] all = {0, -1}, float[2, 3] k = {0, 1, 2, 3, 4, 5}, float zero = {0}>
+        { y = ScatterND(x, all, k)  m = Less(y, zero)  n = NonZero(m)
+          i = Transpose <perm = [1, 0]> (n)  u = GatherND(y, i)  w = Abs(u)
+          unread = ScatterND(y, i, w) }"""
+    found = onnx_scatterx.optimize(parse(text), target="qnn").report
+    assert [s.node for s in found.scatters] == ["y", "unread"]

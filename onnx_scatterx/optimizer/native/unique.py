@@ -53,15 +53,14 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
         origins.add(atom.origin)
         depth += 1
     origin = origins.pop() if len(origins) == 1 else None
-    node = made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None
-    if node is None:
+    if not isinstance(origin, ElementOf) or made_by(origin.value, "NonZero") is None:
         return False
     # All rows of the NonZero must be used: else positions repeat.
     indices = scatter.indices
     if scatter.node.op_type != "ScatterND" or indices is None or len(scatter.index_dims) != 1:
         return False
-    (mask,) = node.inputs
-    rank = None if mask is None else provenance.abstract(mask).rank
+    # The NonZero itself may have been removed: then it has no inputs any more.
+    rank = (provenance.abstract(origin.value).shape or (term(0),))[0].constant
     return depth == len(scatter.data_shape) - len(scatter.shape) + 1 and rank == depth
 
 
