@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.optimizer.targets.catalogue import profile_names
+from onnx_scatterx.optimizer.targets.catalogue import profile_names, target_of
 from onnx_scatterx.optimizer.targets.target import Target
-from tests.helpers.examples import examples
+from tests.helpers.examples import examples, is_full
 from tests.helpers.pair import assert_same
-from tests.helpers.support import sample
+from tests.helpers.support import nodes, sample
 
+EXAMPLES = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
 BOX = f"""{HEAD} g (float[6,4] x, float[2,4] u) => (float[6,4] y) <int64[2,1] i = {{2, 3}}>
     {{ y = ScatterND (x, i, u) }}"""
@@ -39,6 +40,9 @@ EVEN = f"""{HEAD} g (float[8,2] x, float[4,2] u, float[4,2] v) => (float[8,2] z)
 def written(path: Path, text: str) -> str:
     path.write_text(text)
     return str(path)
+
+
+# The file
 
 
 # What is written
@@ -100,6 +104,29 @@ def test_a_chain_may_cost_more_where_the_target_has_no_scatter() -> None:
     if result.report.removed:
         feed = {"x": sample("float32", 256, 2), "u": sample("float32", 16, 2)}
         assert_same(proto, result.model, [feed])
+
+
+PAIRS = [(path, name) for path in EXAMPLES[::4] for name in profile_names()]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    PAIRS if is_full() else PAIRS[::4],  # an odd number of profiles: daily, a quarter for each
+    ids=lambda given: getattr(given, "stem", given),
+)
+def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> None:
+    target, original = target_of(name), onnx.load(path)
+    result = onnx_scatterx.optimize(path, target=target)
+    had = {n.name for n in nodes(original)}
+    new = {n.name for n in nodes(result.model) if n.name not in had and n.op_type != "Constant"}
+    wrong = [v for v in result.report.violations if v.node in new]
+    if any(v.on_host or f"{target.name} takes no" in v.why for v in wrong):
+        # It replaces more that the profile lacks.
+        before = onnx_scatterx.inspect(path, target=target, passes=["CheckTarget"])
+        assert len(result.report.violations) < len(before.violations)
+    left = {n.op_type for n in nodes(result.model) if not target.has(n.op_type)}
+    told = {v.op for v in result.report.violations if v.on_host or f"takes no {v.op}" in v.why}
+    assert told >= left
 
 
 @examples(25)
