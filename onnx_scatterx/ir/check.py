@@ -209,10 +209,15 @@ def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
             _prepare_node(copy)
 
 
+def is_large(elements: int) -> bool:
+    """Return whether a tensor of so many elements is not copied if that can be avoided."""
+    return elements > _LARGE
+
+
 def holds_large(node: onnx.NodeProto) -> bool:
     """Return whether a node has a large tensor of its own."""
     return any(
-        math.prod(tensor.dims) > _LARGE
+        is_large(math.prod(tensor.dims))
         for attribute in node.attribute
         if attribute.type in HEAVY
         for tensor in (attribute.t, *attribute.tensors)

@@ -16,16 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.ir.check import is_large
 from onnx_scatterx.ir.data import tensors, to_proto
 from onnx_scatterx.ir.graphs import all_graphs
-
-_WEIGHT = "onnx_scatterx.weight"  # stands for a tensor of the original: its dims are (0, place)
-_LARGE = 1 << 14  # elements of an attribute for which a tensor stands
 
 _Holder: TypeAlias = "ir.Value | ir.Node"
 
@@ -72,6 +71,9 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
         self._message = message
         self._is_ours = ours
+        # The text of an empty tensor that stands for one of the original, whose place is its last
+        # dim. No file can have it.
+        self._mark = f"onnx_scatterx.weight {uuid4().hex}"
         held = (tensor.raw for _, _, tensor in _held(model))
         # They live as long as their places count.
         self._weights = list({id(t): t for t in (*message.graph.initializer, *held)}.values())
@@ -100,7 +102,7 @@ class Original:
         _merge(made, self._before, after)
         inner = len(self._weights) > len(self._message.graph.initializer)
         for tensor in tensors(made) if inner else made.graph.initializer:
-            if tensor.doc_string == _WEIGHT:
+            if tensor.doc_string == self._mark:
                 name = tensor.name
                 tensor.CopyFrom(self._weights[tensor.dims[1]])
                 tensor.name = name
@@ -121,7 +123,7 @@ class Original:
                 place = self._places.get(id(tensor.raw))
                 if place is not None:
                     nothing = np.zeros((0, place), np.float32)
-                    stub = ir.Tensor(nothing, name=tensor.name, doc_string=_WEIGHT)
+                    stub = ir.Tensor(nothing, name=tensor.name, doc_string=self._mark)
                     replaced.append((holder, name, _put(holder, name, stub)))
             yield
         finally:
@@ -140,7 +142,7 @@ def _held(model: ir.Model) -> Iterator[tuple[_Holder, str, ir.serde.TensorProtoT
                 if attribute.type != ir.AttributeType.TENSOR or attribute.is_ref():
                     continue
                 tensor = attribute.value
-                if isinstance(tensor, ir.serde.TensorProtoTensor) and tensor.size > _LARGE:
+                if isinstance(tensor, ir.serde.TensorProtoTensor) and is_large(tensor.size):
                     yield node, name, tensor
 
 

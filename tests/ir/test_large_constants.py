@@ -9,7 +9,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir import check, merge, size
+from onnx_scatterx.ir import check, size
 from onnx_scatterx.ir.data import from_proto
 from onnx_scatterx.ir.merge import Original
 
@@ -20,8 +20,7 @@ UNKNOWN = b"\xf8\x3f\x07"  # field 1023: 7
 @pytest.fixture
 def all_large(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Let every tensor of an attribute be large."""
-    for module in (check, merge):
-        monkeypatch.setattr(module, "_LARGE", -1)
+    monkeypatch.setattr(check, "_LARGE", -1)
     return monkeypatch
 
 
@@ -52,8 +51,7 @@ def test_the_result_is_the_same(path: Path, target: str, all_large: pytest.Monke
     message = onnx.load(path)
     given = onnx_scatterx.optimize(message, target=target).model
     assert message == onnx.load(path)
-    for module in (check, merge):
-        all_large.setattr(module, "_LARGE", 1 << 60)
+    all_large.setattr(check, "_LARGE", 1 << 60)
     small = onnx_scatterx.optimize(path, target=target).model
     assert found.SerializeToString() == given.SerializeToString() == small.SerializeToString()
 
@@ -141,6 +139,19 @@ def test_constants_may_move(changed: object, ours: bool) -> None:
         assert message == constants()
         assert numbers(message) == WERE
     onnx.checker.check_model(found)
+
+
+def test_a_text_of_the_model_stands_for_no_weight() -> None:
+    """A file may have any text, also that of a message that was merged before."""
+    message = constants()
+    model = from_proto(message)
+    original = Original(message, model)
+    for tensor in (message.graph.node[0].attribute[0].t, *message.graph.initializer):
+        tensor.doc_string = original._mark
+    again = from_proto(message)
+    found = Original(message, again)
+    change(again)
+    assert numbers(found.merged(again)) == RESULTS[change]
 
 
 @pytest.mark.usefixtures("all_large")
