@@ -86,11 +86,15 @@ def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
 def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
     """Let ONNX infer the shapes of a copy, in place. If it fails, the declared ones are kept.
 
-    If ``fold``, ONNX computes small integers. Of a Slice with a step that is no int32, this ends
-    the process, or never ends: its steps become others that take the same elements.
+    Defaults of inputs are dropped first, as ONNX takes them for constants. If ``fold``, ONNX also
+    computes small integers. If a Slice has a step that does not fit into 32 bits, onnx 1.23 crashes
+    there, or never returns. So such a step is shortened first: the Slice takes the same elements.
     """
+    for value in overridable(copy):
+        copy.graph.initializers.pop(value.name or "", None)
+        value.const_value = None
     for node in all_nodes(copy) if fold else ():
-        given = node.inputs[4:] if node.op_type == "Slice" else ()
+        given = node.inputs[4:] if node.op_type == "Slice" and node.domain == "" else ()
         steps = constant(given[0], ()) if given else None
         if steps is None or steps.nbytes > _SMALL:
             continue

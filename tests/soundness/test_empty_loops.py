@@ -4,6 +4,7 @@ ONNX Runtime gives such an output a 0 for each dim that it does not infer, and i
 nodes than of the scatter that they replace, and less of others.
 """
 
+import itertools
 import random
 
 import numpy as np
@@ -212,3 +213,23 @@ def test_random_bodies() -> None:
         after = onnx_scatterx.optimize(model, target=target, gathers=gathers).model
         runs += compare(model, after)
     assert runs > scaled(500)
+
+
+def test_a_default_that_a_caller_may_override_tells_no_dims() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        g (float[4,4] x, float[2,4] u, int64 n, int64[1] step = {2}) => (f, s)
+        <bool t = {1}, int64[1] zero = {0}, int64[1] end = {4}, int64[2,1] first = {0, 1}> {
+            z = Slice (x, zero, end, zero, step)
+            f, s = Loop (n, t, x) <body = b (int64 turn, bool go, float[4,4] c)
+                => (bool on, float[4,4] next, float[a,b] part) {
+                    on = Identity (go)
+                    next = ScatterND (c, first, u)
+                    part = ScatterND (z, first, u) }> }""")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert [s.reason for s in result.report.scatters] == [None, Reason.EMPTY_LOOP]
+    for load in SESSIONS:
+        one, other = load(model), load(result.model)
+        for count, step in itertools.product((0, 1), (1, 2)):
+            given = {k: v for k, v in feed(count, 4).items() if k in ("x", "u", "n")}
+            given["step"] = np.array([step])
+            assert agree(one.run(None, given), other.run(None, given)), (count, step)

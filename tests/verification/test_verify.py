@@ -11,6 +11,7 @@ import onnxruntime as ort
 import pytest
 
 from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.ir.constants import inferred
 from onnx_scatterx.judges.verification.result import Verification
 from onnx_scatterx.judges.verification.verifying import verify
 
@@ -323,3 +324,14 @@ def test_a_slice_with_a_step_of_64_bits(start: int, end: int, step: int) -> None
     model = parse(f"""g (float[7] x) => (float[N] y) <int64[1] a = {{0}}, int64[1] s = {{{start}}},
         int64[1] end = {{{end}}}, int64[1] k = {{{step}}}> {{ y = Slice(x, s, end, a, k) }}""")
     assert verify(model, model, samples=2)
+
+
+@pytest.mark.parametrize("default", [2, 2**40])
+def test_a_default_that_a_caller_may_override_is_no_constant(default: int) -> None:
+    """ONNX infers sizes from it, and crashes on this one."""
+    model = parse(f"""g (float[7] x, int64[1] k = {{{default}}}) => (float[N] y)
+        <int64[1] a = {{0}}, int64[1] s = {{0}}, int64[1] end = {{9}}>
+        {{ z = Slice(x, s, end, a, k) y = Neg(z) }}""")
+    shape = inferred(ir.from_proto(model)).graph.node(0).outputs[0].shape
+    assert shape is not None
+    assert not isinstance(shape[0], int)
