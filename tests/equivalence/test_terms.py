@@ -159,7 +159,7 @@ KINDS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] =
     "int64": lambda rng, shape: rng.integers(-2, 2, shape),
     "float32": lambda rng, shape: rng.choice(f32([0, -0.0, np.nan, 1]), shape),
     "bool": lambda rng, shape: rng.integers(0, 2, shape) > 0,
-    "complex128": lambda rng, shape: rng.choice([0, 1j, -0.0 + 0j], shape),
+    "complex128": lambda rng, shape: rng.choice([0j, 1j, complex(-0.0, 0)], shape),
     "bfloat16": lambda rng, shape: rng.integers(0, 2, shape).astype(ml_dtypes.bfloat16),
     "string": lambda rng, shape: rng.choice(np.array(["a", b"b\0", "b"], object), shape),
 }

@@ -46,10 +46,10 @@ def _digest(array: np.ndarray) -> bytes:
 
 def _bits(array: np.ndarray) -> np.ndarray:
     """Return the bits of numbers, as numbers that are equal only if these are the same."""
-    size = array.dtype.itemsize
-    if array.dtype == object or size > 8:
+    if array.dtype == object:
         return array
-    return array.view(f"u{size}")
+    size = array.dtype.itemsize
+    return array.view([("high", "u8"), ("low", "u8")] if size == 16 else f"u{size}")
 
 
 def dtype_name(element: int) -> str:
