@@ -360,7 +360,7 @@ OUT_OF_ORDER = {
 
 
 def out_of_order() -> list[dict[str, Any]]:
-    """Return feeds of which at least one is right for each of `OUT_OF_ORDER`."""
+    """Return feeds. Each model of `OUT_OF_ORDER` takes at least one of them."""
     found, rng = [], np.random.default_rng(0)
     for count in (0, 2, 3, 4, 16):
         m = rng.permutation(np.arange(16) < count).reshape(4, 4)

@@ -162,7 +162,7 @@ def _cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
     name = value.name
     value.name = f"{name}/cut"
     made = ir.Value(name=name, type=ir.TensorType(dtype), shape=ir.Shape(dims))
-    for node, place in list(value.uses()):  # it may also be an output
+    for node, place in list(value.uses()):  # not its use as an output of the graph
         node.replace_input_with(place, made)
     graph.inputs.append(made)
 

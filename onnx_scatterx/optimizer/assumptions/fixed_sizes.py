@@ -252,7 +252,9 @@ def template(model: ir.Model, known: Mapping[str, int] | None = None) -> str:
 
 
 def open_sizes(model: ir.Model) -> Iterator[tuple[ir.Value, list[str]]]:
-    """Yield the inputs that have no default, each with the names of its sizes without a number.
+    """Yield each input without a default, and the names of its symbolic sizes.
+
+    A size without a name is called by its place: ``x[2]``.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, 4, ?] x) => (float[batch, 4, M] y) { y = Identity(x) }''')

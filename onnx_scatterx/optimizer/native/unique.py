@@ -59,7 +59,7 @@ def _is_rows_of_a_mask(scatter: Scatter, provenance: Provenance) -> bool:
     indices = scatter.indices
     if scatter.node.op_type != "ScatterND" or indices is None or len(scatter.index_dims) != 1:
         return False
-    # The NonZero itself may have been removed: then it has no inputs any more.
+    # A NonZero that was removed has lost its inputs, so its output tells the rank.
     rank = (provenance.abstract(origin.value).shape or (term(0),))[0].constant
     return depth == len(scatter.data_shape) - len(scatter.shape) + 1 and rank == depth
 
