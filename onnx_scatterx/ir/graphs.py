@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -58,15 +58,18 @@ def attribute_graphs(attribute: ir.Attr) -> list[ir.Graph]:
     return list(attribute.as_graphs())
 
 
-def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
-    """Return the node that computes a value, if it is one of these operators of the default domain.
+def is_operator(node: ir.Node | None, op_types: Container[str]) -> bool:
+    """Return whether a node is one of these operators of the default domain.
 
     Functions and operators of other domains may have the same names.
     """
+    return node is not None and node.op_type in op_types and node.domain == ""
+
+
+def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
+    """Return the node that computes a value, if it is one of these operators."""
     node = None if value is None else value.producer()
-    if node is None or node.op_type not in op_types or node.domain != "":
-        return None
-    return node
+    return node if is_operator(node, op_types) else None
 
 
 def written(node: ir.Node, name: str, default: Any) -> Any:

@@ -180,3 +180,28 @@ def test_a_target_without_the_operator_is_told_of_it() -> None:
     npu = Target("npu", avoid=frozenset({"NonZero"}))
     (violation,) = onnx_scatterx.optimize(model, target=npu).report.violations
     assert violation.op == "NonZero"
+
+
+def test_a_shape_that_gives_out_its_input() -> None:
+    # The sizes of what a write gives are known without it, but not the other output.
+    graph = """g (float[N] x, float[2] u) => (int64[1] n, float[N] z) <int64[2,1] i = {0, 1}> {
+        y = ScatterND (x, i, u)
+        s, z = local.Shape (y)
+        n = Neg (s) }"""
+    function = """Shape (x) => (s, z) {
+        s = Shape (x)
+        z = Neg (x) }"""
+    for target in ("standard", "qnn"):
+        feeds = ({"x": sample("float32", size), "u": f32([8, 9])} for size in (2, 5))
+        assert_sound(model(graph, function), *feeds, target=target, left=0)
+
+
+@pytest.mark.parametrize("op", ["Transpose", "Identity"])
+def test_a_move_without_an_input(op: str) -> None:
+    graph = f"""g (float[2] x) => (float[2] y) <int64[2,1] i = {{0, 1}}> {{
+        u = local.{op} ()
+        s = ScatterND (x, i, u)
+        y = Neg (s) }}"""
+    function = f"""{op} () => (u) {{
+        u = Constant <value_floats = [1.0, 2.0]> () }}"""
+    assert_sound(model(graph, function), {"x": f32([3, 4])}, left=0)

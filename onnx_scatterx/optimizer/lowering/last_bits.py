@@ -30,7 +30,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import packed
-from onnx_scatterx.ir.graphs import graphs_of, makers, reached, readers
+from onnx_scatterx.ir.graphs import graphs_of, is_operator, makers, reached, readers
 from onnx_scatterx.optimizer.emit.reduce import is_ordered
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import operands_of
@@ -156,7 +156,7 @@ def last_bits(
 
 
 def _sums(node: ir.Node) -> bool:
-    return node.op_type in _SUMS
+    return is_operator(node, _SUMS)
 
 
 def _is_multiplied(value: ir.Value) -> bool:
@@ -182,7 +182,7 @@ def _computes(nodes: Iterable[ir.Node], near: Callable[[ir.Node], list[ir.Node]]
     """Return whether elements come from a node that computes them, or go to one."""
     plain = ("Constant", "ConstantOfShape", "Shape", "Size")
     return any(
-        count == _NEAR or not (operands_of(node) or node.op_type in plain)
+        count == _NEAR or not (operands_of(node) or is_operator(node, plain))
         for count, node in enumerate(reached(nodes, near))
     )
 
@@ -194,8 +194,8 @@ def _is_neighbour(result: ir.Value) -> bool:
         node = None if value is None else value.producer()
         if node is None or graphs_of(node):
             return False
-        if node.op_type not in MOVED_PAST:
-            moves = operands_of(node) or node.op_type in ("Constant", "ConstantOfShape", "Pad")
+        if not is_operator(node, MOVED_PAST):
+            moves = operands_of(node) or is_operator(node, ("Constant", "ConstantOfShape", "Pad"))
             return _sums(node) or not moves
         value = node.inputs[0]
     return True

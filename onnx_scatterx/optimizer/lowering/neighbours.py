@@ -144,7 +144,8 @@ def before_moves(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value 
     while True:
         budget().work(1)
         node = value.producer()
-        op, inputs = ("", ()) if node is None else (node.op_type, node.inputs)
+        known = node is not None and (node.domain == "" or is_quantizer(node, *QUANTIZERS))
+        op, inputs = (node.op_type, node.inputs) if node is not None and known else ("", ())
         op, inputs = steps.get(value, (op, inputs))
         first = inputs[0] if op in MOVED_PAST and inputs else None
         if first is None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import reached
+from onnx_scatterx.ir.graphs import is_operator, reached
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.lift.quantization import (
@@ -154,7 +154,7 @@ def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:
         budget().work(1)
         uses = [use for value in here.outputs for use in value.uses()]
         given_out = any(value.is_graph_output() for value in here.outputs)
-        moved = here is node or here.op_type in MOVED_PAST
+        moved = here is node or is_operator(here, MOVED_PAST)
         here = uses[0].node if len(uses) == 1 and moved and not given_out else None
     if here is None:
         return None
@@ -178,7 +178,7 @@ def _computed_in_integers(
 
 
 def _computes(node: ir.Node) -> bool:
-    return node.op_type in _IN_INTEGERS and node.domain == ""
+    return is_operator(node, _IN_INTEGERS)
 
 
 def _is_between(

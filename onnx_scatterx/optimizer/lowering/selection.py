@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import read_by
+from onnx_scatterx.ir.graphs import is_operator, read_by
 from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.lowering.neighbours import ExclusiveNodes, read_only_by
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
@@ -39,7 +39,7 @@ class Selection(ABC):
 
     def _visit(self, node: ir.Node, wanted: Sequence[ir.Value]) -> None:
         """Decide on a node if some of its outputs are demanded."""
-        shape = self.round.shape_part(node) if node.op_type == "Shape" else None
+        shape = self.round.shape_part(node) if is_operator(node, ("Shape",)) else None
         if shape is not None:
             self.shapes[node] = shape
             return

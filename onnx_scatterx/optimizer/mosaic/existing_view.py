@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import is_operator
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.mosaic.moves import MOVES
 from onnx_scatterx.optimizer.mosaic.strided_interval import ZERO, AxisMap, View
@@ -34,14 +35,13 @@ def existing_views(provenance: Provenance) -> ExistingViews:
     found: dict[ir.Value, list[ExistingView]] = {}
     kept: set[ir.Value] = set()
     for node in reversed(list(provenance.graph)):
-        if node.op_type not in MOVES:
+        if not is_operator(node, MOVES):
             continue  # whether its outputs are kept is never asked
-        is_move = node.domain == ""
         for value in node.outputs:
             readers = [use.node for use in value.uses()]
             if value.is_graph_output() or any(_keeps(provenance, r, kept) for r in readers):
                 kept.add(value)
-            if not is_move or value in provenance.absorbed:
+            if value in provenance.absorbed:
                 continue
             mosaic = provenance.mosaic(value)
             if mosaic is None or len(mosaic.cells) != 1:
@@ -78,9 +78,9 @@ def _keeps(provenance: Provenance, reader: ir.Node, kept: set[ir.Value]) -> bool
     """Return whether a reader must be kept: it is not a removable move, and not its Shape."""
     if reader.graph is not provenance.graph:
         return True
-    if _is_removed(provenance, reader) or reader.op_type == "Shape":
+    if _is_removed(provenance, reader) or is_operator(reader, ("Shape",)):
         return False
-    return reader.op_type not in MOVES or any(v in kept for v in reader.outputs)
+    return not is_operator(reader, MOVES) or any(v in kept for v in reader.outputs)
 
 
 @dataclass(frozen=True)
