@@ -90,9 +90,11 @@ def rewritten(
 
 
 def _lowered(job: Job, trial: bool = False) -> Job:
-    job = attempts(job, lambda job: _run(LOWERING, job, trial))
-    _run(FITTING, job, trial)
-    return job
+    return attempts(
+        job,
+        lambda job: _run(LOWERING, job, trial),
+        lambda job: _run(FITTING, job, trial or job.keeps_rest),
+    )
 
 
 def _checked(job: Job) -> Job:

@@ -15,7 +15,8 @@ result is made: the user has to fix the sizes first.
 
 For a Concat, ONNX Runtime infers less than for the scatter that the Concat replaces. Then the body
 declares what was inferred for the original. For other nodes, it infers more. Then the scatters that
-lead to the output are kept.
+lead to the output are kept. If it infers more since sizes are constants for a device, or nodes are
+written in another form, all nodes that are unrelated to scatters are kept.
 """
 
 from __future__ import annotations
@@ -173,8 +174,12 @@ def _declare(value: ir.Value, dims: list[Dims]) -> None:
     )
 
 
-def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
-    """Write the scatters of a model by ``lower``, until the result passes; return the last job."""
+def attempts(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None]) -> Job:
+    """Write the scatters of a model by ``lower``, until the result passes; return the last job.
+
+    Then ``fit`` fits the rest to the target. If ONNX Runtime then infers more for a Loop, all is
+    done again, and the rest is kept.
+    """
     model = job.model
     for number, node in enumerate(all_nodes(model)):
         node.meta[NUMBER] = number
@@ -186,10 +191,16 @@ def attempts(job: Job, lower: Callable[[Job], None]) -> Job:
         exposed, other = readers.exposed(job), loops.keep_dims()
         found = exposed if job.settings.given["fix"] else exposed | other
         if before is None or not found or job.forbidden is not None:
-            return job
-        more = _keep(before, exposed, _after) + _keep(before, other, _before)
+            fit(job)
+            if job.settings.given["fix"] or job.keeps_rest or not loops.keep_dims():
+                return job
+            assert before is not None
+            forbidden, keeps_rest = job.forbidden, True
+        else:
+            more = _keep(before, exposed, _after) + _keep(before, other, _before)
+            forbidden, keeps_rest = None if more else next(iter(found.values())), False
         become(model, cloned(before))
-        job = job.again(None if more else next(iter(found.values())))
+        job = job.again(forbidden, keeps_rest=keeps_rest)
         readers = SoleReaders(job)
 
 

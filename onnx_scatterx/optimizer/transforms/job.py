@@ -67,6 +67,7 @@ class Job:
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
     forbidden: Refusal | None = None  # why the whole model is left as it is
+    keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
@@ -136,7 +137,7 @@ class Job:
         if "cautious" in vars(self) and self.cautious is not self.analysis:
             self.cautious.add(nodes)
 
-    def again(self, forbidden: Refusal | None) -> Job:
+    def again(self, forbidden: Refusal | None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
             self.model,
@@ -146,6 +147,7 @@ class Job:
             forbidden=forbidden,
             lowered=self.lowered,
             modified=self.lowered.opset_lowered is not None,
+            keeps_rest=keeps_rest,
         )
         job.target, job.wider = self.target, self.wider
         return job
