@@ -41,6 +41,15 @@ SHAPE = """g (float[N, M] x) => (float[K] y) <int64[1] last = {-1}> {
     s = Shape (x)  n = ReduceProd <keepdims = 1> (s)  y = Reshape <allowzero = 1> (x, n) }"""
 
 
+@pytest.mark.parametrize("n", [0, 2])
+def test_strings_are_computed_in_the_run(n: int) -> None:
+    model = parse("""g (string[N] x) => (string[M] y) <int64[1] two = {2}> {
+        z = Slice (x, two, two)
+        y = Concat <axis = 0> (z, x) }""")
+    feed = {"x": np.array(["a", ""][:n], object)}
+    assert same(model, {"N": n}, feed) == ["Concat", "Slice"]
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize("m", [0, 1, 2])
 def test_every_size(n: int, m: int) -> None:

@@ -239,7 +239,7 @@ class ConstantFinder:
             return None
         if tensor.size > LIMITS.floats and value not in self.made:
             return None
-        if tensor.dtype.bitwidth < 8 or _is_text(tensor.dtype):
+        if not _is_stored(tensor.dtype):
             return None
         return np.asarray(tensor.numpy())
 
@@ -277,7 +277,7 @@ def followed(
 
 def _array(found: TensorValue) -> np.ndarray | None:
     """Return the elements of a tensor, if they are known and few enough."""
-    if found.dtype is None or found.dtype.bitwidth < 8 or _is_text(found.dtype):
+    if found.dtype is None or not _is_stored(found.dtype):
         return None
     elements = _elements(found)
     if elements is None or elements > LIMITS.elements:
@@ -296,5 +296,7 @@ def _elements(found: TensorValue) -> int | None:
     return None if shape is None else int(np.prod(shape, dtype=object))
 
 
-def _is_text(dtype: ir.DataType) -> bool:
-    return dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED)
+def _is_stored(dtype: ir.DataType) -> bool:
+    """Return whether an element has bytes of its own. Strings have no width."""
+    text = dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED)
+    return not text and dtype.bitwidth >= 8
