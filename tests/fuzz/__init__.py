@@ -6,4 +6,9 @@ default options. ``campaign`` does so in processes of their own, since a mutant 
 Runtime. From the command line, for a minute, keeping what was found:
 
     python -m tests.fuzz --seconds 60 --seed 7 --keep found
+
+Random models are compared likewise: whole graphs, nested and of all kinds (``shapes``, with
+``writes`` and ``nests``), and special ones (``masked``, ``float16``, ``quantized``):
+
+    python -m tests.fuzz.shapes --count 1000 --seed 7 --keep found
 """

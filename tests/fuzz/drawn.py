@@ -11,30 +11,23 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx_ir as ir
-from onnx import helper, numpy_helper
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
+from tests.fuzz.builder import Builder
 from tests.helpers.pair import SESSIONS, rejections
 
 _TARGETS = ("standard", "scatterx", "ort-cpu", "qnn", "nnapi")
 Shape = tuple[int, ...]
 Feeds = Sequence[dict[str, Any]]
+Trial = Callable[[int], tuple[str, onnx.ModelProto | None]]
+"""Compares a model that a seed gives; returns what came of it, and the model if it differs."""
 
 
-class Drawn:
+class Drawn(Builder):
     """A random graph: nodes that move, writes and reads of the floats that a subclass draws."""
 
     widest = 4  # columns of the first tensor
-
-    def __init__(self, rng: random.Random, opset: int) -> None:
-        self.rng = rng
-        self.opset = opset
-        self.nodes: list[onnx.NodeProto] = []
-        self.inputs: dict[str, tuple[str, Shape]] = {}
-        self.stored: dict[str, np.ndarray] = {}
-        self.outputs: dict[str, None] = {}
-        self.names = 0
 
     @abstractmethod
     def floats(self, shape: Shape) -> str:
@@ -43,29 +36,6 @@ class Drawn:
     @abstractmethod
     def ended(self, x: str, shape: Shape) -> None:
         """Compute with a tensor, and give out what comes of it."""
-
-    def name(self) -> str:
-        """Return a new name."""
-        self.names += 1
-        return f"v{self.names}"
-
-    def constant(self, array: Any, dtype: str = "int64") -> str:
-        """Return an initializer."""
-        name = self.name()
-        self.stored[name] = np.asarray(array, dtype)
-        return name
-
-    def given(self, dtype: str, shape: Shape) -> str:
-        """Return an input of the graph."""
-        name = self.name()
-        self.inputs[name] = dtype, shape
-        return name
-
-    def node(self, op: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Return the output of a new node."""
-        name = self.name()
-        self.nodes.append(helper.make_node(op, inputs, [name], domain=domain, **attributes))
-        return name
 
     def moved(self, x: str, shape: Shape) -> tuple[str, Shape]:
         """Move the elements of a tensor, or read some of them."""
@@ -132,19 +102,7 @@ class Drawn:
                 x, shape = self.moved(x, shape)
             x = self.written(x, shape)
         self.ended(x, shape)
-        types = {
-            n: helper.np_dtype_to_tensor_dtype(np.dtype(t)) for n, (t, _) in self.inputs.items()
-        }
-        graph = helper.make_graph(
-            self.nodes,
-            "g",
-            [helper.make_tensor_value_info(n, types[n], s) for n, (_, s) in self.inputs.items()],
-            [helper.make_empty_tensor_value_info(name) for name in self.outputs],
-            [numpy_helper.from_array(array, name) for name, array in self.stored.items()],
-        )
-        opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
-        model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        return onnx.shape_inference.infer_shapes(model)
+        return onnx.shape_inference.infer_shapes(self.made())
 
 
 def runs(model: onnx.ModelProto, option: int, feeds: Sequence[dict[str, Any]]) -> list[Any] | None:
@@ -196,9 +154,7 @@ def judged(
     return found, None
 
 
-def campaign(
-    name: str, about: str | None, trial: Callable[[int], tuple[str, onnx.ModelProto | None]]
-) -> int:
+def campaign(name: str, about: str | None, trial: Trial) -> int:
     """Run a campaign; return 1 if a model became another."""
     parser = argparse.ArgumentParser(prog=f"python -m tests.fuzz.{name}", description=about)
     parser.add_argument("--count", type=int, default=300, help="how many models (300)")

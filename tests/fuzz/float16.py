@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper
 
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.text.reasons import LastBit
+from tests.fuzz.builder import code
 from tests.fuzz.drawn import Drawn, Shape, campaign, judged
 from tests.helpers.pair import agree
 from tests.helpers.quantized import feeds
@@ -41,7 +41,7 @@ class Float16(Drawn):
             return self.numbers(shape)
         if kind < 0.5:
             other = self.given("float32" if self.type == "float16" else "float16", shape)
-            return self.node("Cast", other, to=_code(self.type))
+            return self.node("Cast", other, to=code(self.type))
         return self.computed(self.given(self.type, shape), shape)
 
     def numbers(self, shape: Shape) -> str:
@@ -58,7 +58,7 @@ class Float16(Drawn):
             return self.node(op, x, other)
         if op == "Cast":
             wide = "float32" if self.type == "float16" else "float16"
-            return self.node(op, self.node(op, x, to=_code(wide)), to=_code(self.type))
+            return self.node(op, self.node(op, x, to=code(wide)), to=code(self.type))
         if op in ("MatMul", "Gemm"):
             return self.node(op, x, self.numbers((columns, columns)))
         if op == "LayerNormalization":
@@ -78,10 +78,6 @@ class Float16(Drawn):
             for _ in range(self.rng.choice((0, 1, 1, 2))):
                 y = self.computed(y, last)
             self.outputs[y] = None
-
-
-def _code(dtype: str) -> int:
-    return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
 def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:

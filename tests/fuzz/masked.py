@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
 
 import onnx_scatterx
 from onnx_scatterx.text.reasons import LastBit
+from tests.fuzz.builder import Builder
 from tests.fuzz.drawn import campaign, runs
 from tests.helpers.pair import agree
 
@@ -31,18 +31,16 @@ _JUMPS = {"Cast", "Ceil", "Floor", "Mod", "Round", "Sign", "Where"}  # they enla
 _SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 88.0)
 
 
-class Masked:
+class Masked(Builder):
     """A random model of one to three masked writes, one after the other."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
+        rng = random.Random(seed)
+        super().__init__(rng, rng.choice((18, 20, 24)))
         self.draw = np.random.default_rng(seed)
         self.dtype = self.rng.choice(_TYPES)
         self.rank = self.rng.randint(1, 3)
         self.dims = ("N", *self.rng.choices((1, 2, 3, 4), k=self.rank - 1))
-        self.nodes: list[onnx.NodeProto] = []
-        self.inputs: dict[str, tuple[str, tuple[Any, ...]]] = {}
-        self.stored: dict[str, np.ndarray] = {}
         self.divisors: dict[str, str] = {}  # input: the mask by which it is read
         self.masks: list[str] = []
         x = self.given(self.dtype, self.dims)
@@ -52,27 +50,6 @@ class Masked:
             self.may_divide = False  # Where may change the sign of a zero
         self.output = x
 
-    def name(self) -> str:
-        return f"v{len(self.nodes)}_{len(self.inputs)}_{len(self.stored)}"
-
-    def given(self, dtype: str, shape: tuple[Any, ...]) -> str:
-        """Return an input of the graph."""
-        name = self.name()
-        self.inputs[name] = dtype, shape
-        return name
-
-    def constant(self, array: Any, dtype: str) -> str:
-        """Return an initializer."""
-        name = self.name()
-        self.stored[name] = np.asarray(array).astype(dtype)
-        return name
-
-    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Return the output of a new node."""
-        name = self.name()
-        self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
-        return name
-
     def written(self, x: str) -> str:
         """Return ``x`` after ``x[m] = f(x[m], ...)``."""
         depth = self.rng.randint(1, self.rank)
@@ -80,7 +57,7 @@ class Masked:
         self.masks.append(self.mask)
         self.x, self.tail = x, self.dims[depth:]
         self.places = self.node("Transpose", self.node("NonZero", self.mask))
-        reduction = {}
+        reduction: dict[str, Any] = {}
         if self.rng.random() < 0.15 and self.dtype != "uint8":
             reduction["reduction"] = "add"
         return self.node("ScatterND", x, self.places, self.function(3), **reduction)
@@ -155,7 +132,7 @@ class Masked:
             return self.node(op, self.function(depth - 1), divisor)
         if op == "Pow" and not wide:
             op = "Sub"
-        attributes = {"fmod": 1} if op == "Mod" else {}
+        attributes: dict[str, Any] = {"fmod": 1} if op == "Mod" else {}
         pair = [self.function(depth - 1), self.other(depth)]
         if op not in ("Pow", "Mod") and self.rng.random() < 0.3:
             pair.reverse()
@@ -166,10 +143,6 @@ class Masked:
         barred = _JUMPS if self.dtype == "float16" else set()
         barred |= set() if self.may_divide or self.dtype.startswith(("int", "uint")) else _DIVIDES
         return self.rng.choice([op for op in ops if op not in barred])
-
-    def cast(self, x: str, dtype: str) -> str:
-        """Return a tensor of another type."""
-        return self.node("Cast", x, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
     def numbers(self, shape: tuple[int, ...], dtype: str = "") -> np.ndarray:
         """Draw numbers: floats with all that is special, integers of the whole type."""
@@ -189,7 +162,7 @@ class Masked:
         """Draw inputs; no division that is selected fails."""
         found = {}
         for name, (dtype, dims) in self.inputs.items():
-            found[name] = self.numbers(tuple(size if d == "N" else d for d in dims), dtype)
+            found[name] = self.numbers(tuple(size if d == "N" else int(d) for d in dims), dtype)
         for name in self.masks:
             if found[name].size and self.rng.random() < 0.3:  # one true element
                 one = np.zeros(found[name].size, bool)
@@ -208,19 +181,8 @@ class Masked:
 
     def model(self) -> onnx.ModelProto:
         """Return the model."""
-        kind = {
-            n: helper.np_dtype_to_tensor_dtype(np.dtype(d)) for n, (d, _) in self.inputs.items()
-        }
-        graph = helper.make_graph(
-            self.nodes,
-            "g",
-            [helper.make_tensor_value_info(n, kind[n], s) for n, (_, s) in self.inputs.items()],
-            [helper.make_empty_tensor_value_info(self.output)],
-            [numpy_helper.from_array(array, name) for name, array in self.stored.items()],
-        )
-        opsets = [helper.make_opsetid("", self.rng.choice((18, 20, 24)))]
-        made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        return onnx.shape_inference.infer_shapes(made)
+        self.outputs[self.output] = None
+        return onnx.shape_inference.infer_shapes(self.made())
 
 
 def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:

@@ -1,9 +1,12 @@
 """One mutant: what it gives before and after ``optimize``, by the judge of all tests."""
 
 import contextlib
+import itertools
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import onnx
@@ -16,7 +19,7 @@ from onnx_scatterx.judges.verification.sample_source import SampleSource
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import Feed, Pair, describe, open_session, rejections
 
-TARGETS = ("standard", "scatterx", "ort-cpu")
+TARGETS = ("standard", "standard", "scatterx", "scatterx", "ort-cpu", "qnn", "rknn", "tflite")
 _DRAWS = 8
 _WANTED = 3  # accepted inputs
 
@@ -32,6 +35,7 @@ class Options:
     target: str = "standard"
     gathers: bool = False
     deterministic: bool = False
+    fix: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def drawn(cls, rng: random.Random) -> "Options":
@@ -40,11 +44,12 @@ class Options:
 
     def optimized(self, model: onnx.ModelProto) -> onnx.ModelProto:
         """Return the optimized model."""
-        result = onnx_scatterx.optimize(
-            model, target=self.target, gathers=self.gathers, deterministic=self.deterministic
-        )
-        assert isinstance(result.model, onnx.ModelProto)
-        return result.model
+        given = {**asdict(self), "fix": dict(self.fix) or None}
+        result = onnx_scatterx.optimize(model, **given)
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory, "optimized.onnx")
+            result.save(path)
+            return onnx.load(path)
 
 
 def feeds(model: onnx.ModelProto, seed: int, count: int) -> Iterator[Feed]:
@@ -74,11 +79,29 @@ def trial(
     *,
     accepted: Callable[[], None] = lambda: None,
 ) -> Accepted:
+    """Compare a model with what it becomes on inputs that are drawn, as `compared` does."""
+    refused: tuple[type[Exception], ...] = (*rejections(), ScatterXError)
+    try:
+        drawn = list(feeds(model, seed, _DRAWS))
+    except refused:
+        return Accepted()
+    return compared(model, options, drawn, accepted=accepted)
+
+
+def compared(
+    model: onnx.ModelProto,
+    options: Options,
+    drawn: Iterable[Feed],
+    *,
+    wanted: int = _WANTED,
+    accepted: Callable[[], None] = lambda: None,
+) -> Accepted:
     """Compare a model with what it becomes; raise FoundError if it is another.
 
-    ``accepted`` is called when it is known that the original accepts some inputs.
+    Of the inputs that the original accepts, so many are compared. ``accepted`` is called when it
+    is known that there are some.
     """
-    runs = list(_accepted_feeds(model, seed))
+    runs = list(itertools.islice(_accepted(model, drawn), wanted))
     if not runs:
         return Accepted()
     accepted()
@@ -94,27 +117,20 @@ def trial(
     return Accepted(pair.judged["plain"], pair.judged["default"], before != now)
 
 
-def _accepted_feeds(model: onnx.ModelProto, seed: int) -> Iterator[Feed]:
-    """Yield inputs that the model accepts."""
-    refused: tuple[type[Exception], ...] = (*rejections(), ScatterXError)
+def _accepted(model: onnx.ModelProto, drawn: Iterable[Feed]) -> Iterator[Feed]:
+    """Yield the inputs that the model accepts."""
     try:
         original = open_session(model)
-        drawn = list(feeds(model, seed, _DRAWS))
-    except refused:
+    except rejections():
         return
     seen = _Doubtful(model)
-    count = 0
     for feed in drawn:
         try:
             original.run(None, dict(feed))
         except rejections():
             continue
-        if not seen.are_defined(feed):
-            continue
-        yield feed
-        count += 1
-        if count == _WANTED:
-            return
+        if seen.are_defined(feed):
+            yield feed
 
 
 class _Doubtful:
