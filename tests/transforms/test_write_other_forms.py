@@ -74,3 +74,14 @@ def test_a_model_without_scatters_is_left_alone() -> None:
     result = onnx_scatterx.optimize(model, target="standard, avoid = ['Not']")
     assert isinstance(result.model, onnx.ModelProto)
     assert [n.op_type for n in result.model.graph.node] == ["Not"]
+
+
+def test_strings_are_not_written_out() -> None:
+    model = parse("""g (string[3] x, string[2] u) => (string[3] y, string[2, 2] z)
+        <string v = {"a"}, int64[2] s = {2, 2}, int64[2, 1] i = {0, 2}> {
+            y = ScatterND (x, i, u)
+            z = Expand (v, s) }""")
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Expand', 'Tile']")
+    feed = {"x": np.array(["b", "", "c"], object), "u": np.array(["d", "e"], object)}
+    assert_same(model, result.model, [feed])
+    assert "Expand" in {node.op_type for node in nodes(result.model)}

@@ -260,6 +260,8 @@ class DryRun:
 
     def _constant(self, array: np.ndarray, dtype: ir.DataType | None) -> ir.Value:
         dtype = dtype or ir.DataType.INT64
+        if dtype.is_string():  # its elements have no bytes, and 0 is none of them
+            raise RefusedError(Reason.NO_KERNEL, lacking("Constant", dtype))
         small = array.size <= _LARGE and array.dtype != object
         key = (dtype, array.shape, array.tobytes()) if small else None
         value = None if key is None else self.drafts.get(key)
