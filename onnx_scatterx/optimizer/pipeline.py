@@ -19,7 +19,7 @@ from onnx_scatterx.optimizer.transforms.fit_target import (
     WriteOtherForms,
 )
 from onnx_scatterx.optimizer.transforms.fold_sizes import FoldSizes
-from onnx_scatterx.optimizer.transforms.inline_if import InlineKnownIfs
+from onnx_scatterx.optimizer.transforms.inline_if import InlineBesideQuantizers, InlineKnownIfs
 from onnx_scatterx.optimizer.transforms.job import Job, Pass
 from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import MoveAboveQuantizers
@@ -34,6 +34,7 @@ PREPARING: tuple[Pass, ...] = (LowerOperatorSet(),)
 
 LOWERING: tuple[Pass, ...] = (
     WriteSizes(),
+    InlineBesideQuantizers(),
     InlineKnownIfs(),
     ShareMasks(),
     DropOverwrittenUpdates(),

@@ -267,3 +267,29 @@ def test_a_function_named_like_the_operator() -> None:
         more=LOCAL,
     )
     assert_sound(model, {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)})
+
+
+READ, WRITE = "DequantizeLinear (x, s)", "ScatterND (f, i, u)"
+QUANTIZED = (
+    (f"f = {READ} y = local.part (f, i, u)", f"part (f, i, u) => (y) {{ y = {WRITE} }}"),
+    (f"f = local.part (x, s) y = {WRITE}", f"part (x, s) => (f) {{ f = {READ} }}"),
+)
+
+
+@pytest.mark.parametrize(("graph", "function"), QUANTIZED)
+@pytest.mark.parametrize("kind", ["int8", "int32"])
+@pytest.mark.parametrize("target", ["standard", "qnn"])
+def test_quantizers_on_the_other_side_of_a_call(
+    graph: str, function: str, kind: str, target: str
+) -> None:
+    """ONNX Runtime inlines the function, and moves the DequantizeLinear past Slices."""
+    model = parse(
+        f"""g ({kind}[4,3] x, float[2,3] u) => (float[4,3] y)
+            <float s = {{0.5}}, int64[2,1] i = {{0, 1}}> {{ {graph} }}
+        <domain: "local", opset_import: ["" : 21]> {function}""",
+        21,
+        10,
+        LOCAL,
+    )
+    feed = {"x": np.ones((4, 3), kind), "u": sample("float32", 2, 3)}
+    assert_sound(model, feed, target=target)

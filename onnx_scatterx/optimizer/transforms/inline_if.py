@@ -7,25 +7,31 @@ Exporters test ranks at run time (is this a scalar?). The rank of a value behind
 known before the If is removed. The condition must be known without trusting declared dims.
 
 A function that is called at several sizes computes each of them when it runs. An inlined call has
-one size, which is a known number if the call's size is.
+one size, which is a known number if the call's size is. A function beside quantizers is inlined,
+as ONNX Runtime does it.
 """
 
 from __future__ import annotations
 
 import copy
 from collections import Counter
+from collections.abc import Callable
 
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.ir.cleanup import Names, cloned, remove_dead, replace_uses, stand_for
 from onnx_scatterx.ir.graphs import (
+    all_graphs,
+    all_nodes,
     called_function,
     is_scatterx_domain,
     may_be_operator,
     nodes_within,
 )
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.lowering.neighbours import has_quantizers
+from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.transforms.job import Job, Pass
 
@@ -156,33 +162,71 @@ SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
 
 def inline_sized_functions(job: Job) -> bool:
     """Inline the functions of a model that compute sizes, for a device; return whether any does."""
+    return job.settings.target.is_device and _inline(job, _is_sized)
+
+
+def _is_sized(function: ir.Function) -> bool:
+    return any(node.op_type in SIZED and node.domain == "" for node in function.all_nodes())
+
+
+class InlineBesideQuantizers(Pass):
+    """Inlines the functions of a model with quantizers and scatters.
+
+    ONNX Runtime inlines them, too. Then it moves quantizers past the nodes of a function. Whether
+    that is right is known of the nodes of one graph alone.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 18, "local" : 1]>
+    ...     g (int8[4] x, float[2] u, float s) => (float[4] y) {
+    ...         f = DequantizeLinear (x, s)
+    ...         y = local.write (f, u) }
+    ...     <domain: "local", opset_import: ["" : 18]> write (f, u) => (y) {
+    ...         i = Constant <value = int64[2, 1] {0, 1}> ()
+    ...         y = ScatterND (f, i, u) }''')
+    >>> InlineBesideQuantizers()(model).modified
+    True
+    >>> [node.op_type for node in model.graph]
+    ['DequantizeLinear', 'Constant', 'ScatterND']
+    """
+
+    is_guard = True
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.target.onnxruntime
+
+    def run(self, job: Job) -> bool:
+        if not job.model.functions or not job.has_scatters:
+            return False
+        if not any(map(has_quantizers, all_graphs(job.model))):
+            return False
+        modified = _inline(job, lambda _: True)
+        if modified:
+            job.forget()
+        return modified
+
+
+def _inline(job: Job, chosen: Callable[[ir.Function], bool]) -> bool:
+    """Inline those functions that a runtime calls, and that are chosen; return whether any is."""
     model = job.model
-    if not job.settings.target.is_device:
-        return False
-    called = [called_function(model, node) for node in _nodes(model)]
-    sized = {f.identifier() for f in called if f is not None and _is_sized(f)}
-    if not sized:
+    called = (called_function(model, node) for node in all_nodes(model))
+    wanted = {
+        f.identifier()
+        for f in called
+        if f is not None
+        and f.domain
+        and not is_scatterx_domain(f.domain)
+        and not may_be_operator(f)
+        and chosen(f)
+    }
+    if not wanted:
         return False
 
     def inlined(function: ir.Function) -> bool:
-        return function.identifier() in sized
+        return function.identifier() in wanted
 
     try:
         InlinePass(inlined)(cloned(model))
         InlinePass(inlined)(model)
     except (ir.passes.PassError, ValueError):
         return False  # they cannot be inlined
+    job.forget_names()
     return True
-
-
-def _nodes(model: ir.Model) -> list[ir.Node]:
-    found = list(model.graph.all_nodes())
-    for function in model.functions.values():
-        found += function.all_nodes()
-    return found
-
-
-def _is_sized(function: ir.Function) -> bool:
-    if is_scatterx_domain(function.domain) or may_be_operator(function) or not function.domain:
-        return False
-    return any(node.op_type in SIZED and node.domain == "" for node in function.all_nodes())

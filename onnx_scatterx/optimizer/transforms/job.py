@@ -130,6 +130,10 @@ class Job:
         self.analysis.forget()
         vars(self).pop("cautious", None)
 
+    def forget_names(self) -> None:
+        """Let names be collected again: nodes were copied under other names."""
+        vars(self).pop("names", None)
+
     def note_new(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
         nodes = list(nodes)
