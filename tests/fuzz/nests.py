@@ -34,7 +34,9 @@ class Nests(Writes):
 
     def nested(self, x: Value) -> Value:
         """Compute in an If, a Loop, a Scan or a function."""
-        ways = [self.in_if, self.in_if, self.in_loop]
+        ways = [self.in_if, self.in_if]
+        if x.dtype != "object":  # ONNX Runtime loses strings that two Identities in a Loop read
+            ways.append(self.in_loop)
         if not self.is_function:
             ways += [self.in_function, self.in_function]
         if x.dims and any(v.dims for v in self.pool):
@@ -81,7 +83,7 @@ class Nests(Writes):
         def work() -> tuple[Value, str, Value]:
             self.pool += [state, Value(number, "int64", ())]
             y = self.steps(state, self.rng.randint(1, 2), keep=True)
-            shown = self.rng.choice(self.pool[-3:])
+            shown = self.rng.choice([v for v in self.pool[-3:] if v.dtype != "object"])
             return self.of("Identity", y), self.node("Identity", going), self.of("Identity", shown)
 
         nodes, (y, goes_on, shown) = self.inner(work)

@@ -174,7 +174,9 @@ class Shapes(Nests):
                 if dtype != "int64":
                     other = self.numbers(shape, dtype)
                 elif self.does(0.4):
-                    other = self.numbers(shape, dtype, 0, 3)
+                    # A size of the whole type would take all memory.
+                    drawn = [self.rng.randrange(3) for _ in range(old.size)]
+                    other = np.array(drawn, dtype).reshape(shape)
                 found[name] = other
         return found
 
