@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import onnx_scatterx
+from tests.helpers.pair import assert_same
 from tests.helpers.support import assert_sound, i64, parse, run, run_reference, sample
 
 LOCAL = ', "local" : 1'
@@ -293,3 +295,19 @@ def test_quantizers_on_the_other_side_of_a_call(
     )
     feed = {"x": np.ones((4, 3), kind), "u": sample("float32", 2, 3)}
     assert_sound(model, feed, target=target)
+
+
+def test_quantizers_outside_of_a_known_branch() -> None:
+    """ONNX Runtime inlines the If, whichever passes are chosen here."""
+    model = parse(
+        f"""g (int8[4,3] x, float[2,3] u) => (float[4,3] y)
+            <bool c = {{1}}, float s = {{0.5}}, int8 z = {{3}}, int64[2,1] i = {{0, 1}}> {{
+                f = DequantizeLinear (x, s, z)
+                y = If (c) <then_branch = yes () => (float[4,3] a) {{ a = {WRITE} }},
+                            else_branch = no () => (float[4,3] b) {{ b = Neg (f) }}> }}""",
+        21,
+        10,
+    )
+    result = onnx_scatterx.optimize(model, target="standard", passes=["LowerScatters"])
+    feed = {"x": np.ones((4, 3), "int8"), "u": sample("float32", 2, 3)}
+    assert_same(model, result.model, [feed])

@@ -8,7 +8,7 @@ known before the If is removed. The condition must be known without trusting dec
 
 A function that is called at several sizes computes each of them when it runs. An inlined call has
 one size, which is a known number if the call's size is. A function beside quantizers is inlined,
-as ONNX Runtime does it.
+as ONNX Runtime does it; and so is a known If beside them, whichever passes are chosen.
 """
 
 from __future__ import annotations
@@ -170,10 +170,10 @@ def _is_sized(function: ir.Function) -> bool:
 
 
 class InlineBesideQuantizers(Pass):
-    """Inlines the functions of a model with quantizers and scatters.
+    """Inlines the functions and the known Ifs of a model with quantizers and scatters.
 
-    ONNX Runtime inlines them, too. Then it moves quantizers past the nodes of a function. Whether
-    that is right is known of the nodes of one graph alone.
+    ONNX Runtime inlines them, too. Then it moves quantizers past nodes that were in another graph.
+    Whether that is right is known of the nodes of one graph alone.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 18, "local" : 1]>
     ...     g (int8[4] x, float[2] u, float s) => (float[4] y) {
@@ -194,11 +194,11 @@ class InlineBesideQuantizers(Pass):
         return settings.target.onnxruntime
 
     def run(self, job: Job) -> bool:
-        if not job.model.functions or not job.has_scatters:
-            return False
-        if not any(map(has_quantizers, all_graphs(job.model))):
+        graphs = all_graphs(job.model)
+        if len(graphs) < 2 or not any(map(has_quantizers, graphs)) or not job.has_scatters:
             return False
         modified = _inline(job, lambda _: True)
+        modified |= inline_known_ifs(job)
         if modified:
             job.forget()
         return modified
