@@ -43,6 +43,8 @@ class Writes(Builder):
         self.limits: dict[str, tuple[int | str, bool]] = {}
         """Of an input of indices: their number, and whether they may be negative."""
         self.is_function = False
+        self.is_quantized = self.does(0.25)
+        self.integers = rng.choice(("int8", "uint8"))
 
     def size(self, dim: int | str, sizes: dict[str, int] | None = None) -> int:
         """Return the number that a dim is."""
@@ -91,6 +93,8 @@ class Writes(Builder):
             return np.where(draw.random(shape) < 0.2, whole, small)
         special = draw.choice(_SPECIAL, shape)
         plain = draw.integers(-9, 10, shape)
+        if self.is_quantized:  # no integer is known for NaN
+            return plain.astype(kind)
         return np.where(draw.random(shape) < 0.2, special, plain).astype(kind)
 
     def of(self, op: str, x: Value, *more: str, dims: Dims | None = None, **given: Any) -> Value:
@@ -108,6 +112,9 @@ class Writes(Builder):
         kind = self.rng.random()
         if alike and kind < 0.4:
             return self.rng.choice(alike)
+        if self.is_quantized and dtype == "float32" and self.does(0.6):
+            given = self.input(self.integers, dims).name
+            return Value(self.node("DequantizeLinear", given, *self.scale()), dtype, dims)
         if kind < 0.7:
             return self.input(dtype, dims)
         if kind < 0.8 and all(isinstance(d, int) for d in dims):
@@ -118,6 +125,11 @@ class Writes(Builder):
         one = self.constant(self.numbers((), dtype), dtype)
         like = self.input("float32", dims)
         return Value(self.node("Expand", one, self.node("Shape", like.name)), dtype, dims)
+
+    def scale(self) -> list[str]:
+        """Return a scale and a zero point."""
+        scale = self.constant(self.rng.choice((0.5, 0.5, 0.1)), "float32")
+        return [scale, self.constant(self.rng.choice((0, 3)), self.integers)]
 
     def indices(self, x: Value, axis: int) -> tuple[str, int | str]:
         """Return a vector of indices into an axis of a tensor, and its size."""
@@ -238,6 +250,10 @@ class Writes(Builder):
 
     def computed(self, x: Value) -> Value:
         """Compute element by element."""
+        if x.dtype == "float32" and self.is_quantized and self.does(0.5):
+            parameters = self.scale()
+            found = self.of("QuantizeLinear", x, *parameters)
+            return self.of("DequantizeLinear", found, *parameters)
         if x.dtype == "bool":
             return self.of(self.rng.choice(("Not", "Identity")), x)
         if x.dtype in ("uint8", "uint64", "int8", "object"):

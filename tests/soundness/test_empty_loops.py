@@ -1,7 +1,8 @@
 """A Loop that runs no iteration: its scan outputs have the dims that are inferred of its body.
 
 ONNX Runtime gives such an output a 0 for each dim that it does not infer, and infers more of some
-nodes than of the scatter that they replace, and less of others.
+nodes than of the scatter that they replace, and less of others. A Scan does not run if a rank is
+not inferred.
 """
 
 import itertools
@@ -259,3 +260,33 @@ def test_a_shape_that_is_a_constant_for_a_device() -> None:
             given |= {"x": np.ones(4, np.float32), "i": np.array([[0], [2]])}
             given["u"] = given["u"][0, :2]
             assert agree(one.run(None, given), other.run(None, given)), count
+
+
+def test_a_scan_keeps_the_ranks_of_its_outputs() -> None:
+    """A Reshape to a computed shape has no rank in shape inference."""
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 13]>
+        g (float[N,3] x, float[M,3] u, float[k,2] r) => (f, s)
+        <int64 zero = {0}, int64 two = {2}, int64[1] one = {1}> {
+            f, s = Scan <num_scan_inputs = 1, body = b (float[a,b] c, float[2] row)
+                => (float[d,e] next, float[h] same) {
+                    l = Shape (c)
+                    n = Gather (l, zero)
+                    even = Range (zero, n, two)
+                    i = Unsqueeze (even, one)
+                    next = ScatterND (c, i, u)
+                    same = Identity (row) }> (x, r) }""")
+    for value in (*_scan(model).input, *_scan(model).output):
+        value.type.tensor_type.ClearField("shape")
+    result = onnx_scatterx.optimize(model, target="standard")
+    assert [s.reason for s in result.report.scatters] == [None]
+    for load in SESSIONS:
+        one, other = load(model), load(result.model)
+        for rows, turns in itertools.product((1, 4, 5), (1, 3)):
+            given = {"x": np.zeros((rows, 3), np.float32), "r": np.ones((turns, 2), np.float32)}
+            given["u"] = np.ones(((rows + 1) // 2, 3), np.float32)
+            assert agree(one.run(None, given), other.run(None, given)), (rows, turns)
+
+
+def _scan(model: onnx.ModelProto) -> onnx.GraphProto:
+    (body,) = _bodies(model.graph)
+    return body

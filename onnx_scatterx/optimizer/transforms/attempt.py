@@ -12,6 +12,7 @@ with the fewest violations is taken. If the target does not take the sizes of th
 result is made: the user has to fix the sizes first.
 
     f, s = Loop(0, ...)             s has the numbers that ONNX Runtime infers of the body, else 0
+    f, s = Scan(...)                runs only if ONNX Runtime infers all ranks of the body's outputs
 
 For a Concat, ONNX Runtime infers less than for the scatter that the Concat replaces. Then the body
 declares what was inferred for the original. For other nodes, it infers more. Then the scatters that
@@ -50,11 +51,11 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 
 Dims = tuple[int | None, ...] | None
 _Inferred = dict[int, set[tuple[Dims, ...]]]
-"""For each Loop, the dims of its scan outputs in each call of its function."""
+"""For each Loop or Scan, the dims of outputs of its body in each call of its function."""
 
 
 class EmptyLoops:
-    """The Loops of a model that may run no iteration, and what is inferred for their bodies.
+    """The Loops that may run no iteration, the Scans, and what is inferred for their bodies.
 
     ``numbers`` has each of them under the key NUMBER of its ``meta``.
     """
@@ -62,7 +63,8 @@ class EmptyLoops:
     def __init__(self, model: ir.Model) -> None:
         self._model = model
         open_to_callers = overridable(model)
-        loops = [node for node in all_nodes(model) if _may_be_empty(node, open_to_callers)]
+        nodes = all_nodes(model)
+        loops = [n for n in nodes if _is_scan(n) or _may_be_empty(n, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
 
@@ -72,7 +74,7 @@ class EmptyLoops:
         return not self._numbers
 
     def keep_dims(self) -> dict[int, Refusal]:
-        """Declare what was inferred; return the Loops for which something else is inferred now."""
+        """Declare what was inferred; return those for which something else is inferred now."""
         for node in _nodes(self._model, self._numbers):
             called = (self._inferred[0] or {}).get(node.meta[NUMBER], set())
             for value, *dims in zip(_scanned(node), *called, strict=True) if called else ():
@@ -82,7 +84,7 @@ class EmptyLoops:
         return dict.fromkeys(found, Refusal(Reason.EMPTY_LOOP))
 
     def _infer(self) -> list[_Inferred | None]:
-        """Return the dims of the scan outputs, without and with constants that are folded.
+        """Return the dims of these outputs, without and with constants that are folded.
 
         ONNX Runtime folds them under its default options. A function has a body for each call.
         """
@@ -90,7 +92,7 @@ class EmptyLoops:
         return [_dims_of(self._model, self._numbers, fold) for fold in folds]
 
     def _differing(self, now: _Inferred | None, then: _Inferred | None) -> set[int]:
-        """Return the Loops for which something else is inferred; a removed Loop does not count."""
+        """Return those for which something else is inferred; one that is gone does not count."""
         if now is None or then is None:
             return self._numbers
         return {number for number in now if now[number] != then.get(number)}
@@ -98,6 +100,10 @@ class EmptyLoops:
 
 def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
     return [n for n in all_nodes(model) if n.meta.get(NUMBER) in numbers]
+
+
+def _is_scan(node: ir.Node) -> bool:
+    return node.op_type == "Scan" and node.domain == ""
 
 
 def _may_be_empty(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
@@ -118,13 +124,13 @@ def _is_set(value: ir.Value | None, overridable: Collection[ir.Value]) -> bool:
 
 
 def _scanned(node: ir.Node) -> list[ir.Value]:
-    """Return the outputs of a Loop's body that are stacked."""
+    """Return the outputs of a body that are judged: all of a Scan; those that a Loop stacks."""
     (body,) = graphs_of(node)
-    return list(body.outputs[len(node.inputs) - 1 :])
+    return list(body.outputs if _is_scan(node) else body.outputs[len(node.inputs) - 1 :])
 
 
 def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred | None:
-    """Return what ONNX infers of the scan outputs of each Loop, for each of its copies."""
+    """Return what ONNX infers of these outputs of each body, for each of its copies."""
     copy = cloned(model)
     AttachFallbacks()(copy)
     if _calls(copy) > LIMITS.visits:
@@ -135,7 +141,8 @@ def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred 
         return None
     found: _Inferred = {}
     for node in _nodes(copy, numbers):
-        found.setdefault(node.meta[NUMBER], set()).add(tuple(map(_numbers, _scanned(node))))
+        dims = map(_ranks if _is_scan(node) else _numbers, _scanned(node))
+        found.setdefault(node.meta[NUMBER], set()).add(tuple(dims))
     return found
 
 
@@ -158,6 +165,10 @@ def _numbers(value: ir.Value) -> Dims:
     if value.shape is None:
         return None
     return tuple(dim if isinstance(dim, int) else None for dim in value.shape)
+
+
+def _ranks(value: ir.Value) -> Dims:
+    return None if value.shape is None else (None,) * len(value.shape)
 
 
 def _declare(value: ir.Value, dims: list[Dims]) -> None:
@@ -192,7 +203,8 @@ def attempts(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None])
         found = exposed if job.settings.given["fix"] else exposed | other
         if before is None or not found or job.forbidden is not None:
             fit(job)
-            if job.settings.given["fix"] or job.keeps_rest or not loops.keep_dims():
+            other = loops.keep_dims()
+            if job.settings.given["fix"] or job.keeps_rest or not other:
                 return job
             assert before is not None
             forbidden, keeps_rest = job.forbidden, True
