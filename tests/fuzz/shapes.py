@@ -2,7 +2,8 @@
 
 Writes are connected by nodes that move elements, and are put into an If, a Loop, a Scan or a
 function at random. Each model is optimized for a target, saved and loaded, and compared with the
-original on several sizes.
+original on several sizes. A few originals with quantizers end ONNX Runtime itself: then the run
+ends, too, and goes on with ``--seed``.
 """
 
 import random
