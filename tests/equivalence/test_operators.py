@@ -169,6 +169,12 @@ def test_casts_of_integers() -> None:
     assert_follows(text, {"a": i64([5, -1, 0])})
 
 
+@pytest.mark.parametrize("to", ["int32", "int64", "float", "uint8", "bool"])
+def test_casts_to_the_type_of_another(to: str) -> None:
+    text = f"g (bool[A, B] a, {to}[M] t) => ({to}[C, D] y) {{ y = CastLike(a, t) }}"
+    assert_follows(text, {"a": MASK, "t": np.zeros(1, "float32" if to == "float" else to)})
+
+
 def test_where() -> None:
     text = "g (bool[A, B] c, float[B] x, float y) => (float[C, D] z) { z = Where(c, x, y) }"
     assert_follows(text, {"c": MASK, "x": f32([1, 2, 3]), "y": f32(9)})

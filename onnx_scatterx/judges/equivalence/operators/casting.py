@@ -1,4 +1,4 @@
-"""Elements in another type: Cast, QuantizeLinear, DequantizeLinear.
+"""Elements in another type: Cast, CastLike, QuantizeLinear, DequantizeLinear.
 
 A Cast is exact between integers and conditions, else an unknown function. To quantize is an unknown
 function of an element, its scale and its zero point. Only this is known, for a normal scale s > 0
@@ -41,10 +41,10 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
 )
 
 
-@operator("Cast")
+@operator("Cast", "CastLike")
 def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     a = needed(inputs, 0)
-    to = dtype_name(node.get("to"))
+    to = needed(inputs, 1).dtype if node.op == "CastLike" else dtype_name(node.get("to"))
     if a.dtype == to:
         return [a]
     if to not in COMPUTED:
