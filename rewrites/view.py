@@ -82,7 +82,7 @@ class ViewRule(RegionRule):
                 x = planner.numbers.slice(x, dtype, c.axis, c.start, c.end, c.step)
             if flipped:
                 n = len(flipped)
-                x = w.slice(x, dtype, flipped, [INT64_MAX] * n, [-INT64_MAX] * n, [-1] * n)
+                x = w.slice(x, dtype, flipped, [-1] * n, [-INT64_MAX] * n, [-1] * n)
             x = w.axes("Squeeze", x, dtype, layout.squeezed)
             x = w.transpose(x, dtype, layout.perm)
             x = w.axes("Unsqueeze", x, dtype, layout.added)

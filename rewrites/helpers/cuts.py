@@ -84,7 +84,8 @@ def _found(
         return _forward(axis, first, count, step, extent, planner)
     facts = planner.facts
     if step == -1 and facts.equal(count, extent):
-        return Cut(axis, INT64_MAX, -INT64_MAX, step)  # the whole axis, also if it is empty
+        # The whole axis, also if it is empty. From a start of INT64_MAX, IREE reads zeros.
+        return Cut(axis, -1, -INT64_MAX, step)
     end = first + step * count
     if facts.is_nonnegative(count - 1) and facts.is_nonnegative(first):
         start = _start(first, extent, planner)
@@ -96,7 +97,7 @@ def _found(
         raise RefusedError(Reason.UNKNOWN_SIZE, Detail("where a reversed slice starts: {}", first))
     # One Slice cannot cut an empty part from the end: cut forwards, then reverse the result.
     cut = _forward(axis, planner.simplified(end + 1), count, 1, extent, planner)
-    return Cut(axis, INT64_MAX, -INT64_MAX, -1) if cut is None else replace(cut, is_flipped=True)
+    return Cut(axis, -1, -INT64_MAX, -1) if cut is None else replace(cut, is_flipped=True)
 
 
 def _forward(
