@@ -168,7 +168,8 @@ def device_table(
                         check = Check(consumer.name, process.version, "refused", str(error))
                         cell = Cell(check, _scatters(subject.form(FORMS[0])[0]), (str(error),))
                     else:
-                        file = written(model, directory / "model.onnx")
+                        # tinygrad keeps what it opened, by the path.
+                        file = written(model, directory / f"model_{len(table.cells)}.onnx")
                         check = known.answer(process, consumer, file, subject)
                         cell = Cell(check, _scatters(model), violations)
                     table.cells[subject.name, consumer.name, form] = cell
