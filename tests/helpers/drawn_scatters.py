@@ -17,13 +17,14 @@ def scatter_nd(draw: st.DrawFn, *, listed: bool = False) -> Drawn:
     rank = draw(st.integers(1, 3))
     depth = draw(st.integers(1, rank))
     sizes = [draw(st.integers(1, 4)) for _ in range(rank)]
+    some: tuple[str, ...] = REDUCTIONS
     if listed:
         counts = [draw(st.integers(1, 6))]
         kind = draw(st.sampled_from(["float", "int64", "bool", "float16"]))
         some = (*REDUCTIONS, "mul") if kind in ("float", "int64") else ("none",)
     else:
         counts = [draw(st.integers(0, 4)) for _ in range(draw(st.integers(0, 2)))]
-        kind, some = draw(st.sampled_from(["float", "double", "int32", "int64"])), REDUCTIONS
+        kind = draw(st.sampled_from(["float", "double", "int32", "int64"]))
     reduction = draw(st.sampled_from(some))
     known = depth if listed else 0  # axes of constant size
     names = [str(n) if d < known or draw(st.booleans()) else f"D{d}" for d, n in enumerate(sizes)]
@@ -39,7 +40,8 @@ def scatter_nd(draw: st.DrawFn, *, listed: bool = False) -> Drawn:
     model = f"""g ({kind}[{shape}] x, {"" if listed else f"{at},"} {kind}[{given}] u)
         => ({kind}[{shape}] y) {f"<{at} = {{{values}}}>" if listed else ""} {{
         y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
-    dtype, behind, feeds = NUMPY.get(kind, kind), sizes[depth:], []
+    dtype, behind = NUMPY.get(kind, kind), sizes[depth:]
+    feeds: list[Feed] = []
     for seed in range(2):
         if listed and seed:
             symbols = [name.startswith("D") for name in names[depth:]]
@@ -69,7 +71,7 @@ def scatter_elements(draw: st.DrawFn) -> Drawn:
         y = ScatterElements <axis = {axis}, reduction = "{reduction}"> (x, i, u) }}"""
     rng = np.random.default_rng(draw(st.integers(0, 1 << 16)))
     dtype = NUMPY.get(kind, kind)
-    feeds = [
+    feeds: list[Feed] = [
         {
             "x": sample(dtype, *sizes, seed=seed),
             "i": rng.integers(-sizes[axis], sizes[axis], parts).astype(index),

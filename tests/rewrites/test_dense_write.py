@@ -188,7 +188,7 @@ def test_some_of_the_rows(golden: Golden) -> None:
     )
 
 
-INDICES = {
+INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "beside channels, as pillars are put onto a canvas": (
         """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y)
         <int64[3,1,1] c = {0, 1, 2}, int64[1] last = {-1}, int64[1] one = {1}> {

@@ -35,7 +35,7 @@ def test_two_callers_with_other_constants() -> None:
         put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)})
+    assert_sound(model)
 
 
 def test_one_caller_has_a_constant_and_one_has_not() -> None:
@@ -48,9 +48,9 @@ def test_one_caller_has_a_constant_and_one_has_not() -> None:
         put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
         more=LOCAL,
     )
-    feed = {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)}
+
     rows = ([0, 1], [2, 2], [-1, 0])
-    assert_sound(model, *({**feed, "j": i64(r).reshape(2, 1)} for r in rows))
+    assert_sound(model, *({"j": i64(r).reshape(2, 1)} for r in rows))
 
 
 def test_two_callers_with_other_ranks_and_types() -> None:
@@ -64,8 +64,7 @@ def test_two_callers_with_other_ranks_and_types() -> None:
             out = ScatterND (x, i, u) }""",
         more=LOCAL,
     )
-    feed = {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)}
-    assert_sound(model, {**feed, "b": sample("bool", 4), "v": sample("bool", 2)})
+    assert_sound(model, {"b": sample("bool", 4), "v": sample("bool", 2)})
 
 
 def test_the_axis_is_the_callers() -> None:
@@ -80,7 +79,7 @@ def test_the_axis_is_the_callers() -> None:
             out = ScatterElements <axis: int = @axis> (x, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"a": sample("float32", 3, 3), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 def test_an_attribute_with_a_default() -> None:
@@ -94,7 +93,7 @@ def test_an_attribute_with_a_default() -> None:
             out = ScatterElements <axis: int = @axis> (x, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"a": sample("float32", 3, 3), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
@@ -111,11 +110,7 @@ def test_the_reduction_is_the_callers(op: str) -> None:
             out = {op} <reduction: string = @reduction> (x, i, u) }}""",
         more=LOCAL,
     )
-    feeds = [
-        {"a": sample("float32", 2, 1, seed=s), "u": sample("float32", 2, 1, seed=s + 9)}
-        for s in range(4)
-    ]
-    assert_sound(model, *feeds)
+    assert_sound(model, *({} for s in range(4)))
 
 
 def test_the_indices_are_an_attribute_of_the_caller() -> None:
@@ -129,7 +124,7 @@ def test_the_indices_are_an_attribute_of_the_caller() -> None:
             out = ScatterND (x, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"a": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 @pytest.mark.parametrize(("opset", "inner"), [(18, 11), (18, 12), (13, 18), (21, 13), (11, 16)])
@@ -152,8 +147,7 @@ def test_a_function_has_its_own_opset(opset: int, inner: int) -> None:
         10 if opset > 20 else 8,
         more=LOCAL,
     )
-    feed = {"a": sample("float32", 5, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, feed, judge=judge)
+    assert_sound(model, judge=judge)
 
 
 def test_a_function_in_a_function() -> None:
@@ -195,7 +189,7 @@ def test_functions_with_one_name_and_two_overloads() -> None:
     )
     for thing in (model.graph.node[1], model.functions[1]):
         thing.overload = "from the end"
-    assert_sound(model, {"a": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 def test_names_of_a_function_are_its_own() -> None:
@@ -211,7 +205,7 @@ def test_names_of_a_function_are_its_own() -> None:
             y = ScatterND (s, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 def test_a_branch_in_a_function() -> None:
@@ -242,7 +236,7 @@ def test_a_function_whose_output_is_its_input() -> None:
             out = ScatterND (x, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 def test_a_function_that_nobody_calls() -> None:
@@ -254,7 +248,7 @@ def test_a_function_that_nobody_calls() -> None:
             out = ScatterND (x, i, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"x": sample("float32", 2, 2)})
+    assert_sound(model)
 
 
 def test_a_function_named_like_the_operator() -> None:
@@ -266,4 +260,4 @@ def test_a_function_named_like_the_operator() -> None:
         ScatterND (x, i, u) => (out) { out = Add (x, u) }""",
         more=LOCAL,
     )
-    assert_sound(model, {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)

@@ -80,7 +80,7 @@ def test_data_that_is_an_identity_almost(fill: str, reduction: str) -> None:
             x = Expand (v, s)
             y = ScatterND <reduction: string = "{reduction}"> (x, i, u) }}"""
     zeros = f32([[0.0, -0.0, 1.0], [-0.0, np.nan, -np.inf]])
-    assert_sound(model, {"u": zeros}, *({"u": sample("float32", 2, 3, seed=s)} for s in range(3)))
+    assert_sound(model, {"u": zeros}, *({} for s in range(3)))
 
 
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
@@ -89,7 +89,7 @@ def test_adding_everywhere_to_constant_zeros(op: str) -> None:
         => (float[4,1] y) <int64[2] s = {{4, 1}}, int64[4,1] i = {{0, 1, 2, 3}}> {{
         x = ConstantOfShape (s)
         y = {op} <reduction: string = "add"> (x, i, u) }}"""
-    assert_sound(model, {"u": f32([[-0.0], [0.0], [np.nan], [1.0]])})
+    assert_sound(model, {"u": [[-0.0], [0.0], [np.nan], [1.0]]})
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -117,7 +117,7 @@ def test_duplicates_with_nan(reduction: str) -> None:
 def test_indices_that_collide_only_at_some_values() -> None:
     model = """g (float[3,2] x, float[2,2] u, int64[2,1] i) => (float[3,2] y) {
         y = ScatterND <reduction: string = "add"> (x, i, u) }"""
-    feed = {"x": f32([[1, 2], [3, 4], [5, 6]]), "u": f32([[10, 20], [30, 40]])}
+    feed = {"x": [[1, 2], [3, 4], [5, 6]], "u": [[10, 20], [30, 40]]}
     rows = ([0, 1], [1, 1], [2, -1], [-3, 2])
     assert_sound(model, *({**feed, "i": i64(r).reshape(2, 1)} for r in rows))
 
@@ -129,9 +129,9 @@ def test_accumulating_as_torchscript_does() -> None:
         z = ConstantOfShape (s)
         t = ScatterND (z, i, u)
         y = Add (x, t) }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 3, 2, seed=1)}
+
     rows = ([0, 1, 2], [1, 1, 3], [2, -1, 3])
-    assert_sound(model, *({**feed, "i": i64(r).reshape(3, 1)} for r in rows))
+    assert_sound(model, *({"i": i64(r).reshape(3, 1)} for r in rows))
 
 
 @pytest.mark.parametrize("second", ["none", "add", "max"])
@@ -153,9 +153,9 @@ def test_resetting_before_reducing() -> None:
             v = Expand (low, s)
             t = ScatterElements <axis = 0> (x, i, v)
             y = ScatterElements <axis = 0, reduction: string = "max"> (t, i, u) }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 3, 2, seed=1)}
+
     indices = ([0, 1, 1, 1, 3, 0], [0, 0, 0, 0, 0, 0], [3, -1, 2, 1, 0, 2])
-    assert_sound(model, *({**feed, "i": i64(k).reshape(3, 2)} for k in indices))
+    assert_sound(model, *({"i": i64(k).reshape(3, 2)} for k in indices))
 
 
 @pytest.mark.parametrize("ir_version", [8, 10])

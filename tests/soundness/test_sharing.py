@@ -82,7 +82,7 @@ def test_the_data_and_the_indices_are_one_value() -> None:
     model = """g (int64[3,1] x) => (int64[3,1] y, int64[3,1] z) <int64[3,1] i = {2, 0, 1}> {
         y = ScatterND (i, i, x)
         z = ScatterND (x, i, i) }"""
-    assert_sound(model, {"x": i64([[5], [6], [7]])}, left=0)
+    assert_sound(model, {"x": [[5], [6], [7]]}, left=0)
 
 
 def test_data_that_is_its_own_indices() -> None:

@@ -93,7 +93,7 @@ def test_a_box_of_doubles_on_a_number(number: float) -> None:
         ir_version=4,
     )
     model.graph.initializer.append(data)
-    assert_sound(model, {"u": np.array([1.0, -0.0, 3.0])}, left=0)
+    assert_sound(model, {"u": [1.0, -0.0, 3.0]}, left=0)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -139,7 +139,7 @@ def test_elements_in_every_opset(opset: int, ir_version: int, axis: int) -> None
         ir_version,
     )
     sizes = [int(size) for size in shape.split(",")]
-    assert_sound(model, {"x": sample("float32", 4, 5), "u": sample("float32", *sizes)}, left=0)
+    assert_sound(model, {"u": sample("float32", *sizes)}, left=0)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_rows_in_every_opset(opset: int, ir_version: int, rows: str) -> None:
         opset,
         ir_version,
     )
-    assert_sound(model, {"x": sample("float32", 4, 5), "u": sample("float32", count, 5)}, left=0)
+    assert_sound(model, left=0)
 
 
 @pytest.mark.parametrize("mode", ["linear", "circular"])
@@ -169,7 +169,7 @@ def test_tensor_scatter(mode: str, where: str, at: tuple[int, int]) -> None:
         opset=24,
         ir_version=11,
     )
-    assert_sound(model, {"x": sample("float32", 2, 3, 6, 2), "u": sample("float32", 2, 3, 2, 2)})
+    assert_sound(model)
 
 
 def test_tensor_scatter_at_positions_that_are_fed() -> None:
@@ -181,12 +181,7 @@ def test_tensor_scatter_at_positions_that_are_fed() -> None:
             ir_version=11,
         )
         feeds = [
-            {
-                "x": sample("float32", b, 6, 2),
-                "u": sample("float32", b, t, 2),
-                "w": np.resize(i64(positions), b),
-            }
-            for b, t in ((1, 1), (2, 2), (3, 1))
+            {"B": b, "T": t, "w": np.resize(i64(positions), b)} for b, t in ((1, 1), (2, 2), (3, 1))
         ]
         assert_sound(model, *feeds)
 
@@ -201,4 +196,4 @@ def test_positions_in_32_bits() -> None:
         s = Shape (x) k = Cast <to = 6> (s) n = Gather (k, zero) r = Range (one, n, one)
         m = Mul (r, one) rows = Cast <to = 7> (m) i = Unsqueeze (rows, last)
         u = Slice (x, first, last, first) y = ScatterND (x, i, u) }""")
-    assert_sound(model, *({"x": sample("float32", n, 3)} for n in (0, 1, 2, 5)), left=0)
+    assert_sound(model, *({"N": n} for n in (0, 1, 2, 5)), left=0)
