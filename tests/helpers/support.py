@@ -140,7 +140,9 @@ def feed_of(model: onnx.ModelProto, given: Feed, seed: int) -> Feed:
         values = given.values()
         if not any(isinstance(value, int | np.integer | float | list) for value in values):
             return given
-    dims: dict[str | int, int] = {n: v for n, v in given.items() if isinstance(v, int | np.integer)}
+    dims: dict[str | int, int] = {
+        n: int(v) for n, v in given.items() if isinstance(v, int | np.integer)
+    }
     feed: dict[str, Any] = {}
     for n, value in enumerate(sorted(inputs, key=lambda i: i.name not in given)):
         tensor = value.type.tensor_type
