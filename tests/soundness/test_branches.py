@@ -72,7 +72,7 @@ def test_names_constants_and_results_of_branches() -> None:
                     s = Exp (x)
                     r = ScatterND (s, i, u) },
                 else_branch = e () => (float[4,2] r) { r = ScatterND (x, k, u) }> }"""
-    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
     ifs = [node for node in nodes(optimize(parse(model))) if node.op_type == "If"]
     assert len(ifs) == 1
 

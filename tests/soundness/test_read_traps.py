@@ -118,9 +118,8 @@ def test_strings() -> None:
 def test_types(kind: str) -> None:
     model = f"""g ({kind}[4,3] x) => ({kind}[4,2] y) <int64[2] i = {{2, 0}}>
         {{ y = Gather <axis = 1> (x, i) }}"""
-    dtype = {"double": "float64"}.get(kind, kind)
     if kind != "bfloat16":  # which Python cannot feed
-        assert_sound(model, {"x": sample(dtype, 4, 3)}, left=0, gathers=True)
+        assert_sound(model, left=0, gathers=True)
     assert ops(model) == ["Slice"]
 
 

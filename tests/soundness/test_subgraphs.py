@@ -20,7 +20,7 @@ def test_branches_with_captured_data(opset: int) -> None:
                     q = ScatterND (x, j, u) }> }""",
         opset,
     )
-    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_branches_use_one_name_for_two_things() -> None:
@@ -32,7 +32,7 @@ def test_branches_use_one_name_for_two_things() -> None:
             else_branch = b () => (float[4,2] r) <int64[2,1] i = {0, 3}> {
                 t = Abs (x)
                 r = ScatterND (t, i, u) }> }"""
-    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_the_indices_are_chosen_by_a_branch() -> None:
@@ -41,7 +41,7 @@ def test_the_indices_are_chosen_by_a_branch() -> None:
             then_branch = a () => (int64[2,1] p) <int64[2,1] k = {0, 1}> { p = Identity (k) },
             else_branch = b () => (int64[2,1] q) <int64[2,1] k = {3, 3}> { q = Identity (k) }>
         y = ScatterND (x, i, u) }"""
-    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)})
+    assert_sound(model, {"c": True}, {"c": False})
 
 
 def test_a_loop_writes_a_row_per_step() -> None:
@@ -162,7 +162,7 @@ def test_a_branch_is_the_only_reader() -> None:
         y = If (c) <
             then_branch = a () => (float[4,2] p) { p = Neg (s) },
             else_branch = b () => (float[4,2] q) { q = Abs (x) }> }"""
-    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_the_indices_are_also_read_by_a_branch() -> None:
@@ -175,7 +175,7 @@ def test_the_indices_are_also_read_by_a_branch() -> None:
             z = If (c) <
                 then_branch = a () => (int64[2,1] p) { p = Neg (i) },
                 else_branch = b () => (int64[2,1] q) { q = Abs (i) }> }"""
-    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_what_a_loop_gathers_where_it_does_not_run() -> None:
