@@ -3,6 +3,7 @@
 `assert_sound` optimizes a model and has a `Pair` compare it with the original.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,8 +25,13 @@ GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
 
 
 def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
-    """Parse a graph, and functions after it, under the header that opset and IR version make."""
-    header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{more}]>'
+    """Parse a graph, and functions after it, under the header that opset and IR version make.
+
+    The header imports the domains of the functions, and ``more``.
+    """
+    own = dict.fromkeys(re.findall(r'<domain: "(\w+)"', text))
+    imported = "".join(f', "{domain}" : 1' for domain in own if f'"{domain}"' not in more)
+    header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{imported}{more}]>'
     return onnx.parser.parse_model(header + text)
 
 

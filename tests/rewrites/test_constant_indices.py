@@ -93,10 +93,8 @@ def test_all_positions_in_another_order(golden: Golden) -> None:
 
 
 def test_columns_in_another_order_for_each_row(golden: Golden) -> None:
-    golden(
-        """g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
-        { y = ScatterElements <axis = 1> (x, i, u) }"""
-    )
+    golden("""g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
+        { y = ScatterElements <axis = 1> (x, i, u) }""")
 
 
 def test_positions_that_meet_are_added_in_rounds(golden: Golden) -> None:
@@ -168,9 +166,7 @@ def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
 
 
 def test_one_number_for_rows_that_meet(golden: Golden) -> None:
-    golden(
-        """g (float[5,2] x) => (float[5,2] y)
+    golden("""g (float[5,2] x) => (float[5,2] y)
         <float two = {2}, int64[2] s = {4, 2}, int64[4,1] i = {1, -4, 3, 3}> {
         u = Expand (two, s)
-        y = ScatterND (x, i, u) }"""
-    )
+        y = ScatterND (x, i, u) }""")

@@ -138,7 +138,7 @@ def test_an_axis_that_the_caller_chooses(refuses: Refuses) -> None:
         s = Shape <end = 1> (keys)
         values, i = TopK <axis: int = @a> (keys, s)
         y = ScatterElements <axis = 1> (x, i, u) }"""
-    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+    refuses(parse(text), Reason.UNKNOWN_INDICES)
 
 
 def test_element_types_without_kernels(refuses: Refuses) -> None:

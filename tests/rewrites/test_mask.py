@@ -459,7 +459,7 @@ def test_updates_in_another_order(how: str, refuses: Refuses) -> None:
     given = """float[K] v, float b, float[4,4] z, bool[4,4] o, float[B,4] t, float[4] line,
         int64[1] start, int64[2,K] given, float[K,2] places, int64[R] shape"""
     text = masked(OUT_OF_ORDER[how], given=given).replace("[A,4]", "[4,4]")
-    model, feeds = parse(text + FUNCTION, more=', "local" : 1'), out_of_order()
+    model, feeds = parse(text + FUNCTION), out_of_order()
     refuses(model, Reason.UNKNOWN_INDICES, *feeds, rejected=len(feeds) - 1)
 
 
@@ -481,7 +481,7 @@ def test_rows_of_batches(batch_dims: str, refuses: Refuses) -> None:
     # z[k, k] is repeated, which is not z[k, :].
     text = BATCHED.replace(": int = @b", batch_dims)
     feed = {"A": 3, "B": 3, "m": [True] * 3}
-    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES, feed)
+    refuses(parse(text), Reason.UNKNOWN_INDICES, feed)
 
 
 def test_positions_that_are_no_mask(refuses: Refuses) -> None:

@@ -153,7 +153,7 @@ def test_in_functions() -> None:
     text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z) { z = local.f(x, y) }
         <domain: "local", opset_import: ["" : 18]> f (x, y) => (z) {
             i = Constant <value = int64[2, 1] {1, 2}> ()  z = ScatterND(x, i, y) }"""
-    assert natives(check(parse(text, more=', "local" : 1'), {"x": X, "y": Y}, target="ort-cpu"))
+    assert natives(check(parse(text), {"x": X, "y": Y}, target="ort-cpu"))
 
 
 @pytest.mark.slow

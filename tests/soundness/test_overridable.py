@@ -108,13 +108,10 @@ def test_captured_by_a_subgraph() -> None:
 
 
 def test_passed_to_a_function() -> None:
-    model = parse(
-        """g (float[5,2] x, float[2,2] u, int64[2,1] i = {1, 2}) => (float[5,2] y) {
+    model = parse("""g (float[5,2] x, float[2,2] u, int64[2,1] i = {1, 2}) => (float[5,2] y) {
             y = local.put (x, i, u) }
         <domain: "local", opset_import: ["" : 18]>
-        put (data, rows, updates) => (out) { out = ScatterND (data, rows, updates) }""",
-        more=', "local" : 1',
-    )
+        put (data, rows, updates) => (out) { out = ScatterND (data, rows, updates) }""")
     assert_sound(model, *feeds("i", *i64(ROWS)[..., None]))
 
 

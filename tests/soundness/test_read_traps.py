@@ -170,16 +170,13 @@ def test_reads_in_a_loop() -> None:
 
 def test_a_function_with_two_callers() -> None:
     # Rows 0 and 1 are everything to one caller and a part to the other.
-    model = parse(
-        """g (float[2,3] a, float[4,3] b) => (float[2,3] y, float[2,3] z) {
+    model = parse("""g (float[2,3] a, float[4,3] b) => (float[2,3] y, float[2,3] z) {
             y = local.head(a)
             z = local.head(b) }
         <domain: "local", opset_import: ["" : 18]>
         head (x) => (out) {
             i = Constant <value = int64[2] {0, 1}> ()
-            out = Gather(x, i) }""",
-        more=', "local" : 1',
-    )
+            out = Gather(x, i) }""")
     assert_sound(model, gathers=True)
 
 

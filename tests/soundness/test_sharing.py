@@ -120,8 +120,7 @@ TAKEN = """y_slice y_concat slice_0 concat_0 val_0 val_1 starts ends axes y_1 tm
 @pytest.mark.parametrize("taken", TAKEN.split())
 def test_names_that_are_taken(taken: str) -> None:
     # As an input, as an inner value, in a branch that captures the scatter.
-    model = parse(
-        """g (float[4,2] x, float[2,2] taken, bool c) => (float[4,2] y, float[4,2] z)
+    model = parse("""g (float[4,2] x, float[2,2] taken, bool c) => (float[4,2] y, float[4,2] z)
         <int64[2,1] i = {1, 2}> {
             y = ScatterND (x, i, taken)
             z = If (c) <
@@ -130,8 +129,7 @@ def test_names_that_are_taken(taken: str) -> None:
                     p = ScatterND (inner, i, taken) },
                 else_branch = b () => (float[4,2] q) {
                     inner = Abs (y)
-                    q = ScatterND (inner, i, taken) }> }"""
-    )
+                    q = ScatterND (inner, i, taken) }> }""")
     for role in ("taken", "inner"):
         named = onnx.load_from_string(model.SerializeToString())
         _rename(named.graph, role, taken)

@@ -54,11 +54,9 @@ def test_counted_from_the_end() -> None:
 
 
 def test_start_that_the_run_knows() -> None:
-    model = parse(
-        f"""g (float[3, 6] x, float[3, 4] u, int64 at) => (float[3, 6] y)
+    model = parse(f"""g (float[3, 6] x, float[3, 4] u, int64 at) => (float[3, 6] y)
         <{CONSTANTS}, int64[1] ones = {{1}}> {{ {DIGITS} v = Add (w, at)
-        {columns("q", "v")} y = ScatterND (x, i, flat) }}"""
-    )
+        {columns("q", "v")} y = ScatterND (x, i, flat) }}""")
     given = {"x": f32(np.arange(18).reshape(3, 6)), "u": -f32(np.arange(12).reshape(3, 4))}
     starts = ({**given, "at": i64(at)} for at in (0, 1, 2, -4, -5, -6, 3))
     assert_sound(model, *starts, left=0, rejected=1)
