@@ -27,13 +27,8 @@ def test_the_coordinates_of_true_elements() -> None:
             u = GatherND(y, rows)
             z = ScatterND(x, rows, u)
         }""")
-    feeds = [
-        {"x": sample("float32", *s), "y": sample("float32", *s, seed=1), "m": np.full(s, True)}
-        for s in ((3, 4), (1, 1), (0, 4), (3, 0))
-    ]
-    for share, feed in zip((0.5, 0, 1, 1), feeds, strict=True):
-        feed["m"] = np.random.default_rng(0).random(feed["m"].shape) < share
-    assert_sound(model, *feeds, left=0)
+    rng, cases = np.random.default_rng(0), (((3, 4), 0.5), ((1, 1), 0), ((0, 4), 1), ((3, 0), 1))
+    assert_sound(model, *({"m": rng.random(shape) < share} for shape, share in cases), left=0)
 
 
 _PIECES = {

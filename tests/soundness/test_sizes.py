@@ -34,8 +34,7 @@ def test_no_index_per_update(n: int) -> None:
     # indices.shape[-1] == 0: every update is a whole tensor, and the last one wins.
     model = f"""g (float[2,3] x, float[{n},2,3] u) => (float[2,3] y) <int64[{n},0] i = {{}}> {{
         y = ScatterND (x, i, u) }}"""
-    feed = {"x": sample("float32", 2, 3), "u": sample("float32", n, 2, 3, seed=1)}
-    assert_sound(model, feed, {**feed, "x": -feed["x"]})
+    assert_sound(model, {}, {})
 
 
 def test_no_index_at_all() -> None:
@@ -84,8 +83,7 @@ def test_one_point_of_rank_eight(k: int, last: str) -> None:
     tail = ",".join(map(str, [1, *shape[k:]]))
     model = f"""g (float[2,1,3,2,1,2,1,2] x, float[{tail}] u) => (float[2,1,3,2,1,2,1,2] y)
         <int64[1,{k}] i = {{{point}}}> {{ y = ScatterND (x, i, u) }}"""
-    feed = {"x": sample("float32", *shape), "u": sample("float32", 1, *shape[k:], seed=1)}
-    assert_sound(model, feed, left=0)
+    assert_sound(model, left=0)
 
 
 @pytest.mark.parametrize("shape", [(3, 0, 0), (3, 2, 0), (2, 0, 3)])
