@@ -124,7 +124,6 @@ def test_a_loop_in_a_function_that_is_called_twice() -> None:
             }>(n, go, x)
         }""",
         ir_version=9,
-        more=', "f" : 1',
     )
     feeds = [{"x": i64([1]), "n": i64(n), "m": i64(m)} for n in (0, 2) for m in (0, 1)]
     assert judge(model, feeds) == 4

@@ -124,7 +124,6 @@ def test_functions_called_twice() -> None:
         }"""
         + FUNCTION,
         ir_version=9,
-        more=', "f" : 1',
     )
     ones = [np.ones((m, 2), np.int64) for m in (1, 2)]
     feeds = [{"x": i64(np.arange(n)), "y": y} for n in (1, 3) for y in ones]
@@ -190,8 +189,7 @@ def test_negative_declared_dims_are_any_size() -> None:
     ],
 )
 def test_where_onnxruntime_has_its_own_mind(nodes: str, n: int, shape: tuple[int, ...]) -> None:
-    model = parse(
-        f"""g (int64[N] x) => (r) {{
+    model = parse(f"""g (int64[N] x) => (r) {{
             minus = Constant<value_ints = [-1]>()
             near = Constant<value_ints = [9223372036854775807]>()
             far = Constant<value_ints = [-9]>()
@@ -199,8 +197,7 @@ def test_where_onnxruntime_has_its_own_mind(nodes: str, n: int, shape: tuple[int
             one = Constant<value_ints = [1]>()
             none = Constant<value = int64[0] {{}}>()
             {nodes.replace("  r =", chr(10) + " r =").replace("  t =", chr(10) + " t =")}
-        }}"""
-    )
+        }}""")
     judged = Judged(model)
     assert judged.session is not None
     found = judged.session.run(["r"], {"x": i64(np.arange(n))})[0]

@@ -1,11 +1,15 @@
 """The action and the hook: their commands, run as they stand there."""
 
+import json
 import os
 import re
+import select
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -37,18 +41,58 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return git("rev-parse", "HEAD")
 
 
+COMMAND = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as there:
+    there.connect({address!r})
+    there.sendall(json.dumps([os.getcwd(), *sys.argv[1:]]).encode())
+    there.shutdown(socket.SHUT_WR)
+    status, out, err = json.load(there.makefile())
+sys.stdout.write(out)
+sys.stderr.write(err)
+sys.exit(status)
+"""
+
+
 def step(**inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run the step that inspects, with the shell that GitHub uses."""
+    """Run the step that inspects, with the shell that GitHub uses.
+
+    The command that it calls runs in a fork of this process, which has imported all.
+    """
     (found,) = [s for s in ACTION["runs"]["steps"] if s.get("name") == "inspect"]
     given = {name: str(what["default"]) for name, what in ACTION["inputs"].items()} | inputs
     used = {n: re.findall(r"inputs\.(\w+)", value)[0] for n, value in found["env"].items()}
     environment = {name: given[read] for name, read in used.items()}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    more = {"RUNNER_TEMP": os.environ.get("TMPDIR", "/tmp"), "PATH": path}
-    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
-    return subprocess.run(
-        shell, env=os.environ | more | environment, capture_output=True, text=True, check=False
-    )
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/socket")
+        server.listen()
+        command = Path(folder, "onnx-scatterx")
+        command.write_text(COMMAND.format(python=sys.executable, address=f"{folder}/socket"))
+        command.chmod(0o755)
+        path = f"{folder}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        more = {"RUNNER_TEMP": os.environ.get("TMPDIR", "/tmp"), "PATH": path}
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
+        with subprocess.Popen(
+            shell,
+            env=os.environ | more | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            while process.poll() is None:
+                if select.select([server], [], [], 0.02)[0]:
+                    _answer(server.accept()[0])
+            out, err = process.communicate()
+    return subprocess.CompletedProcess(shell, process.returncode, out, err)
+
+
+def _answer(caller: socket.socket) -> None:
+    from tests.fuzz_files.isolation import run  # it needs POSIX
+
+    with caller:
+        where, *arguments = json.load(caller.makefile())
+        ended = run(arguments, Path(where), {}, 60)
+        caller.sendall(json.dumps([ended.status, ended.out, ended.err]).encode())
 
 
 def pages() -> list[str]:

@@ -420,14 +420,12 @@ def test_pad_with_axes(data: st.DataObject) -> None:
     axes = [a - rank * data.draw(st.booleans()) for a in axes]
     amounts = data.draw(st.lists(st.integers(0, 2), min_size=2 * len(axes), max_size=2 * len(axes)))
     shape = data.draw(st.lists(st.integers(0, 3), min_size=rank, max_size=rank))
-    model = parse(
-        f"""g (float{shape} v, float[1] u) => (float[{",".join("abc"[:rank])}] y)
+    model = parse(f"""g (float{shape} v, float[1] u) => (float[{",".join("abc"[:rank])}] y)
         <int64[{len(amounts)}] p = {{{str(amounts)[1:-1]}}}, float f = {{7}},
          int64[{len(axes)}] a = {{{str(axes)[1:-1]}}}, int64[1,1] i = {{0}}> {{
             w = ScatterND (u, i, u)
             x = Add (v, w)
-            y = Pad (x, p, f, a) }}"""
-    )
+            y = Pad (x, p, f, a) }}""")
     optimized = onnx_scatterx.optimize(model, target="standard, avoid = ['Pad']").model
     assert not any(node.op_type == "Pad" for node in optimized.graph.node)
     feed = {"v": np.ones(shape, np.float32), "u": np.ones(1, np.float32)}

@@ -7,7 +7,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.ir.graphs import is_scatterx_domain
 from tests.helpers.pair import Feed, assert_same, open_session
-from tests.helpers.support import parse, passes_checker, signature
+from tests.helpers.support import feed_of, parse, passes_checker, signature
 
 OPERATOR = "ScatterX"
 RUNTIME = tuple(int(n) for n in ort.__version__.split(".")[:2])
@@ -29,7 +29,8 @@ def check(
 ) -> onnx.ModelProto:
     """Optimize for a target, compare with the original on every feed, and return the result.
 
-    `rejected` is how many feeds the original may refuse to run.
+    Of a feed, inputs and symbolic sizes are given. `rejected` is how many feeds the original may
+    refuse to run.
     """
     original = parse(model) if isinstance(model, str) else model
     kept = original.SerializeToString(deterministic=True)
@@ -41,7 +42,8 @@ def check(
         if passes_checker(original, full):
             onnx.checker.check_model(optimized, full_check=full)
     if feeds:
-        assert_same(original, optimized, feeds, rejected=rejected, library=True)
+        whole = [feed_of(original, some, seed) for seed, some in enumerate(feeds)]
+        assert_same(original, optimized, whole, rejected=rejected, library=True)
     return optimized
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
 import onnx
 import pytest
 
@@ -18,7 +17,7 @@ from onnx_scatterx.rewrites import RULES
 from tests.helpers import pair
 from tests.helpers.golden import GoldenFile
 from tests.helpers.onnx_text import text_of, value_names
-from tests.helpers.support import assert_sound, parse, sample
+from tests.helpers.support import assert_sound, feed_of, parse
 
 _NAMES = {rule.name for rule in RULES}
 _OLDER = (13, 17)  # operator sets in which operators have other inputs
@@ -182,32 +181,4 @@ def assert_sound_at(
 ) -> None:
     """Optimize a model with all rules and compare it; of each feed, sizes and inputs are given."""
     original = parse_text(model, opset)
-    feeds = [feed_of(original, some, seed) for seed, some in enumerate(given)]
-    assert_sound(original, *feeds, left=left, rejected=rejected, target=target)
-
-
-def feed_of(model: onnx.ModelProto, given: Mapping[str, Any], seed: int) -> dict[str, np.ndarray]:
-    """Return a feed of all inputs: as given, or drawn where only sizes are.
-
-    >>> model = parse("g (float[N,2] x, int64[N] i) => (float[N,2] y) { y = Gather (x, i) }")
-    >>> {name: array.shape for name, array in feed_of(model, {"i": [0, 1, 1]}, 0).items()}
-    {'x': (3, 2), 'i': (3,)}
-    """
-    dims: dict[str | int, int] = {name: n for name, n in given.items() if isinstance(n, int)}
-    feed: dict[str, np.ndarray] = {}
-    inputs = sorted(model.graph.input, key=lambda i: i.name not in given)
-    for n, value in enumerate(inputs):
-        tensor = value.type.tensor_type
-        kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-        declared = [d.dim_param or d.dim_value for d in tensor.shape.dim]
-        shape = [dims.get(d, d) for d in declared]
-        if value.name in given:
-            array = np.asarray(given[value.name], kind)
-            if array.ndim != len(shape):  # an empty list
-                array = array.reshape([int(n) for n in shape])
-            feed[value.name] = array
-            dims.update(zip(declared, array.shape, strict=True))
-        else:
-            name = "string" if kind.kind == "O" else kind.name
-            feed[value.name] = np.asarray(sample(name, *map(int, shape), seed=seed + n))
-    return {i.name: feed[i.name] for i in model.graph.input}
+    assert_sound(original, *given, left=left, rejected=rejected, target=target)

@@ -3,6 +3,7 @@
 `assert_sound` optimizes a model and has a `Pair` compare it with the original.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,8 +25,13 @@ GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
 
 
 def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
-    """Parse a graph, and functions after it, under the header that opset and IR version make."""
-    header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{more}]>'
+    """Parse a graph, and functions after it, under the header that opset and IR version make.
+
+    The header imports the domains of the functions, and ``more``.
+    """
+    own = dict.fromkeys(re.findall(r'<domain: "(\w+)"', text))
+    imported = "".join(f', "{domain}" : 1' for domain in own if f'"{domain}"' not in more)
+    header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{imported}{more}]>'
     return onnx.parser.parse_model(header + text)
 
 
@@ -109,20 +115,59 @@ def assert_sound(
 ) -> int:
     """Optimize a model for a target and compare it with the original on every feed.
 
-    `rejected` is how many feeds the original may refuse to run, `left` how many scatters must
-    remain (None: as many as may be). Returns how many remain. With `gathers`, gathers are counted.
+    A feed has inputs, and symbolic sizes of those that are drawn. `rejected` is how many feeds the
+    original may refuse to run, `left` how many scatters must remain (None: as many as may be).
+    Returns how many remain. With `gathers`, gathers are counted.
     """
     original = parse(model) if isinstance(model, str) else model
     optimized = optimize(original, target, gathers=gathers)
     pair = Pair(original, optimized)
     accepts = pair.accepts if judge is run else _judged_by(judge, original, optimized)
-    refusals = [describe(feed) for feed in feeds or ({},) if not accepts(feed)]
+    whole = [feed_of(original, some, seed) for seed, some in enumerate(feeds or ({},))]
+    refusals = [describe(feed) for feed in whole if not accepts(feed)]
     assert len(refusals) <= rejected, f"the original rejects {refusals}"
     assert len(refusals) < max(1, len(feeds)), "the original accepts no feed"
     what = "gathers" if gathers else "scatters"
     remaining = gathers_in(optimized) if gathers else scatters(optimized)
     assert left is None or remaining == left, f"{remaining} {what} are left, not {left}"
     return remaining
+
+
+def feed_of(model: onnx.ModelProto, given: Feed, seed: int) -> Feed:
+    """Return a feed of all inputs: as given, or drawn where only sizes are.
+
+    >>> model = parse("g (float[N,2] x, int64[N] i) => (float[N,2] y) { y = Gather (x, i) }")
+    >>> {name: array.shape for name, array in feed_of(model, {"i": [0, 1, 1]}, 0).items()}
+    {'x': (3, 2), 'i': (3,)}
+    """
+    constants = {constant.name for constant in model.graph.initializer}
+    inputs = [i for i in model.graph.input if i.name in given or i.name not in constants]
+    if given.keys() == {i.name for i in inputs}:
+        values = given.values()
+        if not any(isinstance(value, int | np.integer | float | list) for value in values):
+            return given
+    dims: dict[str | int, int] = {
+        n: int(v) for n, v in given.items() if isinstance(v, int | np.integer)
+    }
+    feed: dict[str, Any] = {}
+    for n, value in enumerate(sorted(inputs, key=lambda i: i.name not in given)):
+        tensor = value.type.tensor_type
+        if value.type.WhichOneof("value") != "tensor_type" or not tensor.HasField("shape"):
+            feed[value.name] = given[value.name]
+            continue
+        kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        declared = [d.dim_param or d.dim_value for d in tensor.shape.dim]
+        shape = [dims.get(d, d) for d in declared]
+        if value.name in given:
+            array = np.asarray(given[value.name], kind)
+            if array.ndim != len(shape):  # an empty list
+                array = array.reshape([int(n) for n in shape])
+            feed[value.name] = array
+            dims.update(zip(declared, array.shape, strict=True))
+        else:
+            name = "string" if kind.kind == "O" else kind.name
+            feed[value.name] = np.asarray(sample(name, *map(int, shape), seed=seed + n))
+    return {i.name: feed[i.name] for i in inputs}
 
 
 def _judged_by(

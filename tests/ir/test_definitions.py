@@ -106,13 +106,11 @@ def test_the_constants_have_one_order() -> None:
 
 
 def test_in_a_function() -> None:
-    model = onnx.parser.parse_model(
-        """<ir_version: 10, opset_import: ["" : 20, "local" : 1]>
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 20, "local" : 1]>
         g (float[4] x) => (float[4] y) { y = local.twice (x) }
         <domain: "local", opset_import: ["" : 20]> twice (a) => (b) {
             h = Gelu (a)
-            b = Add (h, h) }"""
-    )
+            b = Add (h, h) }""")
     # The type of a function's value is not known before it is called.
     with pytest.raises(ModelError, match=r"h \(Gelu\): began with 20"):
         onnx_scatterx.optimize(model, opset=17)

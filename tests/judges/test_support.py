@@ -129,16 +129,14 @@ def test_agree_sees_types_shapes_and_signs() -> None:
 
 
 def test_scatters_are_counted_everywhere() -> None:
-    model = parse(
-        """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y) <int64[2,1] i = {1, 2}> {
+    model = parse("""g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y)
+        <int64[2,1] i = {1, 2}> {
             s = local.ScatterND (x, i, u)
             y = If (c) <
                 then_branch = a () => (float[4,2] p) { p = ScatterND (s, i, u) },
                 else_branch = b () => (float[4,2] q) { q = Neg (s) }> }
         <domain: "local", opset_import: ["" : 18]>
-        ScatterND (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
-        more=', "local" : 1',
-    )
+        ScatterND (x, i, u) => (out) { out = ScatterND (x, i, u) }""")
     assert scatters(model) == 2
 
 

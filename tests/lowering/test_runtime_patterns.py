@@ -218,8 +218,7 @@ def test_a_where_of_several_scales_is_written_otherwise_if_possible() -> None:
 
 def test_a_tensor_beside_the_written_one_is_not_moved_either() -> None:
     """A Concat puts a write and a DequantizeLinear together, and both would be turned."""
-    model = parse(
-        """g (uint8[2, 3] x, uint8[3, 2] u, int32[1, 3] v) => (float[3, 3] y)
+    model = parse("""g (uint8[2, 3] x, uint8[3, 2] u, int32[1, 3] v) => (float[3, 3] y)
         <int64[3, 1] i = {0, 1, 2}, float s = {0.5}> {
             a = DequantizeLinear (x, s)
             b = Transpose (a)
@@ -228,8 +227,7 @@ def test_a_tensor_beside_the_written_one_is_not_moved_either() -> None:
             e = Transpose (d)
             f = DequantizeLinear (v, s)
             h = Concat <axis = 0> (e, f)
-            y = Transpose (h) }"""
-    )
+            y = Transpose (h) }""")
     assert_sound(model, *whole_range(model, 0, 1))
 
 

@@ -91,7 +91,7 @@ CASES: dict[str, tuple[str, list[Feed], int]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_in_functions(case: str) -> None:
     text, feeds, count = CASES[case]
-    model = check(parse(text, more=', "own" : 1'), *feeds)
+    model = check(parse(text), *feeds)
     assert len(natives(model)) == count
     assert not any(n.op_type == "ScatterND" for n in model.graph.node)
 
@@ -99,14 +99,14 @@ def test_in_functions(case: str) -> None:
 def test_no_overloads() -> None:
     """ONNX Runtime 1.31 finds no function with one for a node that stands in a function."""
     text, _, _ = CASES["called by a function"]
-    model = check(parse(text, more=', "own" : 1'), FEED)
+    model = check(parse(text), FEED)
     assert {n.overload for n in natives(model)} == {f.overload for f in model.functions} == {""}
     assert model.ir_version == 8
 
 
 def test_a_function_imports_the_domains_of_its_nodes() -> None:
     text, _, _ = CASES["called by a function"]
-    model = onnx_scatterx.optimize(parse(text, more=', "own" : 1')).model
+    model = onnx_scatterx.optimize(parse(text)).model
     own = {f.name: {o.domain for o in f.opset_import} for f in model.functions}
     used = {f.name: {n.domain for n in f.node} for f in model.functions if f.domain == "own"}
     assert all(used[name] <= own[name] for name in used)
@@ -117,11 +117,11 @@ def test_branches_of_functions_are_reported() -> None:
     """Beside a scatter of the main graph, and alone."""
     for before in ("w = Identity(x)", "w = ScatterND(x, i, y)"):
         text = f"{BRANCHES} {{ {before}  z = own.choose(c, w, i, y) }} {CHOOSE}"
-        report = onnx_scatterx.inspect(parse(text, more=', "own" : 1'))
+        report = onnx_scatterx.inspect(parse(text))
         assert [s.graph for s in report.scatters][-1:] == ["own.choose"]
 
 
 def test_names_of_branches_of_functions_are_taken() -> None:
-    model = parse(f"{BRANCHES} {{ z = own.choose(c, x, i, y) }} {CHOOSE}", more=', "own" : 1')
+    model = parse(f"{BRANCHES} {{ z = own.choose(c, x, i, y) }} {CHOOSE}")
     names = Names(ir.from_proto(model))
     assert [names.new(stem) for stem in ("h", "d", "new")] == ["h_1", "d_1", "new"]

@@ -130,7 +130,7 @@ def test_in_a_branch_and_in_a_function() -> None:
         <domain: "own", opset_import: ["" : 18]>
         write (x, u) => (y) {
             i = Constant <value = int64[3, 1] {2, 3, 2}> () y = ScatterND (x, i, u) }"""
-    model = parse(text, more=', "own" : 1')
+    model = parse(text)
     for c in (True, False):
         feed = {"x": sample("float32", 4), "u": sample("float32", 3), "c": np.array(c)}
         result = optimized(model, feed)
@@ -167,10 +167,9 @@ def test_random_constant_indices(data: st.DataObject) -> None:
         return ",".join(map(str, sizes))
 
     op = f"ScatterElements <axis = {depth[-1]}>" if width is None else "ScatterND"
-    model = parse(
-        f"""g (float[{text(extents)}] x, float[{text(updates)}] u) => (float[{text(extents)}] y)
-        <int64[{text(shape)}] i = {{{text(tuple(numbers))}}}> {{ y = {op} (x, i, u) }}"""
-    )
+    model = parse(f"""g (float[{text(extents)}] x, float[{text(updates)}] u)
+        => (float[{text(extents)}] y)
+        <int64[{text(shape)}] i = {{{text(tuple(numbers))}}}> {{ y = {op} (x, i, u) }}""")
     feed = {"x": sample("float32", *extents), "u": np.arange(np.prod(updates), dtype=np.float32)}
     feed["u"] = feed["u"].reshape(updates)
     result = optimized(model, feed)
@@ -188,5 +187,5 @@ def test_the_axis_is_what_the_caller_of_a_function_says(axis: int) -> None:
         <domain: "local", opset_import: ["" : 18]> put <axis> (x, u) => (y) {
         i = Constant <value = int64[2,2] {2, 2, 2, 2}> ()
         y = ScatterElements <axis: int = @axis> (x, i, u) }"""
-    model = parse(text.replace("AXIS", str(axis)), more=', "local" : 1')
+    model = parse(text.replace("AXIS", str(axis)))
     optimized(model, {"x": sample("float32", 4, 3), "u": sample("float32", 2, 2, seed=1)})

@@ -145,8 +145,7 @@ def test_what_nothing_reads() -> None:
 
 
 def test_scatters_of_subgraphs_and_functions() -> None:
-    model = onnx.parser.parse_model(
-        """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
         g (float[4] x, float[1] u, bool c) => (float[4] z) {
             a = own.write(x, u)
             z = If (c) <
@@ -156,8 +155,7 @@ def test_scatters_of_subgraphs_and_functions() -> None:
         }
         <domain: "own", opset_import: ["" : 18]>
         write (x, u) => (y) {
-            i = Constant <value = int64[1, 1] {2}> () y = ScatterND(x, i, u) }"""
-    )
+            i = Constant <value = int64[1, 1] {2}> () y = ScatterND(x, i, u) }""")
     text = explain(model, theory=True)
     assert "t: ScatterND in graph yes" in text
     assert "y: ScatterND in graph own.write" in text

@@ -149,10 +149,8 @@ def test_what_was_assumed_and_not_needed() -> None:
 
 
 def test_kept_scatters_need_no_assumption() -> None:
-    model = parse(
-        """g (float[N, 2] x, int64[M, 1] i, float[M, 2] u) => (float[N, 2] y)
-        { y = ScatterND(x, i, u) }"""
-    )
+    model = parse("""g (float[N, 2] x, int64[M, 1] i, float[M, 2] u) => (float[N, 2] y)
+        { y = ScatterND(x, i, u) }""")
     report = onnx_scatterx.inspect(model, target="standard")
     assert report.scatters[0].facts
     assert report.assumptions == ()
@@ -171,13 +169,11 @@ def test_sizes_that_only_the_run_knows_are_below_a_limit(size: str, limited: boo
 
 def test_what_goes_with_its_readers_says_so() -> None:
     """Here the scatter that takes the indices needs them no more."""
-    model = parse(
-        """g (float[N, 2] x, float[2, 2] u) => (float[N, 2] y)
+    model = parse("""g (float[N, 2] x, float[2, 2] u) => (float[N, 2] y)
         <int64[2] zeros = {0, 0}, int64[1, 1] last = {1}, int64[1] one = {1}> {
             i = ScatterND(zeros, last, one)
             j = Unsqueeze(i, one)
-            y = ScatterND(x, j, u) }"""
-    )
+            y = ScatterND(x, j, u) }""")
     report = onnx_scatterx.inspect(model, target="standard")
     assert [s.done for s in report.scatters] == [
         "removed, with all its readers",
@@ -210,10 +206,8 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
 
 
 def test_what_would_be_done() -> None:
-    model = parse(
-        """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-        <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }"""
-    )
+    model = parse("""g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }""")
     before = model.SerializeToString(deterministic=True)
     planned, done = onnx_scatterx.inspect(model), onnx_scatterx.optimize(model).report
     assert model.SerializeToString(deterministic=True) == before
@@ -230,10 +224,8 @@ def test_what_would_be_done() -> None:
 )
 def test_uniqueness_of_known_indices(indices: str, unique: str) -> None:
     count = indices.count(",") + 1
-    model = parse(
-        f"""g (float[4, 2] x, float[{count}, 2] y) => (float[4, 2] z)
-        <int64[{count}, 1] i = {{{indices}}}> {{ z = ScatterND(x, i, y) }}"""
-    )
+    model = parse(f"""g (float[4, 2] x, float[{count}, 2] y) => (float[4, 2] z)
+        <int64[{count}, 1] i = {{{indices}}}> {{ z = ScatterND(x, i, y) }}""")
     assert onnx_scatterx.inspect(model).scatters[0].unique == unique
 
 
@@ -245,10 +237,8 @@ def test_uniqueness_of_known_indices(indices: str, unique: str) -> None:
     ],
 )
 def test_what_is_said_where_sizes_are_unknown(text: str, verdict: str, unique: str) -> None:
-    model = parse(
-        f"""g (float[N, M] x, float[K, M] y, int64[K, 1] i) => (float[N, M] z)
-        {{ {text} z = ScatterND(x, indices, y) }}"""
-    )
+    model = parse(f"""g (float[N, M] x, float[K, M] y, int64[K, 1] i) => (float[N, M] z)
+        {{ {text} z = ScatterND(x, indices, y) }}""")
     (scatter,) = onnx_scatterx.inspect(model).scatters
     assert (scatter.verdict, scatter.unique) == (verdict, unique)
 

@@ -43,11 +43,9 @@ def test_what_fills_all_is_written_out(golden: Golden) -> None:
 
 def test_a_large_constant_takes_the_place_of_the_one_it_is_made_of(golden: Golden) -> None:
     numbers = ", ".join(map(str, range(1100)))
-    golden(
-        f"""g (float like) => (float[1100] y)
+    golden(f"""g (float like) => (float[1100] y)
         <float[1100] x = {{{numbers}}}, int64[1,1] i = {{1}}, float[1] u = {{9}}>
-        {{ y = ScatterND (x, i, u) }}"""
-    )
+        {{ y = ScatterND (x, i, u) }}""")
 
 
 def test_a_transposed_constant(golden: Golden) -> None:
@@ -67,22 +65,18 @@ def test_a_constant_without_its_first_axis(golden: Golden) -> None:
 
 
 def test_a_constant_with_another_axis(golden: Golden) -> None:
-    golden(
-        """g (float[2,2,1] x) => (float[2,2,1] y)
+    golden("""g (float[2,2,1] x) => (float[2,2,1] y)
         <int64[2,1] i = {0, 1}, float[2,2] u = {1, 2, 3, 4}, int64[1] last = {-1}> {
             v = Unsqueeze (u, last)
-            y = ScatterND (x, i, v) }"""
-    )
+            y = ScatterND (x, i, v) }""")
 
 
 def test_a_constant_that_is_reshaped_is_written_before(golden: Golden) -> None:
-    golden(
-        """g (float like) => (float[2,2,2] y)
+    golden("""g (float like) => (float[2,2,2] y)
         <float[2,4] x = {0, 1, 2, 3, 4, 5, 6, 7}, int64[1,1] i = {1}, float[1,4] u = {9, 8, 7, 6},
          int64[3] s = {2, 2, 2}> {
             z = ScatterND (x, i, u)
-            y = Reshape (z, s) }"""
-    )
+            y = Reshape (z, s) }""")
 
 
 def test_a_constant_that_is_there_is_not_stored_again(refuses: Refuses) -> None:

@@ -1,9 +1,15 @@
 """table: a write to known positions in any order is one Gather."""
 
+import numpy as np
 import pytest
+from hypothesis import given
 
+import onnx_scatterx
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, sizes
+from tests.helpers.drawn_scatters import Drawn, scatter_nd
+from tests.helpers.examples import examples
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, parse_text, rows, sizes
+from tests.helpers.support import assert_sound
 
 TRIANGLE = """g (float[3,3,N] x, float[6,N] u) => (float[3,3,N] y)
     <int64[6,2] i = {0,0, 1,0, 1,1, 2,0, 2,1, -1,-1}> { y = ScatterND (x, i, u) }"""
@@ -22,6 +28,62 @@ def test_a_triangle(golden: Golden) -> None:
     golden(TRIANGLE, *sizes(N=(0, 1, 5)))
 
 
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_a_triangle_of_every_matrix(reduction: str) -> None:
+    scatter = f"""t = Transpose <perm = [1, 2, 0]> (x)
+        v = Transpose (u)
+        z = ScatterND <reduction = "{reduction}"> (t, i, v)
+        y = Transpose <perm = [2, 0, 1]> (z)"""
+    text = TRIANGLE.replace("y = ScatterND (x, i, u)", scatter)
+    text = text.replace("3,3,N", "N,3,3").replace("6,N", "N,6")
+    assert_sound_at(text, *sizes(N=(0, 1, 4)))
+
+
+def test_axes_apart_from_each_other() -> None:
+    """Axes 0 and 2 by a table, axis 1 and dim 1 in full: they are brought together and back."""
+    text = f"""g (float[3,N,3] x, float[4,N] u) => (float[3,N,3] y)
+        <int64[4,1,1] a = {{0, 2, 1, -1}}, int64[4,1,1] b = {{1, 1, 0, 0}}, int64[1] one = {{1}}> {{
+            {rows("r", "u", 1)}
+            s = Shape (u)
+            t = Concat <axis = 0> (s, one)
+            i0 = Expand (a, t)
+            i1 = Expand (r, t)
+            i2 = Expand (b, t)
+            i = Concat <axis = -1> (i0, i1, i2)
+            y = ScatterND (x, i, u) }}"""
+    assert_sound_at(text, *sizes(N=(0, 1, 5)))
+
+
+@examples(60)
+@given(scatter_nd(listed=True))
+def test_any_positions(case: Drawn) -> None:
+    model, feeds = case
+    reduces = 'reduction = "none"' not in model
+    # Without a reduction, ONNX does not define which of several colliding updates wins.
+    assert_sound(model, *feeds, left=0 if reduces else None)
+
+
+def test_zeros_behind_axes_that_become_one_need_operator_set_14(refuses: Refuses) -> None:
+    text = """g (float[2,2,N] x, float[2,N] u) => (float[2,2,N] y) <int64[2,2] i = {0,1, 1,0}>
+        { y = ScatterND (x, i, u) }"""
+    assert_sound_at(text, *sizes(N=(0, 3)))
+    refuses(text, Reason.OPSET, *sizes(N=(0, 3)), left=1, opset=13)
+    (scatter,) = onnx_scatterx.inspect(parse_text(text, 13), target="standard").scatters
+    assert str(scatter.refusal).endswith("(Reshape with allowzero needs operator set 14)")
+
+
+@pytest.mark.parametrize("beyond", [200, -201])
+def test_positions_beyond_the_end_in_a_branch_that_is_not_taken(beyond: int) -> None:
+    listed = np.random.default_rng(0).permutation(200)[:100].tolist()
+    listed[50] = beyond
+    text = f"""g (bool c, float[200] x, float[100] u) => (float[200] y)
+        <int64[100,1] i = {{{", ".join(map(str, listed))}}}> {{
+            y = If (c) <
+                then_branch = t () => (float[200] a) {{ a = ScatterND (x, i, u) }},
+                else_branch = e () => (float[200] b) {{ b = Identity (x) }}> }}"""
+    assert_sound_at(text, {"c": False}, left=1)
+
+
 def test_all_positions_in_another_order(golden: Golden) -> None:
     golden(
         """g (float[2,3] x, float[6] u) => (float[2,3] y)
@@ -31,10 +93,8 @@ def test_all_positions_in_another_order(golden: Golden) -> None:
 
 
 def test_columns_in_another_order_for_each_row(golden: Golden) -> None:
-    golden(
-        """g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
-        { y = ScatterElements <axis = 1> (x, i, u) }"""
-    )
+    golden("""g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
+        { y = ScatterElements <axis = 1> (x, i, u) }""")
 
 
 def test_positions_that_meet_are_added_in_rounds(golden: Golden) -> None:
@@ -106,9 +166,7 @@ def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
 
 
 def test_one_number_for_rows_that_meet(golden: Golden) -> None:
-    golden(
-        """g (float[5,2] x) => (float[5,2] y)
+    golden("""g (float[5,2] x) => (float[5,2] y)
         <float two = {2}, int64[2] s = {4, 2}, int64[4,1] i = {1, -4, 3, 3}> {
         u = Expand (two, s)
-        y = ScatterND (x, i, u) }"""
-    )
+        y = ScatterND (x, i, u) }""")

@@ -7,9 +7,10 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Golden, Refuses, assert_sound_at
 
 DENSE = Target("dense", dense_limit=1 << 20)
+UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
 SMALL = Target("small", dense_limit=1000)
 
 
@@ -69,6 +70,35 @@ def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
 
 def test_a_product_of_few_updates(golden: Golden) -> None:
     golden(nd("P", "3", "mul"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE)
+
+
+@pytest.mark.parametrize("kind", ["float", "int64"])
+@pytest.mark.parametrize("count", [0, 1, 2, 16])
+def test_a_product_of_some_updates_for_each_row(kind: str, count: int) -> None:
+    text = (PER_ROW % "mul").replace("float", kind).replace("7]", "P]").replace("N]", f"{count}]")
+    rng = np.random.default_rng(count)
+    feeds = [{"P": p, "i": rng.integers(-p, p, (b, count))} for b, p in ((0, 3), (1, 1), (3, 5))]
+    assert_sound_at(text, *feeds, target=UNBOUNDED)
+
+
+@pytest.mark.parametrize("reduction", ["add", "max", "min"])
+def test_the_order_of_many(reduction: str) -> None:
+    """Sums of floats that depend on their order; NaN and both zeros among what is compared."""
+    rng, feeds = np.random.default_rng(0), for_rows(5, 0, 1, 30, 300)
+    for n in (30, 300):
+        scale = 10.0 ** rng.integers(-4, 5, (n, 3))
+        feeds += [{**f, "u": rng.standard_normal((n, 3)) * scale} for f in for_rows(5, n)]
+    assert_sound_at(nd("5", "N", reduction), *feeds, target=UNBOUNDED)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_sums_of_nothing_keep_negative_zeros(width: int) -> None:
+    text = f"""g (float[N,{width}] x, int64[3,1] i) => (float[N,{width}] y)
+        <int64[2] shape = {{3, {width}}}> {{
+            u = ConstantOfShape (shape)
+            y = ScatterND <reduction = "add"> (x, i, u) }}"""
+    feeds = [{"x": np.full((n, width), -0.0), "i": [[0], [0], [1]]} for n in (2, 5)]
+    assert_sound_at(text, *feeds, target=UNBOUNDED)
 
 
 def test_a_product_of_integers_for_each_row(golden: Golden) -> None:

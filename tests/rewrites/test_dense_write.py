@@ -4,11 +4,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
+import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses, rows
+from tests.helpers.drawn_scatters import Drawn, scatter_elements, scatter_nd
+from tests.helpers.examples import examples
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, parse_text, rows
+from tests.helpers.support import assert_sound
 
+UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
 DENSE = Target("dense", dense_limit=1 << 20)
 SMALL = Target("small", dense_limit=1000)
 
@@ -46,12 +52,30 @@ def test_few_updates_of_long_rows(golden: Golden) -> None:
 
 
 def test_few_updates_of_short_rows(refuses: Refuses) -> None:
-    refuses(nd("P", "3"), Reason.UNKNOWN_INDICES)
+    refuses(nd("P", "3"), Reason.UNKNOWN_INDICES, *for_rows(50, 3), left=1)
+
+
+def test_few_updates_of_short_rows_where_the_target_lacks_the_scatter() -> None:
+    target = Target("npu", avoid=frozenset({"ScatterElements"}))
+    feeds = [{"S": 50, "i": positions(50, b, 3)} for b in (0, 2)]
+    assert_sound_at(PER_ROW.replace("N]", "3]"), *feeds, target=target)
+
+
+@examples(60)
+@given(scatter_nd())
+def test_any_scatter_nd(case: Drawn) -> None:
+    assert_sound(case[0], *case[1], left=0, target=UNBOUNDED)
+
+
+@examples(60)
+@given(scatter_elements())
+def test_any_scatter_elements(case: Drawn) -> None:
+    assert_sound(case[0], *case[1], left=0, target=UNBOUNDED)
 
 
 def test_positions_for_each_row(golden: Golden) -> None:
     feeds = [{"i": positions(9, b, n), "S": 9} for b in (0, 1, 3) for n in (0, 1, 20)]
-    golden(PER_ROW, *feeds, target=Target("unbounded", dense_limit=float("inf")))
+    golden(PER_ROW, *feeds, target=UNBOUNDED)
 
 
 def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
@@ -164,6 +188,85 @@ def test_some_of_the_rows(golden: Golden) -> None:
     )
 
 
+INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "beside channels, as pillars are put onto a canvas": (
+        """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y)
+        <int64[3,1,1] c = {0, 1, 2}, int64[1] last = {-1}, int64[1] one = {1}> {
+            n = Shape (u)
+            t = Concat <axis = 0> (n, one)
+            a = Expand (c, t)
+            q = Unsqueeze (p, last)
+            b = Expand (q, t)
+            i = Concat <axis = -1> (a, b)
+            y = ScatterND (x, i, u) }""",
+        [{"p": positions(50, n)} for n in (0, 1, 60)],
+    ),
+    "products": (
+        """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
+            a = Cast <to = 7> (p)
+            b = Cast <to = 7> (q)
+            i = Mul (a, b)
+            y = ScatterND (x, i, u) }""",
+        [{"p": [[3], [-2]][:n], "q": [[4], [9]][:n]} for n in (1, 2)],
+    ),
+    "one for rows that may be empty": (  # there is no first element that would do for all
+        """g (float[5,D] x, int64[N,1] i, float[N,D] u) => (float[5,D] y) {
+            s = Shape (u)
+            j = Expand (i, s)
+            y = ScatterElements <axis = 0> (x, j, u) }""",
+        [{"i": [[3], [-1], [0]], "D": d} for d in (0, 1, 2)],
+    ),
+    "turned": (
+        """g (float[4,4] x, int64[4,4] i, float[4,4] u) => (float[4,4] y) {
+            j = Transpose (i)
+            y = ScatterElements <axis = 0> (x, j, u) }""",
+        [{"i": positions(4, 4, 4)}],
+    ),
+    "beside a diagonal": (  # two axes have one dim of the updates: one of them is set aside
+        """g (float[3,3,P] x, int64[3,1] p, float[3] u) => (float[3,3,P] y)
+        <int64[3,2] r = {0, 0, 1, 1, 2, 2}> {
+            i = Concat <axis = 1> (r, p)
+            y = ScatterND (x, i, u) }""",
+        [{"P": 5, "p": [[4], [-1], [0]]}],
+    ),
+    "for some of the columns": (
+        """g (float[5,4] x, int64[N,2] i, float[N,2] u) => (float[5,4] y)
+        { y = ScatterElements <axis = 0> (x, i, u) }""",
+        [{"i": [[3, 0], [-1, 4], [3, 1]]}],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", INDICES)
+def test_indices(how: str) -> None:
+    text, feeds = INDICES[how]
+    assert_sound_at(text, *feeds, target=UNBOUNDED)
+
+
+def test_updates_of_a_size_that_cannot_be_read_in_a_branch() -> None:
+    """One more than the updates is counted where there may be none: that has a cost of its own."""
+    text = """g (int8[1,2,1] x, int8[2,1,3] u, int64[2] p, int64[3] ends, bool go)
+        => (int8[A,B,C] y) {
+        y = If (go) <
+            else_branch = e () => (int8[A,B,C] z) { z = Identity (x) },
+            then_branch = t () => (int8[A,B,C] w) <int64[3] zeros = {0, 0, 0}> {
+                a = Transpose <perm = [1, 2, 0]> (x)
+                b = TensorScatter <axis = 2, mode = "circular"> (a, u, p)
+                c = Slice (b, zeros, ends)
+                d = TensorScatter <axis = -2, mode = "circular"> (b, c)
+                w = Transpose <perm = [2, 0, 1]> (d) }> }"""
+    feed = {"p": [0, 0], "ends": [2, 1, 1], "go": False}
+    assert_sound_at(text, feed, left=None, target=UNBOUNDED, opset=24)
+
+
+def test_how_much_is_compared_is_reported() -> None:
+    model = parse_text(nd("50", "400"), 18)
+    result = onnx_scatterx.optimize(model, target=DENSE)
+    (scatter,) = result.report.scatters
+    assert scatter.done == "removed by Gather, Concat (dense, 20000 elements)"
+    assert "20000" in {p.value for n in result.model.graph.node for p in n.metadata_props}
+
+
 def test_many_of_both(refuses: Refuses) -> None:
     refuses(nd("5000", "20"), Reason.UNKNOWN_INDICES)
 
@@ -174,6 +277,9 @@ def test_more_comparisons_than_the_target_allows(refuses: Refuses) -> None:
 
 def test_a_size_without_a_bound_is_too_large(refuses: Refuses) -> None:
     refuses(nd("P", "20"), Reason.TOO_LARGE, target=SMALL)
+    model = parse_text(nd("P", "20"), 18)
+    (scatter,) = onnx_scatterx.inspect(model, target=SMALL, assume=["P <= 49"]).scatters
+    assert scatter.refusal is None
 
 
 def test_updates_that_are_known_to_meet(refuses: Refuses) -> None:

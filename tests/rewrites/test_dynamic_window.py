@@ -3,11 +3,19 @@
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, assert_same, parse_text, rows
+from tests.helpers.rules import (
+    Golden,
+    Refuses,
+    assert_same,
+    assert_sound_at,
+    parse_text,
+    rows,
+)
 
 
 def written(size: str, count: str, reduction: str = "none") -> str:
@@ -17,9 +25,9 @@ def written(size: str, count: str, reduction: str = "none") -> str:
             y = ScatterND <reduction = "{reduction}"> (x, i, u) }}"""
 
 
-def starts(sizes: tuple[int, ...], counts: tuple[int, ...]) -> list[dict[str, Any]]:
+def starts(lengths: tuple[int, ...], counts: tuple[int, ...]) -> list[dict[str, Any]]:
     """Return every start that fits, from 0 and from the end."""
-    cases = product(sizes, counts)
+    cases = product(lengths, counts)
     return [{"S": s, "N": n, "p": p} for s, n in cases for p in range(-s, s - n + 1)]
 
 
@@ -29,6 +37,16 @@ TENSOR_SCATTER = """g (float[B,2,4,3] x, float[B,2,N,3] u, int64[B] p) => (float
 
 def test_rows_of_symbolic_count_and_size(golden: Golden) -> None:
     golden(written("S", "N"), *starts((1, 2, 5), (0, 1, 2, 5)))
+
+
+@pytest.mark.parametrize("kind", ["float16", "int64", "bool"])
+def test_rows_of_other_types(kind: str) -> None:
+    assert_sound_at(written("S", "N").replace("float", kind), *starts((1, 2, 5), (0, 1, 2, 5, 7)))
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_one_row_and_all_rows(count: int) -> None:
+    assert_sound_at(written("5", str(count)), *starts((5,), (count,)))
 
 
 def test_more_rows_than_positions(golden: Golden) -> None:
@@ -44,9 +62,29 @@ def test_numbers_that_are_added(golden: Golden) -> None:
     golden(written("9", "3", "add"), *({"p": p} for p in (-9, -4, -2, 0, 6)))
 
 
+@pytest.mark.parametrize("reduction", ["mul", "max", "min"])
+@pytest.mark.parametrize("count", [3, 9])
+def test_numbers_that_are_reduced(reduction: str, count: int) -> None:
+    assert_sound_at(written("9", str(count), reduction), *({"p": p} for p in (-9, -4, 0)))
+
+
 def test_a_ring_buffer(golden: Golden) -> None:
     feeds = [{"N": n, "p": [p, 3]} for n in (0, 1, 4) for p in (0, 3, 9)]
     golden(TENSOR_SCATTER % "circular", *feeds, opset=24)
+
+
+@pytest.mark.parametrize("mode", ["linear", "circular"])
+@pytest.mark.parametrize("dims", ["1,2,4", "3,2,4", "B,2,S"])
+def test_a_start_for_each_of_the_batch(mode: str, dims: str) -> None:
+    text = (TENSOR_SCATTER % mode).replace("B,2,4", dims)
+    text = text.replace("float[B", f"float[{dims[0]}").replace("int64[B", f"int64[{dims[0]}")
+    rng, batches = np.random.default_rng(1), (0, 1, 3) if dims[0] == "B" else (int(dims[0]),)
+    tops = {n: 5 - n if mode == "linear" else 9 for n in (0, 1, 3, 4)}
+    feeds = [
+        {"B": b, "S": 4, "N": n, "p": rng.integers(0, top, b)}
+        for (n, top), b, _ in product(tops.items(), batches, range(2))
+    ]
+    assert_sound_at(text, *feeds, opset=24)
 
 
 @pytest.mark.parametrize("start", [0, 3, 4, 2**63 - 1])
@@ -86,17 +124,45 @@ def test_another_axis_that_is_written_in_part(golden: Golden) -> None:
     )
 
 
+@pytest.mark.parametrize("ring", [3, 5, 7])
+def test_rows_that_go_round_before_the_end_or_behind_it(ring: int) -> None:
+    text = f"""g (float[5,2] x, int32 q, float[N,2] u) => (float[5,2] y) <int64 ring = {{{ring}}}> {{
+            p = Cast <to = 7> (q)
+            {rows("i", "u", start="p")}
+            h = Mod (i, ring)
+            y = ScatterND (x, h, u) }}"""
+    cases = ((2, 1), (3, 2), (3, 7), (2, -1), (0, 4))
+    feeds = [{"N": n, "q": q} for n, q in cases]
+    assert_sound_at(text, *feeds, left=None, rejected=2)
+
+
 def test_more_rows_than_positions_that_are_added(refuses: Refuses) -> None:
-    refuses(written("S", "9", "add"), Reason.MAY_COLLIDE)
+    refuses(written("S", "9", "add"), Reason.MAY_COLLIDE, *({"S": 9, "p": p} for p in (-9, 0)))
+    (scatter,) = onnx_scatterx.inspect(
+        parse_text(written("S", "9", "add"), 18), target="standard"
+    ).scatters
+    assert str(scatter.refusal).endswith("(more rows than axis 0 has positions)")
+
+
+CONTIGUOUS = """g (float[S,2] x, int64[N] p, float[N,2] u) => (float[S,2] y)
+    <int64[1] last = {-1}> {
+            i = Unsqueeze (p, last)
+            y = ScatterND (x, i, u) }"""
+
+
+def test_no_bound_is_computed_that_clamping_makes_no_matter() -> None:
+    model = parse_text(CONTIGUOUS, 18)
+    found = onnx_scatterx.optimize(model, assume=["p: contiguous, nonnegative"]).model
+    # The first position, rows up to it, the position after the last, rows from it.
+    written = "Concat Slice Slice Shape Add Slice Concat"
+    assert " ".join(n.op_type for n in found.graph.node) == written
+    cases = [(s, n, p) for s, n in product((1, 2, 5), repeat=2) for p in range(s - n + 1)]
+    cases += [(s, 0, p) for s in (1, 2, 5) for p in (0, s, 14)]  # no row: what it says is of no row
+    assert_same(model, found, [{"S": s, "p": [*range(p, p + n)]} for s, n, p in cases])
 
 
 def test_rows_that_do_not_follow_each_other(refuses: Refuses) -> None:
-    refuses(
-        """g (float[S,2] x, int64[N] p, float[N,2] u) => (float[S,2] y) <int64[1] last = {-1}> {
-            i = Unsqueeze (p, last)
-            y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
+    refuses(CONTIGUOUS, Reason.UNKNOWN_INDICES)
 
 
 def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
@@ -108,6 +174,8 @@ def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
             j = Unsqueeze (i, last)
             y = ScatterND (x, j, u) }""",
         Reason.UNKNOWN_INDICES,
+        {"q": [4, 0, 3]},
+        left=0,
     )
 
 
@@ -143,6 +211,7 @@ def test_another_axis_of_which_one_row_is_written(refuses: Refuses) -> None:
             idx = Concat <axis = -1> (rr, ii)
             y = ScatterND (x, idx, u) }""",
         Reason.UNKNOWN_SIGN,
+        *({"A": a, "S": 4, "p": p} for a in (0, 1, 3) for p in (0, 2, -3)),
     )
 
 

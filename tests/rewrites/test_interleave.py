@@ -183,10 +183,8 @@ def test_classes_of_unequal_length_in_few_dims(axis: int) -> None:
     part = [len(taken) if d == axis else n for d, n in enumerate(shape)]
     dims = ", ".join(map(str, part))
     numbers = ", ".join(map(str, np.broadcast_to(lines, part).ravel()))
-    model = parse(
-        f"""g (float[7, 9, 11] x, float[{dims}] u) => (float[7, 9, 11] y)
-        <int64[{dims}] i = {{{numbers}}}> {{ y = ScatterElements <axis = {axis}> (x, i, u) }}"""
-    )
+    model = parse(f"""g (float[7, 9, 11] x, float[{dims}] u) => (float[7, 9, 11] y)
+        <int64[{dims}] i = {{{numbers}}}> {{ y = ScatterElements <axis = {axis}> (x, i, u) }}""")
     avoid = frozenset({"Gather"})  # which takes less
     result = onnx_scatterx.optimize(model, target=Target("npu", avoid=avoid, max_rank=3))
     assert not [v for v in result.report.violations if "rank" in v.why]

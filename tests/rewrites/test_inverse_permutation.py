@@ -1,7 +1,9 @@
 """permutation: a write to all positions in a computed order is a Gather in the inverse order."""
 
+import pytest
+
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, sizes
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, sizes
 from tests.helpers.support import parse
 
 
@@ -38,6 +40,10 @@ def test_numbers_that_are_added(golden: Golden) -> None:
     golden(sorted_write("S", "add"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
 
 
+def test_numbers_that_are_compared() -> None:
+    assert_sound_at(sorted_write("S", "max"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
+
+
 def test_operator_set_11(golden: Golden) -> None:
     golden(
         """g (float[9] keys, float[9] x, float[9] u) => (float[9] y) <int64[1] k = {9}> {
@@ -72,17 +78,18 @@ def test_updates_of_two_dims(refuses: Refuses) -> None:
 
 
 def test_some_of_the_positions(refuses: Refuses) -> None:
-    refuses(sorted_write("4"), Reason.UNKNOWN_INDICES)
+    refuses(sorted_write("4"), Reason.UNKNOWN_INDICES, *sizes(B=(0, 1, 3), S=(12,)), left=1)
 
 
 def test_keys_that_may_be_fewer_than_the_positions(refuses: Refuses) -> None:
     text = sorted_write("S", keys="T").replace("s = Shape (x)", "s = Shape (keys)")
-    refuses(text.replace("[B,S,3] u", "[B,T,3] u"), Reason.UNKNOWN_INDICES)
+    feeds = sizes(B=(0, 1, 3), S=(12,), T=(9,))
+    refuses(text.replace("[B,S,3] u", "[B,T,3] u"), Reason.UNKNOWN_INDICES, *feeds, left=1)
 
 
 def test_the_values_of_a_sort(refuses: Refuses) -> None:
     text = FOR_ALL.replace("float[N] keys", "int64[N] keys").replace("values, i", "i, order")
-    refuses(text, Reason.UNKNOWN_INDICES)
+    refuses(text, Reason.UNKNOWN_INDICES, {"keys": [3, 1, 0, 2]}, {"keys": [2, 0, 2, 1]}, left=1)
 
 
 def test_another_operator(refuses: Refuses) -> None:
@@ -90,9 +97,30 @@ def test_another_operator(refuses: Refuses) -> None:
     refuses(text, Reason.UNKNOWN_INDICES)
 
 
-def test_an_order_that_is_moved_on(refuses: Refuses) -> None:
-    text = FOR_ALL.replace("j = Unsqueeze (i, last)", "h = Add (i, last) j = Unsqueeze (h, last)")
-    refuses(text, Reason.UNKNOWN_INDICES)
+@pytest.mark.parametrize(
+    "moved",
+    [
+        "h = Add (i, last)",
+        "d = Add (i, i) h = Sub (d, k)",  # every other position, from the end and from the start
+        "c = Constant <value_ints = [0, 0, 1, 1]> () h = Gather (i, c)",
+    ],
+)
+def test_an_order_that_is_moved_on(moved: str, refuses: Refuses) -> None:
+    text = FOR_ALL.replace("[N", "[4").replace("Unsqueeze (i", "Unsqueeze (h")
+    text = text.replace("j =", f"{moved} j =")
+    refuses(text, Reason.UNKNOWN_INDICES, {}, {"keys": [2, 0, 3, 1]})
+
+
+def test_a_diagonal_of_orders(refuses: Refuses) -> None:
+    refuses(
+        """g (float[4,4] k, float[4] x, float[4] u) => (float[4] y)
+        <int64[1] four = {4}, int64[4,2] at = {0, 0, 1, 1, 2, 2, 3, 3}> {
+            v, i = TopK (k, four)
+            j = GatherND (i, at)
+            y = ScatterElements <axis = 0> (x, j, u) }""",
+        Reason.UNKNOWN_INDICES,
+        *({} for _ in range(3)),
+    )
 
 
 def test_an_order_along_another_axis(refuses: Refuses) -> None:
@@ -110,7 +138,7 @@ def test_an_axis_that_the_caller_chooses(refuses: Refuses) -> None:
         s = Shape <end = 1> (keys)
         values, i = TopK <axis: int = @a> (keys, s)
         y = ScatterElements <axis = 1> (x, i, u) }"""
-    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES)
+    refuses(parse(text), Reason.UNKNOWN_INDICES)
 
 
 def test_element_types_without_kernels(refuses: Refuses) -> None:
@@ -127,5 +155,6 @@ def test_sorting_upwards_needs_operator_set_11(refuses: Refuses) -> None:
             values, i = TopK (keys, k)
             y = Scatter (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
+        {},
         opset=10,
     )

@@ -9,7 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.text.reasons import LastBit
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Golden, Refuses, assert_sound_at
 from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
@@ -78,12 +78,41 @@ def test_booleans(golden: Golden) -> None:
     golden(masked(NUMBER).replace("float", "bool"), *masks(4))
 
 
+COUNTED = """f = Reshape (m, minus)
+        c = Cast <to = 7> (f)
+        k = ReduceSum <keepdims = 1> (c)"""
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "float16", "int32"])
+@pytest.mark.parametrize("value", [1, -0.0])
+def test_a_number_for_as_many_elements_as_are_added_up(kind: str, value: float) -> None:
+    text = masked(NUMBER).replace("k = Shape <start = 1> (n)", COUNTED).replace("float", kind)
+    assert_sound_at(text, *({**f, "v": value} for f in masks(4)))
+
+
 def test_a_number_that_is_added(golden: Golden) -> None:
     golden(masked(NUMBER, reduction="add"), *masks(4))
 
 
+def test_a_number_that_is_multiplied() -> None:
+    assert_sound_at(masked(NUMBER, reduction="mul"), *masks(4))
+
+
 def test_a_vector_over_the_axis_behind_the_mask(golden: Golden) -> None:
     golden(rows_masked(VECTOR), *masks())
+
+
+def test_a_vector_behind_a_mask_of_two_dims() -> None:
+    text = rows_masked(VECTOR).replace("k = Shape <start = 1> (f)", COUNTED)
+    text = text.replace("f = NonZero (m)", "").replace("[A", "[A,T")
+    assert_sound_at(text, *masks(3))
+
+
+def test_a_vector_over_an_axis_of_the_mask(refuses: Refuses) -> None:
+    """Its n-th true element is not at n mod 4; only its count says which number it gets."""
+    text = masked(VECTOR.replace("(k,", "(c,"), given="float[4] v, int64[1] c")
+    feed = {"m": [[1, 0, 1, 1], [0, 1, 0, 0]], "c": [1]}
+    refuses(text, Reason.UNKNOWN_INDICES, feed, left=0)
 
 
 def test_a_tensor_under_a_mask_that_is_the_same_everywhere(golden: Golden) -> None:
@@ -103,6 +132,42 @@ def test_a_tensor_under_a_mask_that_is_the_same_everywhere(golden: Golden) -> No
 
 def test_elements_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
     golden(masked("u = GatherND <batch_dims = 0> (z, i)", given="float[A,4] z"), *masks(4))
+
+
+SAME_MASK = masked("u = GatherND (z, i)", given="float[A,4] z").replace(
+    "k = Shape <start = 1> (n)", ""
+)
+
+
+@pytest.mark.parametrize("kind", ["double", "float16", "int32", "bool"])
+def test_a_masked_copy_is_one_where(kind: str) -> None:
+    text = SAME_MASK.replace("float", kind)
+    made = onnx_scatterx.optimize(parse(text), target="standard").model
+    written = [n.op_type for n in made.graph.node]
+    assert written == (["Not", "And", "And", "Or"] if kind == "bool" else ["Where"])
+    assert_sound_at(text, *masks(4))
+
+
+@pytest.mark.parametrize(("kind", "named"), [("float", True), ("int32", False), ("bool", False)])
+def test_the_report_names_what_a_where_of_floats_writes(kind: str, named: bool) -> None:
+    report = onnx_scatterx.inspect(parse(SAME_MASK.replace("float", kind)), target="standard")
+    (scatter,) = report.scatters
+    assert scatter.selects_floats is scatter.to_dict()["selects_floats"] is named
+    told = "y: would become a Where, in which the sign of a zero may change" in str(report)
+    assert told is named
+
+
+def test_the_report_tells_apart_two_writes() -> None:
+    """One becomes a Where, the other a Concat that reads it."""
+    second = """w = ScatterND (x, i, u)
+        a = Abs (w)
+        row = Constant <value = int64[1,1] {0}> ()
+        first = Constant <value = float[1,4] {1.0, 2.0, 3.0, 4.0}> ()
+        y = ScatterND (a, row, first)"""
+    text = SAME_MASK.replace('y = ScatterND <reduction = "none"> (x, i, u)', second)
+    model = parse(text.replace("[A,4]", "[3,4]"))
+    report = onnx_scatterx.optimize(model, target="standard").report
+    assert [(s.node, s.selects_floats) for s in report.scatters] == [("w", True), ("y", False)]
 
 
 def test_a_function_of_what_the_mask_reads(golden: Golden) -> None:
@@ -234,6 +299,18 @@ def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
     text = masked(NUMBER).replace("bool[A,4] m", "bool[B,4] m")
     small = np.array([[True, False, True, False]])
     golden(text, *({"A": 3, "m": np.pad(small, ((0, n), (0, 0)))} for n in (0, 2, 4)))
+
+
+def test_a_mask_of_any_size() -> None:
+    """It runs as long as nothing is true outside; a Where alone would give the wider shape."""
+    rng, feeds = np.random.default_rng(0), []
+    for rows in (0, 1, 3):
+        for shape in ((0, 4), (1, 4), (2, 6), (5, 1), (5, 0), (rows, 4)):
+            m = np.zeros(shape, bool)
+            inside = m[:rows, :4]
+            inside[...] = rng.random(inside.shape) < 0.5
+            feeds.append({"A": rows, "m": m})
+    assert_sound_at(masked(NUMBER).replace("bool[A,4] m", "bool[B,C] m"), *feeds)
 
 
 def test_a_mask_that_is_computed_twice(golden: Golden) -> None:
@@ -382,7 +459,7 @@ def test_updates_in_another_order(how: str, refuses: Refuses) -> None:
     given = """float[K] v, float b, float[4,4] z, bool[4,4] o, float[B,4] t, float[4] line,
         int64[1] start, int64[2,K] given, float[K,2] places, int64[R] shape"""
     text = masked(OUT_OF_ORDER[how], given=given).replace("[A,4]", "[4,4]")
-    model, feeds = parse(text + FUNCTION, more=', "local" : 1'), out_of_order()
+    model, feeds = parse(text + FUNCTION), out_of_order()
     refuses(model, Reason.UNKNOWN_INDICES, *feeds, rejected=len(feeds) - 1)
 
 
@@ -404,7 +481,7 @@ def test_rows_of_batches(batch_dims: str, refuses: Refuses) -> None:
     # z[k, k] is repeated, which is not z[k, :].
     text = BATCHED.replace(": int = @b", batch_dims)
     feed = {"A": 3, "B": 3, "m": [True] * 3}
-    refuses(parse(text, more=', "local" : 1'), Reason.UNKNOWN_INDICES, feed)
+    refuses(parse(text), Reason.UNKNOWN_INDICES, feed)
 
 
 def test_positions_that_are_no_mask(refuses: Refuses) -> None:
@@ -434,12 +511,15 @@ def test_columns_that_a_mask_chooses(refuses: Refuses) -> None:
     )
 
 
-def test_a_number_of_more_dims_than_the_data(refuses: Refuses) -> None:
+@pytest.mark.parametrize("shape", ["1,1,1", "1,1,4"])
+def test_a_number_of_more_dims_than_the_data(shape: str, refuses: Refuses) -> None:
+    """A Where would give its dims to the result."""
     updates = """ones = Constant <value = int64[1] {1}> ()
         shape = Concat <axis = 0> (k, ones, four)
         e = Expand (v, shape)
         u = Reshape (e, minus)"""
-    refuses(rows_masked(updates, given="float[1,1,1] v"), Reason.UNKNOWN_INDICES)
+    text = rows_masked(updates, given=f"float[{shape}] v")
+    refuses(text, Reason.UNKNOWN_INDICES, *masks())
 
 
 @pytest.mark.parametrize(
@@ -451,29 +531,78 @@ def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refus
 
 
 VECTORS = {
-    "two numbers in turn for four columns": ("float[2] v", "two"),
-    "a row of more than one dim": ("float[4,4] v", "four, four"),
-    "a row that is repeated twice each time": ("float[4] v", "four, four"),
-    "a row of more dims than the data": ("float[4,4,4] v", "four, four, four"),
+    "two numbers in turn for four columns": ("float[2] v", "two", 32),
+    "a row of more than one dim": ("float[4,4] v", "four, four", 4),
+    "a row that is repeated twice each time": ("float[4] v", "four, four", 4),
+    "a row of more dims than the data": ("float[4,4,4] v", "four, four, four", 1),
 }
 
 
 @pytest.mark.parametrize("how", VECTORS)
 def test_a_vector_in_another_rhythm(how: str, refuses: Refuses) -> None:
-    given, dims = VECTORS[how]
+    given, dims, count = VECTORS[how]
     updates = f"""shape = Concat <axis = 0> (count, {dims})
         e = Expand (v, shape)
         u = Reshape (e, minus)"""
-    refuses(rows_masked(updates, given=f"{given}, int64[1] count"), Reason.UNKNOWN_INDICES)
+    text = rows_masked(updates, given=f"{given}, int64[1] count")
+    refuses(text, Reason.UNKNOWN_INDICES, {"m": ROWS, "count": [count]})
+
+
+ROWS = [1] * 8 + [0] * 4 + [1] * 8
 
 
 def test_a_vector_under_a_mask_of_numbers(refuses: Refuses) -> None:
-    refuses(rows_masked(VECTOR, mask="float[A] m"), Reason.UNKNOWN_INDICES)
+    refuses(rows_masked(VECTOR, mask="float[A] m"), Reason.UNKNOWN_INDICES, {"m": ROWS})
 
 
 def test_a_vector_under_a_mask_of_another_width(refuses: Refuses) -> None:
-    text = rows_masked(VECTOR, given="float[4] v, float[A,B] like")
-    refuses(text.replace("s = Shape (x)", "s = Shape (like)"), Reason.UNKNOWN_INDICES)
+    text = rows_masked(
+        VECTOR.replace("(k,", "(c,"), given="float[4] v, float[A,B] like, int64[1] c"
+    )
+    text = text.replace("s = Shape (x)", "s = Shape (like)")
+    refuses(text, Reason.UNKNOWN_INDICES, {"m": ROWS, "B": 2, "c": [8]})
+
+
+UPDATES = {  # the data's other dims, another input, and the updates
+    "the first columns of a wider tensor": ("4", "float[K,5] w", "u = Slice (w, zero, four, one)"),
+    "a column that is repeated over rows and columns": (
+        "2,4",
+        "float[2,1] w",
+        "t = Concat <axis = 0> (k, two, four) u = Expand (w, t)",
+    ),
+    "a column of another tensor under the mask": (
+        "4",
+        "float[A] w",
+        """a = GatherND (w, i) c = Reshape (a, column)
+        t = Concat <axis = 0> (one, four) u = Expand (c, t)""",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", UPDATES)
+def test_rows_that_are_not_read_as_they_are_written(how: str) -> None:
+    dims, given, updates = UPDATES[how]
+    text = f"""g (float[A,{dims}] x, bool[A] m, {given}) => (float[A,{dims}] y) {NUMBERS} {{
+        n = NonZero (m)
+        k = Shape <start = 1> (n)
+        i = Transpose (n)
+        {updates}
+        y = ScatterND (x, i, u) }}"""
+    assert_sound_at(text, *({**f, "K": int(f["m"].sum())} for f in masks()))
+
+
+def test_a_column_of_a_mask_over_an_axis_behind_it() -> None:
+    """The mask as it was before it was broadcast would stand for other axes of the data."""
+    text = f"""g (float[4,4,4] x, bool[4,1] m, float v) => (float[4,4,4] y) {NUMBERS} {{
+        whole = Concat <axis = 0> (four, four)
+        b = Expand (m, whole)
+        n = NonZero (b)
+        k = Shape <start = 1> (n)
+        i = Transpose (n)
+        t = Concat <axis = 0> (k, four)
+        u = Expand (v, t)
+        y = ScatterND (x, i, u) }}"""
+    assert_sound_at(text, {"m": [[1], [0], [1], [0]]})
 
 
 @pytest.mark.parametrize(("opset", "reason"), [(9, Reason.OPSET), (12, Reason.NO_KERNEL)])

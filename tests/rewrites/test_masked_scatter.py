@@ -1,12 +1,13 @@
 """counted: a write by a mask takes, for each true element, the update that its count names."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Golden, Refuses, assert_sound_at
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64 first = {0}, int64 second = {1}>"""
@@ -40,16 +41,27 @@ def test_rows(golden: Golden) -> None:
     golden(ROWS, *masks((0,), (1,), (3,)))
 
 
+FIRST = f"""g (float[A,4] x, bool[A,4] m, float[K] v) => (float[A,4] y) {NUMBERS} {{
+        n = NonZero (m)
+        k = Shape <start = 1> (n)
+        i = Transpose (n)
+        u = Slice (v, zero, k)
+        y = ScatterND (x, i, u) }}"""
+
+
 def test_the_first_elements_of_a_vector_need_not_be_cut_from_it(golden: Golden) -> None:
-    golden(
-        f"""g (float[A,4] x, bool[A,4] m, float[K] v) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            k = Shape <start = 1> (n)
-            i = Transpose (n)
-            u = Slice (v, zero, k)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0, 4), (1, 4), (3, 4), more=2),
-    )
+    golden(FIRST, *masks((0, 4), (1, 4), (3, 4), more=2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reduction"),
+    [*product(("float", "int64"), ("none", "add", "max")), ("bool", "none"), ("bool", "add")],
+)
+def test_other_types_and_numbers_that_are_combined(kind: str, reduction: str) -> None:
+    text = FIRST.replace("float", kind)
+    text = text.replace("ScatterND", f'ScatterND <reduction = "{reduction}">')
+    for more in (0, 2):
+        assert_sound_at(text, *masks((0, 4), (1, 4), (3, 4), more=more))
 
 
 def test_columns(golden: Golden) -> None:
@@ -79,6 +91,66 @@ def test_a_mask_with_its_axes_exchanged(golden: Golden) -> None:
 
 def test_a_row_that_is_named_twice_is_written_twice(golden: Golden) -> None:
     golden(ROUTED % 2, *masks((2, 0), (2, 1), (2, 3)))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_of_a_mask_in_either_order(turned: bool) -> None:
+    """The axes as the mask has them, or exchanged; the mask has a size of its own."""
+    text = f"""g (float[P,Q,3] x, bool[R,S] m, float[K,3] u) => (float[P,Q,3] y) {NUMBERS} {{
+        n = NonZero (m)
+        c = Gather <axis = 0> (n, first)
+        d = Gather <axis = 0> (n, second)
+        a = Unsqueeze (c, minus)
+        b = Unsqueeze (d, minus)
+        i = Concat <axis = -1> ({"b, a" if turned else "a, b"})
+        y = ScatterND (x, i, u) }}"""
+    feeds = masks((2, 5), (0, 5))
+    shapes = [f["m"].shape[:: -1 if turned else 1] for f in feeds]
+    assert_sound_at(text, *({**f, "P": p, "Q": q} for f, (p, q) in zip(feeds, shapes, strict=True)))
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max", "mul"])
+@pytest.mark.parametrize(("shape", "row"), [("T,3", "first"), ("2,T,2", "second")])
+def test_rows_that_a_mask_names_several_times(reduction: str, shape: str, row: str) -> None:
+    """Tokens that experts get, each from the first and from the second choice of a router."""
+    text = (ROUTED % 2).replace("2,T", shape).replace("(n, second)", f"(n, {row})")
+    shapes = [(t, 3) if row == "first" else (2, t, 2) for t in (0, 1, 5)]
+    feeds = [{**f, "T": f["m"].shape[row == "second"]} for f in masks(*shapes)]
+    assert_sound_at(text.replace('"add"', f'"{reduction}"'), *feeds)
+
+
+def test_updates_that_are_broadcast_against_one_row_of_the_data() -> None:
+    """As TorchScript writes index_add: there is no such row where the data has none."""
+    text = f"""g (float[T,3] x, bool[2,T] m, float[K,3] u) => (float[T,3] y) {NUMBERS} {{
+        n = NonZero (m)
+        d = Gather <axis = 0> (n, second)
+        b = Unsqueeze (d, minus)
+        row = Slice (x, zero, one, zero)
+        s = Shape (row)
+        v = Expand (u, s)
+        t = Shape (v)
+        i = Expand (b, t)
+        y = ScatterElements <axis = 0, reduction = "add"> (x, i, v) }}"""
+    assert_sound_at(text, *masks((2, 0), (2, 1), (2, 5)), left=None)
+
+
+def test_no_row_where_a_product_of_sizes_is_0() -> None:
+    text = f"""g (float[B,S,3] x, bool[B,S] m) => (float[T,3] y) {NUMBERS} {{
+        whole = Constant <value_ints = [-1, 3]> ()
+        rows = Reshape (x, whole)
+        line = Reshape (m, minus)
+        n = NonZero (line)
+        d = Squeeze (n, zero)
+        u = Gather (rows, d)
+        row = Slice (rows, zero, one, zero)
+        s = Shape (row)
+        v = Expand (u, s)
+        t = Shape (v)
+        b = Unsqueeze (d, minus)
+        i = Expand (b, t)
+        negative = Neg (rows)
+        y = ScatterElements <axis = 0> (negative, i, v) }}"""
+    assert_sound_at(text, *masks((3, 2), (1, 1), (0, 2), (2, 0)))
 
 
 def test_a_mask_of_one_row(golden: Golden) -> None:
@@ -240,6 +312,38 @@ def test_every_row_of_a_mask_with_every_column(refuses: Refuses) -> None:
         b = Expand (d, l)
         i = Concat <axis = 2> (b, a)"""
     refuses(TWO % ("K,K", "n, second", crossed), Reason.UNKNOWN_INDICES)
+
+
+PARTS = {
+    "one row of many": (
+        "1",
+        """c = Transpose (n)
+        z = Mul (c, first)
+        p = Concat <axis = 1> (z, c)
+        i = Unsqueeze (p, one)""",
+    ),
+    "two columns of six": (
+        "2",
+        """line = Constant <value = int64[1,2,1] {0, 1}> ()
+        wide = Constant <value = int64[3] {1, 2, 1}> ()
+        c = Transpose (n)
+        b = Unsqueeze (c, minus)
+        d = Mul (b, first)
+        e = Add (d, line)
+        f = Expand (b, wide)
+        i = Concat <axis = -1> (f, e)""",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", PARTS)
+def test_indices_of_which_a_mask_is_a_part(how: str) -> None:
+    columns, indices = PARTS[how]
+    text = f"""g (float[6,6] x, bool[6] m, float[K,{columns}] u) => (float[6,6] y) {NUMBERS} {{
+        n = NonZero (m)
+        {indices}
+        y = ScatterND (x, i, u) }}"""
+    assert_sound_at(text, *masks((6,)), left=None)
 
 
 def test_rows_that_a_mask_names_too_often(refuses: Refuses) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, rows
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, rows
 
 PER_ROW = """g (float[B,%s] x, int64[B,1] p, float[B,1] u) => (float[B,%s] y)
     { y = ScatterElements <axis = 1, reduction = "%s"> (x, p, u) }"""
@@ -58,6 +58,15 @@ def test_narrow_indices_are_widened_for_a_size_of_the_run(golden: Golden) -> Non
 
 def test_numbers_that_are_added(golden: Golden) -> None:
     golden(PER_ROW % (6, 6, "add"), *positions(6))
+
+
+@pytest.mark.parametrize("size", ["6", "S"])
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_an_index_for_each_row_and_column(kind: str, size: str) -> None:
+    text = (PER_ROW % (size, size, "mul")).replace("B,1]", "B,1,8]").replace("B,S]", "B,S,8]")
+    text = text.replace("B,6]", "B,6,8]").replace("int64", kind)
+    rng = np.random.default_rng(1)
+    assert_sound_at(text, *({"S": 6, "p": rng.integers(-6, 6, (b, 1, 8))} for b in (0, 1, 3)))
 
 
 def test_a_number_that_is_no_negative_zero(golden: Golden) -> None:
@@ -181,6 +190,50 @@ def test_pairs_of_row_and_position(golden: Golden) -> None:
     )
 
 
+def test_pairs_in_rows_of_any_size() -> None:
+    text = f"""g (float[B,S] x, int64[B] p, float[B] u) => (float[B,S] y) <int64[1] last = {{-1}}> {{
+            {rows("r", "x")}
+            d = Unsqueeze (p, last)
+            i = Concat <axis = -1> (r, d)
+            y = ScatterND (x, i, u) }}"""
+    rng, sizes = np.random.default_rng(1), [(1, 1), (3, 4), (2, 7), (5, 5), (5, 1), (0, 3)]
+    assert_sound_at(text, *({"S": s, "p": rng.integers(-s, s, b)} for b, s in sizes))
+
+
+@pytest.mark.parametrize(("order", "shape"), [("c, d", "4,5"), ("d, c", "5,4")])
+def test_pairs_with_constant_rows(order: str, shape: str) -> None:
+    text = f"""g (float[{shape}] x, int64[4] p, float[4] u) => (float[{shape}] y)
+        <int64[4,1] c = {{0, 1, 2, 3}}, int64[1] last = {{-1}}> {{
+            d = Unsqueeze (p, last)
+            i = Concat <axis = -1> ({order})
+            y = ScatterND (x, i, u) }}"""
+    rng = np.random.default_rng(1)
+    assert_sound_at(text, *({"p": rng.integers(-5, 5, 4)} for _ in range(4)))
+
+
+def test_a_column_that_is_read_is_there() -> None:
+    """As the read at i has run there is a column, so the slice of the first one has one."""
+    text = """g (float[A,C] x, int64[1] i, float[A,C] h) => (float[A,C] y)
+        <int64[1] first = {0}, int64[1] one = {1}> {
+            new = Gather <axis = 1> (h, i)
+            part = Slice (x, first, one, one)
+            shape = Shape (part)
+            u = Expand (new, shape)
+            i2 = Unsqueeze (i, first)
+            at = Expand (i2, shape)
+            y = ScatterElements <axis = 1> (x, at, u) }"""
+    cases = ((0, 3, 2), (1, 1, 0), (4, 5, 3), (4, 5, -1))
+    assert_sound_at(text, *({"A": a, "C": c, "i": [at]} for a, c, at in cases))
+
+
+def test_one_element_of_one_row() -> None:
+    # The updates have no dim at all.
+    text = """g (float[1,S] x, int64[1] p, float u) => (float[1,S] y) <int64[1] no = {0}> {
+            i = Concat <axis = 0> (no, p)
+            y = ScatterND (x, i, u) }"""
+    assert_sound_at(text, *({"S": 5, "p": [p], "u": -0.0} for p in (0, 4, -1)), left=None)
+
+
 def test_a_position_of_a_part_of_the_rows(golden: Golden) -> None:
     golden(
         """g (float[5,6] x, int64[3,1] p, float[3,1] u) => (float[5,6] y)
@@ -191,8 +244,9 @@ def test_a_position_of_a_part_of_the_rows(golden: Golden) -> None:
 
 
 def test_two_positions_per_row(refuses: Refuses) -> None:
+    # They may meet: the last one wins, as in ONNX Runtime.
     text = (PER_ROW % (6, 6, "none")).replace("[B,1]", "[B,2]")
-    refuses(text, Reason.UNKNOWN_INDICES)
+    refuses(text, Reason.UNKNOWN_INDICES, {"p": [[1, 1], [0, -6], [4, 2]]}, left=0)
 
 
 def test_rows_that_have_no_elements(refuses: Refuses) -> None:
@@ -212,6 +266,8 @@ def test_rows_in_another_order_than_their_indices(refuses: Refuses) -> None:
             i = Transpose (p)
             y = ScatterElements <axis = 1> (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
+        {"p": [[0, 3, -1, 1]]},
+        left=0,
     )
 
 

@@ -1,11 +1,12 @@
 """frames: overlapping frames are added block by block, with one Add for a block of all frames."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Golden, Refuses, assert_sound_at
 
 
 def frames(
@@ -78,6 +79,26 @@ def test_frames_in_a_dim_of_their_own(golden: Golden) -> None:
 
 def test_frames_one_after_the_other(golden: Golden) -> None:
     golden(in_one_dim(4, 8), *counts("B"))
+
+
+@pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
+@pytest.mark.parametrize(("hop", "length"), [(4, 8), (2, 6), (1, 3)])
+def test_other_frames_one_after_the_other(hop: int, length: int, reduction: str) -> None:
+    text = in_one_dim(hop, length).replace('"add"', f'"{reduction}"')
+    assert_sound_at(text.replace("float", "int64") if hop == 2 else text, *counts("B"))
+
+
+def test_frames_for_a_batch_of_one() -> None:
+    assert_sound_at(in_one_dim(4, 8).replace("[B,", "[1,"), *counts("C", 0))
+
+
+def test_frames_in_some_rows() -> None:
+    """Fewer rows than the data has are its first rows."""
+    more = "rows = Shape (a) more = Concat <axis = 0> (rows, size) x = Expand (v, more)"
+    text = in_one_dim(4, 8, more, ", float[A] a")
+    assert_sound_at(
+        text, *({"T": 2, "A": a, "B": b} for a, b in ((3, 3), (3, 2), (1, 1))), left=None
+    )
 
 
 def test_frames_of_three_blocks(golden: Golden) -> None:
@@ -173,11 +194,15 @@ OTHER = {
 
 @pytest.mark.parametrize("how", OTHER)
 def test_other_frames(how: str, refuses: Refuses) -> None:
-    refuses(OTHER[how], Reason.UNKNOWN_INDICES)
+    given = {"B": 2, "C": 4, "L": 8, "H": 4, "A": 3, "K": 2, "i": [[0, 0], [1, -1]]}
+    feeds: list[dict[str, Any]] = [{**given, "T": t, "S": 4 * t + 24} for t in (0, 1, 2, 5)]
+    feeds.append({**given, "T": 2, "B": 0, "S": 1})  # in an empty batch no position is looked at
+    refuses(OTHER[how], Reason.UNKNOWN_INDICES, *feeds, left=1, rejected=len(feeds) - 1)
 
 
 def test_frames_in_one_place(refuses: Refuses) -> None:
-    refuses(frames(4, 8, start="start = Sub (hops, hops)"), Reason.MAY_COLLIDE)
+    text = frames(4, 8, start="start = Sub (hops, hops)")
+    refuses(text, Reason.MAY_COLLIDE, *({"T": t, "C": 2} for t in (1, 2, 3)), left=1)
 
 
 @pytest.mark.parametrize(("kind", "reduction"), [("bool", "max"), ("complex64", "add")])

@@ -1,12 +1,20 @@
 """overlay: a few boxes on an unchanged tensor are ScatterX nodes, if that takes less time."""
 
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx import Reason
+from onnx_scatterx.optimizer.reports.entries import Action
+from tests.helpers.examples import scaled
+from tests.helpers.native_support import body, check, natives, operators
+from tests.helpers.pair import Feed, assert_same
 from tests.helpers.rules import Golden, Refuses, sizes
 from tests.helpers.slow_machine import use_slow_machine
+from tests.helpers.support import i64, parse, sample
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +82,117 @@ def test_more_boxes_than_are_worth_it(refuses: Refuses) -> None:
     text = f"""g (float[A,B] x, float[8,B] u) => (float[A,B] y) <int64[8,1] i = {{{rows}}}>
         {{ y = ScatterND (x, i, u) }}"""
     refuses(text, Reason.NO_RULE, beside=BY, target="ort-cpu")
+
+
+X, Y = sample("float32", 6, 4), sample("float32", 2, 4, seed=1)
+
+
+def test_the_report_calls_it_a_scatter() -> None:
+    result = onnx_scatterx.optimize(parse(ROWS.format("float", "1, 2")), target="ort-cpu")
+    (scatter,), (node,) = result.report.scatters, natives(result.model)
+    assert (scatter.action, scatter.rules) == (Action.NATIVE, ("overlay", "view"))
+    assert result.report.native == 1
+    assert body(result.model, node) == ["ScatterND"]
+
+
+def test_there_is_no_range_in_operator_set_9() -> None:
+    """Slices that the run bounds are not there either: the positions are what the model has."""
+    text = "g (float[4] x, int64[1] i, float[1] u) => (float[4] y) { y = Scatter(x, i, u) }"
+    original = parse(text, opset=9)
+    result = onnx_scatterx.optimize(original, target="ort-cpu", assume=["i: nonnegative"])
+    assert operators(result.model).count("ScatterX") == 1
+    feed = {"x": X[0], "i": i64([3]), "u": Y[0, :1]}
+    assert_same(original, result.model, [feed], library=True)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("opset", [9, 10, 11])
+def test_the_fallback_is_of_operators_that_the_model_has(opset: int, axis: int) -> None:
+    """Neither Range nor ScatterND stand in a set before 11."""
+    part = ["2, 4", "6, 2"][axis]
+    text = f"""g (float[6, 4] x, float[{part}] y) => (float[6, 4] z)
+        <int64[{["2, 1", "1, 2"][axis]}] i = {{1, 2}}, int64[2] s = {{{part}}}> {{
+            w = Neg(x)  j = Expand(i, s)
+            z = {"Scatter" if opset < 11 else "ScatterElements"} <axis = {axis}> (w, j, y) }}"""
+    feed = {"x": X}
+    model = check(parse(text, opset), feed, target="ort-cpu")
+    assert len(natives(model)) == (opset >= 11)
+
+
+def test_a_gather_of_what_is_written_over() -> None:
+    text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z)
+        <int64[2, 1] i = {1, 2}, int64[6] all = {0, 1, 2, 3, 4, 5}> {
+            w = Neg(x)  s = ScatterND(w, i, y)  z = Gather(s, all) }"""
+    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", gathers=True)
+    assert operators(result.model) == ["Neg", "ScatterX"]
+    assert_same(parse(text), result.model, [{"x": X, "y": Y}], library=True)
+    assert [e.done for e in result.report.entries] == [
+        "becomes ScatterX",
+        "removed without a node",
+    ]
+
+
+def test_a_gather_that_makes_the_last_update_win() -> None:
+    text = """g (float[6, 4] x, float[3, 4] y) => (float[6, 4] z)
+        <int64[3, 1] i = {2, 1, 2}> { w = Neg(x)  z = ScatterND(w, i, y) }"""
+    y = sample("float32", 3, 4, seed=1)
+    result = onnx_scatterx.optimize(parse(text), target="ort-cpu", gathers=True, deterministic=True)
+    assert_same(parse(text), result.model, [{"x": X, "y": y}], library=True)
+    assert [(e.op, e.action) for e in result.report.entries] == [
+        ("ScatterND", Action.NATIVE),
+        ("Gather", Action.REMOVED),
+    ]
+
+
+def test_strings_are_weighed() -> None:
+    x, u = sample("string", 6, 4), sample("string", 2, 4, seed=1)
+    check(ROWS.format("string", "1, 2"), {"x": x, "u": u}, target="ort-cpu")
+
+
+def test_in_functions() -> None:
+    text = """g (float[6, 4] x, float[2, 4] y) => (float[6, 4] z) { z = local.f(x, y) }
+        <domain: "local", opset_import: ["" : 18]> f (x, y) => (z) {
+            i = Constant <value = int64[2, 1] {1, 2}> ()  z = ScatterND(x, i, y) }"""
+    assert natives(check(parse(text), {"x": X, "y": Y}, target="ort-cpu"))
+
+
+@pytest.mark.slow
+def test_random_chains() -> None:
+    """Writes of slices on any axis, plain or adding, strided or not, one on the other."""
+    rng = random.Random(0)
+    written: Counter[str] = Counter()
+    for _ in range(scaled(100)):
+        text, feed = _chain(rng)
+        written.update(operators(check(text, feed, target="ort-cpu")))
+    assert written["ScatterX"] > scaled(66)
+    assert written["Transpose"] < written["ScatterX"]
+
+
+def _chain(rng: random.Random) -> tuple[str, Feed]:
+    shape = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
+    rank = len(shape)
+    dims = [rng.choice((str(n), f"N{d}")) for d, n in enumerate(shape)]
+    lines, constants, inputs = ["v0 = Neg(x)"], [], [f"float[{', '.join(dims)}] x"]
+    feed = {"x": sample("float32", *shape, seed=rng.randint(0, 99))}
+    value = "v0"
+    for k in range(rng.randint(1, 3)):
+        axis = rng.randrange(rank)
+        start = rng.randrange(shape[axis])
+        rows = range(start, rng.randint(start, shape[axis]), rng.choice((1, 1, 2)))
+        perm = [axis, *(d for d in range(rank) if d != axis)]
+        back = [perm.index(d) for d in range(rank)]
+        part = [len(rows) if d == axis else n for d, n in enumerate(shape)]
+        feed[f"y{k}"] = sample("float32", *part, seed=rng.randint(0, 99))
+        sizes = [str(len(rows)) if d == axis else name for d, name in enumerate(dims)]
+        inputs.append(f"float[{', '.join(sizes)}] y{k}")
+        constants.append(f"int64[{len(rows)}, 1] i{k} = {{{', '.join(map(str, rows))}}}")
+        reduction = rng.choice(("none", "none", "add"))
+        lines += [
+            f"t{k} = Transpose <perm = {perm}> ({value})",
+            f"u{k} = Transpose <perm = {perm}> (y{k})",
+            f's{k} = ScatterND <reduction = "{reduction}"> (t{k}, i{k}, u{k})',
+            f"v{k + 1} = Transpose <perm = {back}> (s{k})",
+        ]
+        value = f"v{k + 1}"
+    head = f"g ({', '.join(inputs)}) => (float[{', '.join(dims)}] z) <{', '.join(constants)}>"
+    return f"{head} {{ {' '.join(lines)} z = Abs({value}) }}", feed

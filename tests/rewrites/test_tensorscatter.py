@@ -1,10 +1,14 @@
 """tensorscatter: a cache write is a TensorScatter, where the target has that operator."""
 
+from itertools import product
 from typing import Any
+
+import numpy as np
+import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses, rows
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
@@ -12,7 +16,7 @@ CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 def copied(size: str, count: str, start: str = "p = Identity (q)", reduction: str = "none") -> str:
     """Return ``cache.index_copy(1, p + arange(n), u)``, as an exporter writes it."""
     return f"""g (float[B,{size},3] x, int64 q, float[B,{count},3] u) => (float[B,{size},3] y)
-        <int64 nought = {{0}}> {{
+        <int64 nought = {{0}}, int64[1] last = {{-1}}> {{
             t = Transpose <perm = [1, 0, 2]> (x)
             v = Transpose <perm = [1, 0, 2]> (u)
             {start}
@@ -56,12 +60,51 @@ def test_a_ring_buffer(golden: Golden) -> None:
     golden(text, *({"q": q} for q in (0, 60, 99, 1234, -345)), target=CACHES, opset=24)
 
 
+def test_rows_that_are_contiguous_by_assumption(golden: Golden) -> None:
+    text = copied("S", "N").replace("int64 q", "int64[N] q").replace(rows("i", "u", 1, "p"), CLIMB)
+    cases = ((0, 5, 0), (1, 5, 4), (3, 5, 1), (5, 5, 0))
+    feeds = [{"B": 2, "S": s, "q": [*range(p, p + n)]} for n, s, p in cases]
+    assume = ["q = contiguous", "q = nonnegative"]
+    golden(text, *feeds, target=CACHES, opset=24, assume=assume)
+
+
+CLIMB = "i = Unsqueeze (p, last)"
+ENDS = (0, 3, 2**31, 2**62, *(2**63 - k for k in range(1, 9)), -1, -(2**63))
+
+
+@pytest.mark.parametrize("dims", ["1,S,2", "1,6,2", "B,S,2", "3,7,2"])
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_a_circular_write_begins_anywhere(dims: str, count: int) -> None:
+    """ONNX Runtime takes the start modulo the size before anything is added to it."""
+    batch = dims[0]
+    text = f"""g (float[{dims}] x, float[{batch},{count},2] u, int64[{batch}] w)
+        => (float[{dims}] y) {{ y = TensorScatter <axis = 1, mode = "circular"> (x, u, w) }}"""
+    rng, others = np.random.default_rng(count), {"1": 0, "3": 2, "B": 1}[batch]
+    feeds = [{"S": 7, "w": [first, *rng.choice(ENDS[:-2], others)]} for first in ENDS]
+    for target in ("standard", "scatterx", CACHES):
+        assert_sound_at(text, *feeds, left=None, rejected=2, target=target, opset=24)
+
+
+@pytest.mark.parametrize("target", ["standard", "scatterx", "ort-cpu"])
+def test_a_ring_buffer_of_64_bits_begins_anywhere(target: str) -> None:
+    """One row at ``Mod (q, size)``, for any q."""
+    text = """g (float[1,S] x, float[1,1] u, int64[1,1] q) => (float[1,S] y) {
+        ring = Shape <start = 1> (x)
+        i = Mod (q, ring)
+        y = ScatterElements <axis = 1> (x, i, u) }"""
+    starts = (*ENDS, 1 - 2**63, 2 - 2**63)
+    feeds = [{"S": s, "q": [[q]]} for s, q in product((1, 3, 7), starts)]
+    assert_sound_at(text, *feeds, left=None, target=target)
+
+
 def test_a_cache_without_a_batch_is_no_cache(refuses: Refuses) -> None:
     refuses(
         """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) <int64[2,1] r = {0, 1}> {
             i = Add (r, p)
             y = ScatterND (x, i, u) }""",
         Reason.UNKNOWN_SIGN,
+        *({"p": p} for p in range(-5, 4)),
+        left=0,
         target=CACHES,
         opset=24,
     )
@@ -91,11 +134,29 @@ def test_more_rows_than_positions(refuses: Refuses) -> None:
 
 def test_more_rows_than_a_ring_has_positions(refuses: Refuses) -> None:
     text = RING.format(count="N", rows=rows("i", "u", 1, "p"))
-    refuses(text, Reason.MAY_COLLIDE, target=CACHES, opset=24)
+    feeds = [{"N": n, "q": q} for n in (0, 1, 100, 130) for q in (0, 20, 99, 1234, -1, -345)]
+    refuses(text, Reason.MAY_COLLIDE, *feeds, target=CACHES, opset=24)
 
 
 def test_rows_that_are_added(refuses: Refuses) -> None:
-    refuses(copied("5", "2", reduction="add"), Reason.UNKNOWN_SIGN, target=CACHES, opset=24)
+    text = copied("5", "2", reduction="add")
+    feeds = starts((2, 0), (2, 3))
+    refuses(text, Reason.UNKNOWN_SIGN, *feeds, left=0, target=CACHES, opset=24)
+
+
+def test_one_start_for_each_of_the_batch(refuses: Refuses) -> None:
+    refuses(
+        """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y)
+        <int64[2] behind = {1, 2}> {
+            q = Unsqueeze (p, behind)
+            s = Shape (u)
+            i = Expand (q, s)
+            y = ScatterElements <axis = 1> (x, i, u) }""",
+        Reason.MAY_COLLIDE,
+        *({"S": 4, "p": p} for p in ([], [-4], [3, 0, -1])),
+        target=CACHES,
+        opset=24,
+    )
 
 
 def test_rows_from_a_start_that_sizes_decide(refuses: Refuses) -> None:
@@ -121,6 +182,7 @@ def test_one_start_for_each_of_another_axis(refuses: Refuses) -> None:
             i = Expand (p, s)
             y = ScatterElements <axis = 1> (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
+        {"p": [[[0, 3, 1]]]},
         target=CACHES,
         opset=24,
     )
@@ -136,6 +198,7 @@ def test_no_row_is_checked_where_there_is_no_batch(refuses: Refuses) -> None:
             k = Expand (i, s)
             y = ScatterElements <axis = 1> (x, k, u) }}""",
         Reason.MAY_COLLIDE,
+        *({"B": b, "N": n, "q": [q]} for b, n, q in ((2, 3, 1), (0, 3, 4), (0, 7, 0))),
         target=CACHES,
         opset=24,
     )

@@ -105,8 +105,7 @@ HIDDEN = """g (int64[6] x, float[6] p, int64[1] u) => (int64[6] y, float[6] w, i
 def test_nothing_is_kept_for_a_number_that_is_elsewhere_too() -> None:
     rng = np.random.default_rng(0)
     feeds = [
-        {"x": i64(rng.integers(0, 9, 6)), "p": f32(rng.permutation(6)), "u": i64([99])}
-        for _ in range(6)
+        {"x": i64(rng.integers(0, 9, 6)), "p": f32(rng.permutation(6)), "u": [99]} for _ in range(6)
     ]
     assert_sound(HIDDEN, *feeds, left=0)
     made = [n.op_type for n in optimize(parse(HIDDEN)).graph.node]

@@ -6,21 +6,12 @@ A transpose of the updates must therefore not change who is last.
 import numpy as np
 import pytest
 
-from tests.helpers.support import assert_sound, i64, sample
+from tests.helpers.support import assert_sound, i64
 
 
 def counting(*shape: int) -> np.ndarray:
     """Numbers that all differ, so that it shows which update won."""
     return np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape)
-
-
-@pytest.mark.parametrize("rows", ["1,1", "2,1,2", "-1,3", "0,1,2,3,0", "3,2,1,0,3,2,1,0"])
-def test_rows(rows: str) -> None:
-    count = len(rows.split(","))
-    model = f"""g (float[4,3] x, float[{count},3] u)
-        => (float[4,3] y) <int64[{count},1] i = {{{rows}}}> {{
-        y = ScatterND (x, i, u) }}"""
-    assert_sound(model, {"x": sample("float32", 4, 3), "u": counting(count, 3)})
 
 
 def test_elements_in_both_orders_of_a_transpose() -> None:
@@ -29,7 +20,7 @@ def test_elements_in_both_orders_of_a_transpose() -> None:
         <int64[3,2] i = {0, 1, 1, 0, 0, 0}> {
             w = Transpose <perm = [1, 0]> (u)
             y = ScatterElements <axis = 0> (x, i, w) }"""
-    assert_sound(model, {"x": sample("float32", 2, 2), "u": counting(2, 3)})
+    assert_sound(model, {"u": counting(2, 3)})
 
 
 @pytest.mark.parametrize("perm", ["0, 1, 2", "0, 2, 1", "1, 0, 2", "1, 2, 0", "2, 0, 1", "2, 1, 0"])
@@ -38,7 +29,7 @@ def test_every_update_meets_in_one_element(perm: str) -> None:
         i = Constant <value = int64[2,2,2,1] {{1, 1, 1, 1, 1, 1, 1, 1}}> ()
         w = Transpose <perm = [{perm}]> (u)
         y = ScatterND (x, i, w) }}"""
-    assert_sound(model, {"x": sample("float32", 2), "u": counting(2, 2, 2)})
+    assert_sound(model, {"u": counting(2, 2, 2)})
 
 
 @pytest.mark.parametrize("perm", ["0, 1", "1, 0"])
@@ -49,7 +40,7 @@ def test_pairs_of_indices_under_a_transpose(perm: str, pairs: str) -> None:
     model = f"""g (float[2,2] x, float[2,2] u) => (float[2,2] y) <int64[2,2,2] i = {{{pairs}}}> {{
         w = Transpose <perm = [{perm}]> (u)
         y = ScatterND (x, i, w) }}"""
-    assert_sound(model, {"x": sample("float32", 2, 2), "u": counting(2, 2)})
+    assert_sound(model, {"u": counting(2, 2)})
 
 
 def test_data_updates_and_output_transposed() -> None:
@@ -58,14 +49,14 @@ def test_data_updates_and_output_transposed() -> None:
         w = Transpose <perm = [1, 0]> (u)
         s = ScatterND (t, i, w)
         y = Transpose <perm = [1, 0]> (s) }"""
-    assert_sound(model, {"x": sample("float32", 3, 5), "u": counting(3, 3)})
+    assert_sound(model, {"u": counting(3, 3)})
 
 
 def test_columns_that_repeat() -> None:
     model = """g (float[2,4] x, float[2,3] u)
         => (float[2,4] y) <int64[2,3] i = {1, 2, 1, 1, 2, 1}> {
         y = ScatterElements <axis = 1> (x, i, u) }"""
-    assert_sound(model, {"x": sample("float32", 2, 4), "u": counting(2, 3)})
+    assert_sound(model, {"u": counting(2, 3)})
 
 
 def test_updates_reversed_before_they_collide() -> None:
@@ -73,7 +64,7 @@ def test_updates_reversed_before_they_collide() -> None:
         <int64[3,1] i = {1, 2, 1}, int64[1] a = {-1}, int64[1] b = {-9}, int64[1] zero = {0}> {
             w = Slice (u, a, b, zero, a)
             y = ScatterND (x, i, w) }"""
-    assert_sound(model, {"x": sample("float32", 4, 2), "u": counting(3, 2)})
+    assert_sound(model, {"u": counting(3, 2)})
 
 
 def test_updates_reshaped_before_they_collide() -> None:
@@ -82,7 +73,7 @@ def test_updates_reshaped_before_they_collide() -> None:
             t = Transpose <perm = [1, 0]> (u)
             w = Reshape (t, flat)
             y = ScatterND (x, i, w) }"""
-    assert_sound(model, {"x": sample("float32", 4), "u": counting(2, 3)})
+    assert_sound(model, {"u": counting(2, 3)})
 
 
 @pytest.mark.parametrize("first", ["0,1", "1,2", "2,3"])
@@ -92,8 +83,7 @@ def test_overlapping_boxes_of_two_scatters(first: str, second: str) -> None:
         <int64[2,1] i = {{{first}}}, int64[2,1] j = {{{second}}}> {{
             t = ScatterND (x, i, u)
             y = ScatterND (t, j, v) }}"""
-    feed = {"x": sample("float32", 4, 2), "u": counting(2, 2), "v": -counting(2, 2)}
-    assert_sound(model, feed, left=0)
+    assert_sound(model, {"u": counting(2, 2), "v": -counting(2, 2)}, left=0)
 
 
 def test_indices_that_collide_only_at_some_values() -> None:
@@ -101,8 +91,8 @@ def test_indices_that_collide_only_at_some_values() -> None:
         i = Unsqueeze (r, last)
         w = Transpose <perm = [1, 0]> (u)
         y = ScatterND (x, i, w) }"""
-    base = {"x": sample("float32", 4, 2), "u": counting(2, 2)}
-    assert_sound(model, *({**base, "r": i64(r)} for r in ((0, 1), (1, 1), (3, -1), (2, 0))))
+    rows = ((0, 1), (1, 1), (3, -1), (2, 0))
+    assert_sound(model, *({"u": counting(2, 2), "r": i64(r)} for r in rows))
 
 
 def test_indices_modulo_the_size_collide() -> None:
@@ -113,8 +103,7 @@ def test_indices_modulo_the_size_collide() -> None:
             m = Mod (r, n)
             i = Unsqueeze (m, last)
             y = ScatterND (x, i, u) }"""
-    feeds = [{"x": sample("float32", n), "u": counting(6)} for n in (1, 2, 4, 6, 7)]
-    assert_sound(model, *feeds)
+    assert_sound(model, *({"N": n, "u": counting(6)} for n in (1, 2, 4, 6, 7)))
 
 
 def test_indices_divided_collide() -> None:
@@ -123,4 +112,4 @@ def test_indices_divided_collide() -> None:
             m = Div (r, two)
             i = Unsqueeze (m, last)
             y = ScatterND (x, i, u) }"""
-    assert_sound(model, *({"x": sample("float32", n), "u": counting(6)} for n in (3, 5)))
+    assert_sound(model, *({"N": n, "u": counting(6)} for n in (3, 5)))

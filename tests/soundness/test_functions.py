@@ -7,131 +7,100 @@ import onnx_scatterx
 from tests.helpers.pair import assert_same
 from tests.helpers.support import assert_sound, i64, parse, run, run_reference, sample
 
-LOCAL = ', "local" : 1'
-
 
 def test_two_callers_with_other_shapes() -> None:
     # Rows 0 and 1 are everything to one caller and a part to the other.
-    model = parse(
-        """g (float[2,3] a, float[4,3] b, float[2,3] u) => (float[2,3] y, float[4,3] z) {
+    model = parse("""g (float[2,3] a, float[4,3] b, float[2,3] u) => (float[2,3] y, float[4,3] z) {
             y = local.put (a, u)
             z = local.put (b, u) }
         <domain: "local", opset_import: ["" : 18]>
         put (x, u) => (out) {
             i = Constant <value = int64[2,1] {0, 1}> ()
-            out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    shapes = {"a": (2, 3), "b": (4, 3), "u": (2, 3)}
-    feed = {n: sample("float32", *s, seed=k) for k, (n, s) in enumerate(shapes.items())}
-    assert_sound(model, feed)
+            out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_two_callers_with_other_constants() -> None:
-    model = parse(
-        """g (float[4,3] a, float[2,3] u) => (float[4,3] y, float[4,3] z)
+    model = parse("""g (float[4,3] a, float[2,3] u) => (float[4,3] y, float[4,3] z)
             <int64[2,1] i = {0, 1}, int64[2,1] j = {3, 2}> {
                 y = local.put (a, i, u)
                 z = local.put (a, j, u) }
         <domain: "local", opset_import: ["" : 18]>
-        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)})
+        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_one_caller_has_a_constant_and_one_has_not() -> None:
-    model = parse(
-        """g (float[4,3] a, float[2,3] u, int64[2,1] j) => (float[4,3] y, float[4,3] z)
+    model = parse("""g (float[4,3] a, float[2,3] u, int64[2,1] j) => (float[4,3] y, float[4,3] z)
             <int64[2,1] i = {0, 1}> {
                 y = local.put (a, i, u)
                 z = local.put (a, j, u) }
         <domain: "local", opset_import: ["" : 18]>
-        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    feed = {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)}
+        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""")
+
     rows = ([0, 1], [2, 2], [-1, 0])
-    assert_sound(model, *({**feed, "j": i64(r).reshape(2, 1)} for r in rows))
+    assert_sound(model, *({"j": i64(r).reshape(2, 1)} for r in rows))
 
 
 def test_two_callers_with_other_ranks_and_types() -> None:
-    model = parse(
-        """g (float[4,3] a, float[2,3] u, bool[4] b, bool[2] v) => (float[4,3] y, bool[4] z) {
+    model = parse("""g (float[4,3] a, float[2,3] u, bool[4] b, bool[2] v)
+            => (float[4,3] y, bool[4] z) {
             y = local.put (a, u)
             z = local.put (b, v) }
         <domain: "local", opset_import: ["" : 18]>
         put (x, u) => (out) {
             i = Constant <value = int64[2,1] {3, 1}> ()
-            out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    feed = {"a": sample("float32", 4, 3), "u": sample("float32", 2, 3, seed=1)}
-    assert_sound(model, {**feed, "b": sample("bool", 4), "v": sample("bool", 2)})
+            out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_the_axis_is_the_callers() -> None:
-    model = parse(
-        """g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z, float[3,3] w) {
+    model = parse("""g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z, float[3,3] w) {
             y = local.put <axis: int = 0> (a, u)
             z = local.put <axis: int = 1> (a, u)
             w = local.put <axis: int = -2> (a, u) }
         <domain: "local", opset_import: ["" : 18]>
         put <axis> (x, u) => (out) {
             i = Constant <value = int64[2,2] {1, 1, 2, 2}> ()
-            out = ScatterElements <axis: int = @axis> (x, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"a": sample("float32", 3, 3), "u": sample("float32", 2, 2, seed=1)})
+            out = ScatterElements <axis: int = @axis> (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_an_attribute_with_a_default() -> None:
-    model = parse(
-        """g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z) {
+    model = parse("""g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z) {
             y = local.put (a, u)
             z = local.put <axis: int = 0> (a, u) }
         <domain: "local", opset_import: ["" : 18]>
         put <axis: int = 1> (x, u) => (out) {
             i = Constant <value = int64[2,2] {1, 2, 1, 2}> ()
-            out = ScatterElements <axis: int = @axis> (x, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"a": sample("float32", 3, 3), "u": sample("float32", 2, 2, seed=1)})
+            out = ScatterElements <axis: int = @axis> (x, i, u) }""")
+    assert_sound(model)
 
 
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
 def test_the_reduction_is_the_callers(op: str) -> None:
     # All rows are covered: only without a reduction is the result the updates.
-    model = parse(
-        f"""g (float[2,1] a, float[2,1] u) => (float[2,1] y, float[2,1] z, float[2,1] w) {{
+    model = parse(f"""g (float[2,1] a, float[2,1] u)
+            => (float[2,1] y, float[2,1] z, float[2,1] w) {{
             y = local.put <reduction: string = "none"> (a, u)
             z = local.put <reduction: string = "add"> (a, u)
             w = local.put <reduction: string = "max"> (a, u) }}
         <domain: "local", opset_import: ["" : 18]>
         put <reduction> (x, u) => (out) {{
             i = Constant <value = int64[2,1] {{0, 1}}> ()
-            out = {op} <reduction: string = @reduction> (x, i, u) }}""",
-        more=LOCAL,
-    )
-    feeds = [
-        {"a": sample("float32", 2, 1, seed=s), "u": sample("float32", 2, 1, seed=s + 9)}
-        for s in range(4)
-    ]
-    assert_sound(model, *feeds)
+            out = {op} <reduction: string = @reduction> (x, i, u) }}""")
+    assert_sound(model, *({} for s in range(4)))
 
 
 def test_the_indices_are_an_attribute_of_the_caller() -> None:
-    model = parse(
-        """g (float[4,2] a, float[2,2] u) => (float[4,2] y, float[4,2] z) {
+    model = parse("""g (float[4,2] a, float[2,2] u) => (float[4,2] y, float[4,2] z) {
             y = local.put <rows: tensor = int64[2,1] {0, 1}> (a, u)
             z = local.put <rows: tensor = int64[2,1] {3, 3}> (a, u) }
         <domain: "local", opset_import: ["" : 18]>
         put <rows> (x, u) => (out) {
             i = Constant <value: tensor = @rows> ()
-            out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"a": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)})
+            out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 @pytest.mark.parametrize(("opset", "inner"), [(18, 11), (18, 12), (13, 18), (21, 13), (11, 16)])
@@ -152,15 +121,12 @@ def test_a_function_has_its_own_opset(opset: int, inner: int) -> None:
             out = Abs (s) }}""",
         opset,
         10 if opset > 20 else 8,
-        more=LOCAL,
     )
-    feed = {"a": sample("float32", 5, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, feed, judge=judge)
+    assert_sound(model, judge=judge)
 
 
 def test_a_function_in_a_function() -> None:
-    model = parse(
-        """g (float[4,2] a, float[2,2] b, float[2,2] u) => (float[4,2] y, float[2,2] z) {
+    model = parse("""g (float[4,2] a, float[2,2] b, float[2,2] u) => (float[4,2] y, float[2,2] z) {
             y = local.twice (a, u)
             z = local.twice (b, u) }
         <domain: "local", opset_import: ["" : 18, "local" : 1]>
@@ -171,12 +137,8 @@ def test_a_function_in_a_function() -> None:
             s = local.put (x, i, u)
             out = local.put (s, j, n) }
         <domain: "local", opset_import: ["" : 18]>
-        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    shapes = {"a": (4, 2), "b": (2, 2), "u": (2, 2)}
-    feed = {n: sample("float32", *s, seed=k) for k, (n, s) in enumerate(shapes.items())}
-    assert_sound(model, feed)
+        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_functions_with_one_name_and_two_overloads() -> None:
@@ -193,16 +155,14 @@ def test_functions_with_one_name_and_two_overloads() -> None:
             i = Constant <value = int64[2,1] {3, 2}> ()
             out = ScatterND (x, i, u) }""",
         ir_version=10,
-        more=LOCAL,
     )
     for thing in (model.graph.node[1], model.functions[1]):
         thing.overload = "from the end"
-    assert_sound(model, {"a": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)})
+    assert_sound(model)
 
 
 def test_names_of_a_function_are_its_own() -> None:
-    model = parse(
-        """g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {2, 3}> {
+    model = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {2, 3}> {
             s = ScatterND (x, i, u)
             out = local.put (s, u)
             y = ScatterND (out, i, u) }
@@ -210,15 +170,13 @@ def test_names_of_a_function_are_its_own() -> None:
         put (x, u) => (y) {
             i = Constant <value = int64[2,1] {0, 1}> ()
             s = Neg (x)
-            y = ScatterND (s, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)})
+            y = ScatterND (s, i, u) }""")
+    assert_sound(model)
 
 
 def test_a_branch_in_a_function() -> None:
-    model = parse(
-        """g (float[4,2] a, float[2,2] b, float[2,2] u, bool c) => (float[4,2] y, float[2,2] z) {
+    model = parse("""g (float[4,2] a, float[2,2] b, float[2,2] u, bool c)
+            => (float[4,2] y, float[2,2] z) {
             y = local.maybe (a, u, c)
             z = local.maybe (b, u, c) }
         <domain: "local", opset_import: ["" : 18]>
@@ -226,49 +184,36 @@ def test_a_branch_in_a_function() -> None:
             i = Constant <value = int64[2,1] {1, 0}> ()
             out = If (c) <
                 then_branch = p () => (float[M,2] t) { t = ScatterND (x, i, u) },
-                else_branch = q () => (float[M,2] e) { e = Neg (x) }> }""",
-        more=LOCAL,
-    )
-    shapes = {"a": (4, 2), "b": (2, 2), "u": (2, 2)}
-    feed = {n: sample("float32", *s, seed=k) for k, (n, s) in enumerate(shapes.items())}
-    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)})
+                else_branch = q () => (float[M,2] e) { e = Neg (x) }> }""")
+    assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)})
 
 
 def test_a_function_whose_output_is_its_input() -> None:
     # Full cover: the function's output is then its own input.
-    model = parse(
-        """g (float[2,2] x, float[2,2] u) => (float[2,2] y) { y = local.put (x, u) }
+    model = parse("""g (float[2,2] x, float[2,2] u) => (float[2,2] y) { y = local.put (x, u) }
         <domain: "local", opset_import: ["" : 18]>
         put (x, u) => (out) {
             i = Constant <value = int64[2,1] {0, 1}> ()
-            out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)})
+            out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_a_function_that_nobody_calls() -> None:
-    model = parse(
-        """g (float[2,2] x) => (float[2,2] y) { y = Neg (x) }
+    model = parse("""g (float[2,2] x) => (float[2,2] y) { y = Neg (x) }
         <domain: "local", opset_import: ["" : 18]>
         put (x, u) => (out) {
             i = Constant <value = int64[2,1] {0, 1}> ()
-            out = ScatterND (x, i, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"x": sample("float32", 2, 2)})
+            out = ScatterND (x, i, u) }""")
+    assert_sound(model)
 
 
 def test_a_function_named_like_the_operator() -> None:
     # It is no scatter: the name counts in its domain only.
-    model = parse(
-        """g (float[2,2] x, float[2,2] u) => (float[2,2] y) <int64[2,1] i = {0, 1}> {
+    model = parse("""g (float[2,2] x, float[2,2] u) => (float[2,2] y) <int64[2,1] i = {0, 1}> {
             y = local.ScatterND (x, i, u) }
         <domain: "local", opset_import: ["" : 18]>
-        ScatterND (x, i, u) => (out) { out = Add (x, u) }""",
-        more=LOCAL,
-    )
-    assert_sound(model, {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)})
+        ScatterND (x, i, u) => (out) { out = Add (x, u) }""")
+    assert_sound(model)
 
 
 READ, WRITE = "DequantizeLinear (x, s)", "ScatterND (f, i, u)"
@@ -291,7 +236,6 @@ def test_quantizers_on_the_other_side_of_a_call(
         <domain: "local", opset_import: ["" : 21]> {function}""",
         21,
         10,
-        LOCAL,
     )
     feed = {"x": np.ones((4, 3), kind), "u": sample("float32", 2, 3)}
     assert_sound(model, feed, target=target)

@@ -59,8 +59,7 @@ def test_elements_that_meet_by_axis() -> None:
         u = ConstantOfShape (k)
         y = ScatterElements <axis = 1> (x, i, u) }"""
     rng = np.random.default_rng(0)
-    feeds = [{"i": rng.integers(-9, 9, (3, k))} for k in (0, 1, 30)]
-    assert_sound(text, *feeds, left=0)
+    assert_sound(text, *({"i": rng.integers(-9, 9, (3, k))} for k in (0, 1, 30)), left=0)
 
 
 def test_what_is_added_afterwards_stays() -> None:
@@ -81,8 +80,7 @@ def test_data_that_is_something_else_in_places() -> None:
         u = ConstantOfShape (k)
         z = ScatterND (x, first, v)
         y = ScatterElements (z, i, u) }"""
-    feeds = [{"i": f["i"], "v": np.array([5, 6], np.float32)} for f in FEEDS]
-    assert_sound(text, *feeds, left=1)
+    assert_sound(text, *({"i": f["i"], "v": [5, 6]} for f in FEEDS), left=1)
 
 
 def test_data_that_a_caller_may_override() -> None:
@@ -90,5 +88,4 @@ def test_data_that_a_caller_may_override() -> None:
         k = Shape (i)
         u = ConstantOfShape (k)
         y = ScatterElements (x, i, u) }"""
-    feeds = [{"i": f["i"], "x": np.arange(9, dtype=np.float32)} for f in FEEDS]
-    assert_sound(text, *feeds, left=1)
+    assert_sound(text, *({"i": f["i"], "x": np.arange(9, dtype=np.float32)} for f in FEEDS), left=1)

@@ -14,14 +14,13 @@ from tests.helpers.judged import judge
 from tests.helpers.support import assert_sound, f32, i64, parse, sample
 
 RAISING = Target("raising", extra=frozenset({"TensorScatter"}))
-LOCAL = ', "local" : 1'
 MASK = np.array([True, False, False, True])
 
 
 def model(graph: str, function: str, opset: int = 18, ir_version: int = 8) -> onnx.ModelProto:
     """Parse a graph and the one function that it calls."""
     head = f'<domain: "local", opset_import: ["" : {opset}]> '
-    return parse(graph + head + function, opset, ir_version, LOCAL)
+    return parse(graph + head + function, opset, ir_version)
 
 
 def test_a_slice_that_negates() -> None:
@@ -95,7 +94,7 @@ def test_positions_that_a_function_finds() -> None:
             s, i = TopK (n, six) }"""
     m = np.array([1, 0, 0, 1, 1, 1], bool)
     feed = {"x": f32(np.arange(6)), "m": m, "u": f32([7, 8]), "k": f32([3, 1, 2, 9, 0, 5])}
-    assert_sound(parse(graph + functions, more=LOCAL), feed | {"v": f32(np.arange(6, 12))})
+    assert_sound(parse(graph + functions), feed | {"v": f32(np.arange(6, 12))})
 
 
 def test_a_position_for_each_row_that_a_function_finds() -> None:
@@ -108,7 +107,7 @@ def test_a_position_for_each_row_that_a_function_finds() -> None:
             i = Identity (a) }"""
     feed = {"x": sample("float32", 3, 5), "k": sample("float32", 3, 5, seed=1)}
     u = sample("float32", 3, 1, seed=2)
-    assert_sound(parse(graph + function, more=LOCAL), feed | {"u": u}, left=0)
+    assert_sound(parse(graph + function), feed | {"u": u}, left=0)
 
 
 ROW = """g (float[4] x, float[1] u, int64[1,1] q) => (float[4] y) {{

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.helpers.support import assert_sound, optimize, parse, sample
+from tests.helpers.support import assert_sound, optimize, parse
 
 ROWS = (
     "-1",
@@ -31,6 +31,8 @@ ROWS = (
     "0, 0",
     "0, 1, 2, 3, 3",
     "0, 1, 1, 2, 3",
+    "2, 1, 2",
+    "3, 2, 1, 0, 3, 2, 1, 0",
 )
 
 
@@ -40,8 +42,7 @@ def test_rows(rows: str) -> None:
     model = f"""g (float[4,3] x, float[{n},3] u) => (float[4,3] y) <int64[{n},1] i = {{{rows}}}> {{
         y = ScatterND (x, i, u) }}"""
     unique = len({int(r) % 4 for r in rows.split(",")}) == n
-    feed = {"x": sample("float32", 4, 3), "u": sample("float32", n, 3, seed=1)}
-    assert_sound(model, feed, left=0 if unique else None)
+    assert_sound(model, left=0 if unique else None)
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -53,7 +54,7 @@ def test_elements_of_an_axis(kind: str, rows: str) -> None:
     model = f"""g (float[4,3] x, float[{n},2] u)
         => (float[4,3] y) <{kind}[{n},2] i = {{{indices}}}> {{
         y = ScatterElements <axis = 0> (x, i, u) }}"""
-    assert_sound(model, {"x": sample("float32", 4, 3), "u": sample("float32", n, 2, seed=1)})
+    assert_sound(model)
 
 
 @pytest.mark.parametrize("size", [4, 5])
@@ -63,8 +64,7 @@ def test_rows_of_a_size_that_is_fed(rows: str, size: int) -> None:
     n = len(rows.split(","))
     model = f"""g (float[N,2] x, float[{n},2] u) => (float[N,2] y) <int64[{n},1] i = {{{rows}}}> {{
         y = ScatterND (x, i, u) }}"""
-    feed = {"x": sample("float32", size, 2), "u": sample("float32", n, 2, seed=1)}
-    assert_sound(model, feed, {**feed, "x": sample("float32", size + 3, 2)})
+    assert_sound(model, {"N": size}, {"N": size + 3})
 
 
 def write(indices: np.ndarray, data: tuple[int, ...]) -> onnx.ModelProto:
@@ -102,36 +102,21 @@ def grid(*axes: range) -> np.ndarray:
 )
 def test_boxes(axes: tuple[range, ...]) -> None:
     data = (4, 5, 2)
-    indices = grid(*axes)
-    model = write(indices, data)
-    u = sample("float32", *(indices.shape[:-1] + data[len(axes) :]), seed=1)
-    assert_sound(model, {"x": sample("float32", *data), "u": u}, left=0)
+    assert_sound(write(grid(*axes), data), left=0)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_box_in_another_order_of_axes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     indices = grid(range(1, 3), range(2, 5), range(2)).transpose([*rng.permutation(3), 3])
-    model = write(indices, (4, 5, 2))
-    u = sample("float32", *indices.shape[:-1], seed=1)
-    assert_sound(model, {"x": sample("float32", 4, 5, 2), "u": u}, left=0)
+    assert_sound(write(indices, (4, 5, 2)), left=0)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_box_in_random_order(seed: int) -> None:
     rng = np.random.default_rng(seed)
     indices = rng.permutation(grid(range(1, 3), range(2, 5)).reshape(-1, 2))
-    feed = {"x": sample("float32", 4, 5), "u": sample("float32", len(indices), seed=1)}
-    assert_sound(write(indices, (4, 5)), feed)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_random_points(seed: int) -> None:
-    # Half of them collide, or name one element from both ends.
-    rng = np.random.default_rng(seed)
-    indices = rng.integers([-3, -4], [3, 4], (rng.integers(1, 9), 2))
-    feed = {"x": sample("float32", 3, 4), "u": sample("float32", len(indices), seed=1)}
-    assert_sound(write(indices, (3, 4)), feed)
+    assert_sound(write(indices, (4, 5)))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +132,7 @@ def test_random_points(seed: int) -> None:
 )
 def test_several_boxes_in_one_scatter(boxes: tuple[tuple[range, range], ...]) -> None:
     indices = np.concatenate([grid(*axes).reshape(-1, 2) for axes in boxes])
-    feed = {"x": sample("float32", 4, 5), "u": sample("float32", len(indices), seed=1)}
-    assert_sound(write(indices, (4, 5)), feed)
+    assert_sound(write(indices, (4, 5)))
 
 
 def test_elements_that_all_differ() -> None:
@@ -157,7 +141,7 @@ def test_elements_that_all_differ() -> None:
     values = ", ".join(map(str, indices.ravel()))
     model = f"""g (float[3,5] x, float[3,5] u) => (float[3,5] y) <int64[3,5] i = {{{values}}}> {{
         y = ScatterElements <axis = 1> (x, i, u) }}"""
-    assert_sound(model, {"x": sample("float32", 3, 5), "u": sample("float32", 3, 5, seed=1)})
+    assert_sound(model)
 
 
 @pytest.mark.parametrize("rows", ["4", "-5", "0, 9", "9223372036854775807"])
@@ -175,8 +159,7 @@ def test_a_long_list_of_rows() -> None:
     rows = ", ".join(map(str, range(0, 2000, 2)))
     model = parse(f"""g (float[2000,2] x, float[1000,2] u) => (float[2000,2] y)
         <int64[1000,1] i = {{{rows}}}> {{ y = ScatterND (x, i, u) }}""")
-    feed = {"x": sample("float32", 2000, 2), "u": sample("float32", 1000, 2, seed=1)}
-    assert_sound(model, feed, left=0)
+    assert_sound(model, left=0)
     assert len(optimize(model).graph.node) < 30
 
 
@@ -186,5 +169,4 @@ def test_a_part_of_rows_in_any_order() -> None:
     listed = ", ".join(f"{r}, {r}" for r in rows)
     text = f"""g (float[32,4] x, float[11,2] u) => (float[32,4] y)
         <int64[11,2] i = {{{listed}}}> {{ y = ScatterElements <axis = 0> (x, i, u) }}"""
-    feed = {"x": sample("float32", 32, 4), "u": sample("float32", 11, 2, seed=1)}
-    assert_sound(text, feed, left=0)
+    assert_sound(text, left=0)

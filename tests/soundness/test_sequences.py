@@ -27,13 +27,8 @@ def test_the_coordinates_of_true_elements() -> None:
             u = GatherND(y, rows)
             z = ScatterND(x, rows, u)
         }""")
-    feeds = [
-        {"x": sample("float32", *s), "y": sample("float32", *s, seed=1), "m": np.full(s, True)}
-        for s in ((3, 4), (1, 1), (0, 4), (3, 0))
-    ]
-    for share, feed in zip((0.5, 0, 1, 1), feeds, strict=True):
-        feed["m"] = np.random.default_rng(0).random(feed["m"].shape) < share
-    assert_sound(model, *feeds, left=0)
+    rng, cases = np.random.default_rng(0), (((3, 4), 0.5), ((1, 1), 0), ((0, 4), 1), ((3, 0), 1))
+    assert_sound(model, *({"m": rng.random(shape) < share} for shape, share in cases), left=0)
 
 
 _PIECES = {
@@ -144,5 +139,4 @@ def test_a_write_at_a_piece_of_constant_rows() -> None:
             index = Expand(at, like)
             y = ScatterElements<axis=1>(x, index, u)
         }""")
-    feeds = [{"x": sample("float32", n, 4), "u": sample("float32", n, 2)} for n in (3, 1, 0)]
-    assert_sound(model, *feeds, left=0)
+    assert_sound(model, *({"N": n} for n in (3, 1, 0)), left=0)

@@ -35,16 +35,12 @@ def model(inputs: str = "", outputs: str = "", rows: str = ROWS, second: str = "
     return MODEL.format(inputs=inputs, outputs=outputs, rows=rows, second=second)
 
 
-def feeds() -> list[dict[str, np.ndarray]]:
-    sizes = [(2, 4, 5), (1, 1, 1), (0, 2, 3), (3, 2, 1)]
-    return [
-        {"x": sample("float32", b, 3, h, w), "u": sample("float32", b, h * w, seed=1)}
-        for b, h, w in sizes
-    ]
+SIZES = [(2, 4, 5), (1, 1, 1), (0, 2, 3), (3, 2, 1)]
+FEEDS = [{"B": b, "H": h, "W": w, "K": h * w} for b, h, w in SIZES]
 
 
 def test_the_shape_is_computed_from_sizes() -> None:
-    assert_sound(model(), *feeds(), left=0)
+    assert_sound(model(), *FEEDS, left=0)
     found = Counter(n.op_type for n in optimize(parse(model())).graph.node)
     # Two slices and the updates side by side; B, 1, H and W for the Reshape.
     assert found == {"Slice": 2, "Reshape": 1, "Concat": 2, "Shape": 3}, found
@@ -52,7 +48,7 @@ def test_the_shape_is_computed_from_sizes() -> None:
 
 def test_what_others_read_too_is_left() -> None:
     shared = model(outputs=", int64[B,1] both, int64[4] shape")
-    assert_sound(shared, *feeds(), left=0)
+    assert_sound(shared, *FEEDS, left=0)
     found = Counter(n.op_type for n in optimize(parse(shared)).graph.node)
     assert found["Range"] == found["Add"] == 1
     assert found["Concat"] == 2, "the shape is not computed twice"
@@ -61,7 +57,7 @@ def test_what_others_read_too_is_left() -> None:
 def test_the_shapes_of_a_scatter_that_stays_are_left() -> None:
     # Any rows: too many to be compared with.
     given = model(inputs=", int64[B,1] rows, int64[1] at", rows="", second="at")
-    fed = [{**f, "rows": np.arange(len(f["x"]))[:, None], "at": np.array([1])} for f in feeds()]
+    fed = [{**f, "rows": np.arange(f["B"])[:, None], "at": [1]} for f in FEEDS]
     assert_sound(given, *fed, left=1)
     before, after = parse(given), optimize(parse(given))
     assert len(after.graph.node) == len(before.graph.node)

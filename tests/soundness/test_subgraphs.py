@@ -20,8 +20,7 @@ def test_branches_with_captured_data(opset: int) -> None:
                     q = ScatterND (x, j, u) }> }""",
         opset,
     )
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_branches_use_one_name_for_two_things() -> None:
@@ -33,8 +32,7 @@ def test_branches_use_one_name_for_two_things() -> None:
             else_branch = b () => (float[4,2] r) <int64[2,1] i = {0, 3}> {
                 t = Abs (x)
                 r = ScatterND (t, i, u) }> }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_the_indices_are_chosen_by_a_branch() -> None:
@@ -43,8 +41,7 @@ def test_the_indices_are_chosen_by_a_branch() -> None:
             then_branch = a () => (int64[2,1] p) <int64[2,1] k = {0, 1}> { p = Identity (k) },
             else_branch = b () => (int64[2,1] q) <int64[2,1] k = {3, 3}> { q = Identity (k) }>
         y = ScatterND (x, i, u) }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)})
+    assert_sound(model, {"c": True}, {"c": False})
 
 
 def test_a_loop_writes_a_row_per_step() -> None:
@@ -58,7 +55,7 @@ def test_a_loop_writes_a_row_per_step() -> None:
                     e = ScatterND (d, i, v)
                     s = ReduceSum <keepdims = 0> (v, front)
                     more = Identity (c) }> }"""
-    feed = {"x": sample("float32", 5, 2), "u": f32([[1, 2]])}
+    feed = {"u": [[1, 2]]}
     assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 3, 5)))
 
 
@@ -71,8 +68,7 @@ def test_a_loop_with_constant_rows() -> None:
                     v = Add (u, w)
                     e = ScatterND (d, i, v)
                     more = Identity (c) }> }"""
-    feed = {"x": sample("float32", 5, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 4)))
+    assert_sound(model, *({"n": i64(n)} for n in (0, 1, 4)))
 
 
 def test_indices_carried_by_a_loop() -> None:
@@ -84,8 +80,7 @@ def test_indices_carried_by_a_loop() -> None:
                     e = ScatterND (d, i, u)
                     j = Add (i, one)
                     more = Identity (c) }> }"""
-    feed = {"x": sample("float32", 5, 2), "u": sample("float32", 1, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 5)))
+    assert_sound(model, *({"n": i64(n)} for n in (0, 1, 2, 5)))
 
 
 def test_data_that_grows_in_a_loop() -> None:
@@ -97,8 +92,7 @@ def test_data_that_grows_in_a_loop() -> None:
                     s = ScatterND (d, i, u)
                     e = Concat <axis = 0> (s, x)
                     more = Identity (c) }> }"""
-    feed = {"x": sample("float32", 2, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 4)))
+    assert_sound(model, *({"n": i64(n)} for n in (0, 1, 2, 4)))
 
 
 def test_a_body_that_never_runs_may_be_out_of_bounds() -> None:
@@ -125,9 +119,7 @@ def test_two_carried_values_change_places() -> None:
                     r = ScatterND (q, i, u)
                     s = ScatterND (p, i, u)
                     more = Identity (c) }> }"""
-    shapes = {"x": (2, 2), "z": (4, 2), "u": (2, 2)}
-    feed = {n: sample("float32", *s, seed=k) for k, (n, s) in enumerate(shapes.items())}
-    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 3)))
+    assert_sound(model, *({"n": i64(n)} for n in (0, 1, 2, 3)))
 
 
 def test_a_scan_with_a_state() -> None:
@@ -139,9 +131,9 @@ def test_a_scan_with_a_state() -> None:
                 t = Concat <axis = 0> (u, u)
                 e = ScatterND (s, j, t)
                 out = Identity (e) }> (x, us, at) }"""
-    feed = {"x": sample("float32", 4, 2), "us": sample("float32", 3, 1, 2)}
+
     rows = ([0, 1, 2], [3, 3, 3], [-1, 0, -4])
-    assert_sound(model, *({**feed, "at": i64(r).reshape(3, 1, 1)} for r in rows))
+    assert_sound(model, *({"at": i64(r).reshape(3, 1, 1)} for r in rows))
 
 
 def test_a_branch_in_a_loop_captures_from_both() -> None:
@@ -158,8 +150,7 @@ def test_a_branch_in_a_loop_captures_from_both() -> None:
                         else_branch = q () => (float[4,2] h) <int64[2,1] j = {0, 3}> {
                             h = ScatterND (d, j, v) }>
                     more = Identity (c) }> }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, *({**feed, "n": i64(n)} for n in (0, 1, 2, 5)))
+    assert_sound(model, *({"n": i64(n)} for n in (0, 1, 2, 5)))
 
 
 def test_a_branch_is_the_only_reader() -> None:
@@ -169,8 +160,7 @@ def test_a_branch_is_the_only_reader() -> None:
         y = If (c) <
             then_branch = a () => (float[4,2] p) { p = Neg (s) },
             else_branch = b () => (float[4,2] q) { q = Abs (x) }> }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_the_indices_are_also_read_by_a_branch() -> None:
@@ -183,8 +173,7 @@ def test_the_indices_are_also_read_by_a_branch() -> None:
             z = If (c) <
                 then_branch = a () => (int64[2,1] p) { p = Neg (i) },
                 else_branch = b () => (int64[2,1] q) { q = Abs (i) }> }"""
-    feed = {"x": sample("float32", 4, 2), "u": sample("float32", 2, 2, seed=1)}
-    assert_sound(model, {**feed, "c": np.array(True)}, {**feed, "c": np.array(False)}, left=0)
+    assert_sound(model, {"c": True}, {"c": False}, left=0)
 
 
 def test_what_a_loop_gathers_where_it_does_not_run() -> None:
@@ -201,5 +190,4 @@ def test_what_a_loop_gathers_where_it_does_not_run() -> None:
         l = Constant <value = int64[1,1] {1}> ()
         i = Gather <axis = 0> (w, l)
         y = ScatterND (x, i, u) }"""
-    feeds = [{"x": f32(np.arange(4)), "u": f32([9]), "c": np.array(c)} for c in (True, False)]
-    assert_sound(model, *feeds)
+    assert_sound(model, *({"x": f32(np.arange(4)), "u": [9], "c": c} for c in (True, False)))

@@ -11,11 +11,10 @@ import pytest
 from onnx_scatterx.optimizer.analysis.domain.overflow import fits
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import coord, size
-from tests.helpers.support import assert_sound, i64, parse, sample
+from tests.helpers.support import assert_sound, i64, parse
 
 TYPES = ["float", "double", "float16", "bfloat16", "bool", "string"]
 TYPES += [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
-NUMPY = {"float": "float32", "double": "float64"}
 
 # Indices, the shape of updates and the node, for data of shape [4, 6].
 FORMS = {
@@ -50,18 +49,10 @@ def test_constant_boxes_in_every_type(dtype: str, form: str) -> None:
             u = Cast <to = 16> (b)
             y = {node}
             c = Cast <to = 1> (y) }}""")
-        names = ("a", "b")
     else:
         model = parse(f"""g ({dtype}[4,6] x, {dtype}[{shape}] u) => ({dtype}[4,6] y) <{indices}> {{
             y = {node} }}""")
-        names = ("x", "u")
-    kind = NUMPY.get(dtype, "float32" if dtype == "bfloat16" else dtype)
-    sizes = [int(size) for size in shape.split(",")]
-    feeds = [
-        {names[0]: sample(kind, 4, 6, seed=seed), names[1]: sample(kind, *sizes, seed=seed + 10)}
-        for seed in range(2)
-    ]
-    assert_sound(model, *feeds, left=0)
+    assert_sound(model, {}, {}, left=0)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -78,8 +69,7 @@ def test_constant_data_in_every_type(dtype: str) -> None:
             u = {cast} (v)
             t = ScatterND (x, i, u)
             y = {back} (t) }}"""
-    kind = NUMPY.get(kind, kind)
-    assert_sound(model, {"v": sample(kind, 3)}, {"v": sample(kind, 3, seed=1)}, left=0)
+    assert_sound(model, {}, {}, left=0)
 
 
 @pytest.mark.parametrize("number", [0.1, -0.0, 0.5, 1e300, np.nan, -np.inf])
@@ -93,7 +83,7 @@ def test_a_box_of_doubles_on_a_number(number: float) -> None:
         ir_version=4,
     )
     model.graph.initializer.append(data)
-    assert_sound(model, {"u": np.array([1.0, -0.0, 3.0])}, left=0)
+    assert_sound(model, {"u": [1.0, -0.0, 3.0]}, left=0)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -109,12 +99,8 @@ def test_masks_in_every_type(dtype: str) -> None:
         u = GatherND (v, i)
         y = ScatterND (x, i, u)
         c = {back} (y) }}"""
-    kind = NUMPY.get(kind, kind)
-    feeds = [
-        {"a": sample(kind, *s), "b": sample(kind, *s, seed=1), "m": sample("bool", *s, seed=2)}
-        for s in ((3, 4), (1, 1), (0, 2), (2, 0), (7, 5))
-    ]
-    assert_sound(model, *feeds)
+    sizes = ((3, 4), (1, 1), (0, 2), (2, 0), (7, 5))
+    assert_sound(model, *({"N": n, "M": m} for n, m in sizes))
 
 
 @pytest.mark.parametrize(
@@ -138,8 +124,7 @@ def test_elements_in_every_opset(opset: int, ir_version: int, axis: int) -> None
         opset,
         ir_version,
     )
-    sizes = [int(size) for size in shape.split(",")]
-    assert_sound(model, {"x": sample("float32", 4, 5), "u": sample("float32", *sizes)}, left=0)
+    assert_sound(model, left=0)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +140,7 @@ def test_rows_in_every_opset(opset: int, ir_version: int, rows: str) -> None:
         opset,
         ir_version,
     )
-    assert_sound(model, {"x": sample("float32", 4, 5), "u": sample("float32", count, 5)}, left=0)
+    assert_sound(model, left=0)
 
 
 @pytest.mark.parametrize("mode", ["linear", "circular"])
@@ -169,7 +154,7 @@ def test_tensor_scatter(mode: str, where: str, at: tuple[int, int]) -> None:
         opset=24,
         ir_version=11,
     )
-    assert_sound(model, {"x": sample("float32", 2, 3, 6, 2), "u": sample("float32", 2, 3, 2, 2)})
+    assert_sound(model)
 
 
 def test_tensor_scatter_at_positions_that_are_fed() -> None:
@@ -181,12 +166,7 @@ def test_tensor_scatter_at_positions_that_are_fed() -> None:
             ir_version=11,
         )
         feeds = [
-            {
-                "x": sample("float32", b, 6, 2),
-                "u": sample("float32", b, t, 2),
-                "w": np.resize(i64(positions), b),
-            }
-            for b, t in ((1, 1), (2, 2), (3, 1))
+            {"B": b, "T": t, "w": np.resize(i64(positions), b)} for b, t in ((1, 1), (2, 2), (3, 1))
         ]
         assert_sound(model, *feeds)
 
@@ -201,4 +181,4 @@ def test_positions_in_32_bits() -> None:
         s = Shape (x) k = Cast <to = 6> (s) n = Gather (k, zero) r = Range (one, n, one)
         m = Mul (r, one) rows = Cast <to = 7> (m) i = Unsqueeze (rows, last)
         u = Slice (x, first, last, first) y = ScatterND (x, i, u) }""")
-    assert_sound(model, *({"x": sample("float32", n, 3)} for n in (0, 1, 2, 5)), left=0)
+    assert_sound(model, *({"N": n} for n in (0, 1, 2, 5)), left=0)

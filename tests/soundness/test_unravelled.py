@@ -54,11 +54,9 @@ def test_counted_from_the_end() -> None:
 
 
 def test_start_that_the_run_knows() -> None:
-    model = parse(
-        f"""g (float[3, 6] x, float[3, 4] u, int64 at) => (float[3, 6] y)
+    model = parse(f"""g (float[3, 6] x, float[3, 4] u, int64 at) => (float[3, 6] y)
         <{CONSTANTS}, int64[1] ones = {{1}}> {{ {DIGITS} v = Add (w, at)
-        {columns("q", "v")} y = ScatterND (x, i, flat) }}"""
-    )
+        {columns("q", "v")} y = ScatterND (x, i, flat) }}""")
     given = {"x": f32(np.arange(18).reshape(3, 6)), "u": -f32(np.arange(12).reshape(3, 4))}
     starts = ({**given, "at": i64(at)} for at in (0, 1, 2, -4, -5, -6, 3))
     assert_sound(model, *starts, left=0, rejected=1)
@@ -84,8 +82,7 @@ def test_known_positions_become_slices() -> None:
     model = parse("""g (float[4, 6] x, float[2, 2] u) => (float[4, 6] y)
         <int64[4, 2] i = {1, 2, 1, 3, 2, 2, 2, 3}, int64[1] last = {-1}>
         { flat = Reshape (u, last) y = ScatterND (x, i, flat) }""")
-    given = {"x": sample("float32", 4, 6), "u": sample("float32", 2, 2)}
-    assert_sound(model, given, left=0)
+    assert_sound(model, left=0)
     assert "Gather" not in {node.op_type for node in nodes(optimize(model))}
 
 
@@ -101,8 +98,7 @@ def test_reads_in_between(order: str, left: int | None) -> None:
         <int64[{2 * count}, 2] i = {{{", ".join(positions)}}}, int64[1] last = {{-1}},
          int64[{count}] order = {order}>
         {{ rows = Gather (u, order) flat = Reshape (rows, last) y = ScatterND (x, i, flat) }}""")
-    given = {"x": sample("float32", 4, 6), "u": f32(np.arange(6).reshape(3, 2))}
-    assert_sound(model, given, left=left)
+    assert_sound(model, {"u": f32(np.arange(6).reshape(3, 2))}, left=left)
 
 
 def test_read_along_another_axis() -> None:
@@ -133,8 +129,7 @@ def test_read_of_as_many_as_there_may_be() -> None:
     model = parse("""g (float[4, 6] x, float[N, 2] u) => (float[4, 6] y)
         <int64[2, 2] i = {0, 1, 0, 2}, int64[1] last = {-1}, int64[1] first = {0}>
         { row = Gather (u, first) flat = Reshape (row, last) y = ScatterND (x, i, flat) }""")
-    given = [{"x": sample("float32", 4, 6), "u": sample("float32", n, 2)} for n in (1, 2, 3)]
-    assert_sound(model, *given)
+    assert_sound(model, *({"N": n} for n in (1, 2, 3)))
 
 
 def test_size_of_which_a_multiple_is_asked_for() -> None:
@@ -158,10 +153,7 @@ def test_blocks_of_a_size_that_is_not_known() -> None:
         {{ {DIGITS} su = Shape (u) m = Gather (su, third) block = Mul (m, four)
            a = Div (r, block) even = Mul (a, two) b = Mod (q, m)
            {columns("b", "even", "w")} y = ScatterND (x, i, flat) }}""")
-    given = [
-        {"x": sample("float32", n, 6, 4), "u": sample("float32", 3, n, 4)} for n in (0, 1, 2, 5)
-    ]
-    assert_sound(model, *given, rejected=1, left=0)
+    assert_sound(model, *({"N": n} for n in (0, 1, 2, 5)), rejected=1, left=0)
 
 
 def test_against_the_judge() -> None:

@@ -242,7 +242,7 @@ def test_branches_in_functions() -> None:
             one = Constant <value_int = 1> ()  c = Greater (q, one)
             w = If (c) <then_branch = t () => (u) { u = Abs (v) },
                 else_branch = e () => (k) { k = Neg (v) }> }"""
-    model = parse(text, more=', "own" : 1')
+    model = parse(text)
     for n, left in (2, ["Abs"]), (1, ["Neg"]):
         assert same(model, {"N": n}, {"x": sample("float32", n, 4)}, target="qnn") == left
 
@@ -293,7 +293,7 @@ FUNCTIONS = """g (float[N, 4] x, float[M, 4] u) => (float[a, b] y, float[c, d] z
 
 
 def test_functions() -> None:
-    model = parse(FUNCTIONS, more=', "own" : 1')
+    model = parse(FUNCTIONS)
     feed = {"x": sample("float32", 2, 4), "u": sample("float32", 3, 4)}
     assert same(model, {"N": 2, "M": 2}, feed | {"u": feed["x"]}) == ["Add", "Constant", "f", "f"]
     assert same(model, {"N": 2, "M": 3}, feed) == ["Add", "ConstantOfShape", "Shape", "f", "f"]

@@ -40,8 +40,7 @@ def test_a_tensor_scatter() -> None:
 
 
 def test_in_a_function() -> None:
-    model = parse(
-        """g (uint8[4,3] x, uint8[2,3] u) => (uint8[4,3] y) { y = f.put (x, u) }
+    model = parse("""g (uint8[4,3] x, uint8[2,3] u) => (uint8[4,3] y) { y = f.put (x, u) }
         <domain: "f", opset_import: ["" : 18]> put (x, u) => (y) {
             s = Constant <value = float {0.25}> ()
             z = Constant <value = uint8 {7}> ()
@@ -49,9 +48,7 @@ def test_in_a_function() -> None:
             a = DequantizeLinear (x, s, z)
             b = DequantizeLinear (u, s, z)
             c = ScatterND (a, i, b)
-            y = QuantizeLinear (c, s, z) }""",
-        more=', "f" : 1',
-    )
+            y = QuantizeLinear (c, s, z) }""")
     assert_sound(model, *feeds(model, 0, 1), left=0)
     assert count(optimize(model)) == 0
 
@@ -232,8 +229,7 @@ def test_scales_of_an_axis_that_is_transposed() -> None:
 
 
 def test_an_output_between_is_dequantized_by_a_scale_that_comes_before_it() -> None:
-    model = parse(
-        """g (uint8[3,4] x, uint8[3,2] u, uint8[2,3] v) => (float[4,3] c, uint8[4,3] y)
+    model = parse("""g (uint8[3,4] x, uint8[3,2] u, uint8[2,3] v) => (float[4,3] c, uint8[4,3] y)
         <int64[2,1] i = {1, 2}, int64[2,1] j = {0, 1}, uint8 z = {7}> {
             r = Constant <value = float {0.25}> ()
             a = DequantizeLinear (x, r, z)
@@ -244,7 +240,6 @@ def test_an_output_between_is_dequantized_by_a_scale_that_comes_before_it() -> N
             s = Constant <value = float {0.25}> ()
             d = DequantizeLinear (v, s, z)
             e = ScatterND (c, j, d)
-            y = QuantizeLinear (e, s, z) }"""
-    )
+            y = QuantizeLinear (e, s, z) }""")
     assert_sound(model, *feeds(model, 0, 1), left=0)
     assert count(optimize(model)) == 1

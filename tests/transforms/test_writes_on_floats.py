@@ -64,7 +64,7 @@ BESIDE = """g (int8[1,1,4,4] x, float[4] d, float[2] e) => (float[1,1,N,N] y, fl
 def test_a_function_named_as_a_move_stays_behind_the_quantizer() -> None:
     text = BESIDE.replace("N,N", "4,4").replace("MOVE", "y = f.Transpose")
     text += """ <domain: "f", opset_import: ["" : 21]> Transpose (p) => (q) { q = Neg (p) }"""
-    model = parse(text, 21, 10, more=', "f" : 1')
+    model = parse(text, 21, 10)
     assert_sound(model, *feeds(model, 0, 1), left=0)
 
 
