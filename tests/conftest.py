@@ -33,6 +33,12 @@ settings.load_profile("daily")
 os.environ["COLUMNS"] = "120"  # tables are as wide as the terminal
 for name in ("NO_COLOR", "FORCE_COLOR"):
     os.environ.pop(name, None)
+if sys.dont_write_bytecode:
+    # Each worker would compile all tests anew, and each process of a test the package.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "compiled")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell lets what it runs in the background ignore these, and so would the commands of the tests.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGQUIT"):

@@ -86,7 +86,6 @@ def test_threads_and_a_list_of_paths(zoo: Path, tmp_path: Path) -> None:
     assert content["models"][0]["source"] == str(paths[0])
 
 
-@pytest.mark.started
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signals of a thread")
 def test_the_handler_of_ctrl_c_is_restored(zoo: Path, tmp_path: Path) -> None:
     def mask() -> set[signal.Signals]:
@@ -138,7 +137,6 @@ class _Kills(dict[str, int]):
         return os._exit, (9,)
 
 
-@pytest.mark.started
 def test_a_worker_that_dies_is_reported(zoo: Path, tmp_path: Path) -> None:
     kills: Any = _Kills()
     summary = onnx_scatterx.optimize_many([zoo / "a.onnx"], tmp_path / "o", jobs=1, size_hint=kills)

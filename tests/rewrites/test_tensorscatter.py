@@ -74,7 +74,7 @@ ENDS = (0, 3, 2**31, 2**62, *(2**63 - k for k in range(1, 9)), -1, -(2**63))
 
 @pytest.mark.parametrize("dims", ["1,S,2", "1,6,2", "B,S,2", "3,7,2"])
 @pytest.mark.parametrize("count", [1, 2, 3, 6])
-def test_a_circular_write_begins_anywhere(dims: str, count: int) -> None:
+def test_a_circular_write_may_begin_anywhere(dims: str, count: int) -> None:
     """ONNX Runtime takes the start modulo the size before anything is added to it."""
     batch = dims[0]
     text = f"""g (float[{dims}] x, float[{batch},{count},2] u, int64[{batch}] w)
