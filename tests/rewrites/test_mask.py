@@ -568,7 +568,8 @@ UPDATES = {  # the data's other dims, another input, and the updates
     "a column that is repeated over rows and columns": (
         "2,4",
         "float[2,1] w",
-        "t = Concat <axis = 0> (k, two, four) u = Expand (w, t)",
+        """t = Constant <value = int64[2] {2, 4}> ()
+        s = Concat <axis = 0> (k, t) u = Expand (w, s)""",
     ),
     "a column of another tensor under the mask": (
         "4",

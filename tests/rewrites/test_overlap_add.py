@@ -202,7 +202,8 @@ OTHER |= {
     .replace(
         "i = Unsqueeze (both, last)",
         """column_of_all = Constant <value = int64[2] {-1, 1}> ()
-        i = Reshape (both, column_of_all)
+        k = Unsqueeze (both, last)
+        i = Reshape (k, column_of_all)
         as_rows = Concat <axis = 0> (last, c)
         w = Reshape (u, as_rows)""",
     )
