@@ -125,6 +125,16 @@ def test_tables_much_larger_than_what_is_written(refuses: Refuses) -> None:
     refuses(written(2049, [1, 3, 2, 1], "add"), Reason.TOO_COSTLY)
 
 
+@pytest.mark.parametrize("size", [40, 200])
+def test_a_hundred_points_of_a_matrix(size: int) -> None:
+    """A table of all positions may be larger than the model."""
+    at = np.random.default_rng(0).permutation(size * size)[:100]
+    listed = ", ".join(f"{n // size}, {n % size}" for n in at)
+    text = f"""g (float[{size},{size}] x, float[100] u) => (float[{size},{size}] y)
+        <int64[100,2] i = {{{listed}}}> {{ y = ScatterND (x, i, u) }}"""
+    assert_sound_at(text, {}, left=0 if size == 40 else 1)
+
+
 def test_positions_that_only_the_run_knows(refuses: Refuses) -> None:
     refuses(
         """g (float[5] x, int64[2,1] i, float[2] u) => (float[5] y) { y = ScatterND (x, i, u) }""",

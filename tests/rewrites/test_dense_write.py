@@ -57,8 +57,10 @@ def test_few_updates_of_short_rows(refuses: Refuses) -> None:
 
 def test_few_updates_of_short_rows_where_the_target_lacks_the_scatter() -> None:
     target = Target("npu", avoid=frozenset({"ScatterElements"}))
-    feeds = [{"S": 50, "i": positions(50, b, 3)} for b in (0, 2)]
-    assert_sound_at(PER_ROW.replace("N]", "3]"), *feeds, target=target)
+    feeds = [{"i": positions(50, b, 3)} for b in (0, 2)]
+    text = PER_ROW.replace("N]", "3]").replace("S]", "50]")
+    assert_sound_at(text, *feeds, target=target)
+    assert_sound_at(text, *feeds, left=1)
 
 
 @examples(60)
@@ -201,14 +203,6 @@ INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
             y = ScatterND (x, i, u) }""",
         [{"p": positions(50, n)} for n in (0, 1, 60)],
     ),
-    "products": (
-        """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
-            a = Cast <to = 7> (p)
-            b = Cast <to = 7> (q)
-            i = Mul (a, b)
-            y = ScatterND (x, i, u) }""",
-        [{"p": [[3], [-2]][:n], "q": [[4], [9]][:n]} for n in (1, 2)],
-    ),
     "one for rows that may be empty": (  # there is no first element that would do for all
         """g (float[5,D] x, int64[N,1] i, float[N,D] u) => (float[5,D] y) {
             s = Shape (u)
@@ -241,6 +235,17 @@ INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
 def test_indices(how: str) -> None:
     text, feeds = INDICES[how]
     assert_sound_at(text, *feeds, target=UNBOUNDED)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_index_that_is_a_product(count: int) -> None:
+    text = """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
+            a = Cast <to = 7> (p)
+            b = Cast <to = 7> (q)
+            i = Mul (a, b)
+            y = ScatterND (x, i, u) }"""
+    feed = {"p": [[3], [-2]][:count], "q": [[4], [9]][:count]}
+    assert_sound_at(text.replace("[C,", f"[{count},"), feed)
 
 
 def test_updates_of_a_size_that_cannot_be_read_in_a_branch() -> None:

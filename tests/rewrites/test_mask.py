@@ -567,8 +567,9 @@ UPDATES = {  # the data's other dims, another input, and the updates
     "the first columns of a wider tensor": ("4", "float[K,5] w", "u = Slice (w, zero, four, one)"),
     "a column that is repeated over rows and columns": (
         "2,4",
-        "float[2,1] w",
-        "t = Concat <axis = 0> (k, two, four) u = Expand (w, t)",
+        "float[2,1] w, int64[1] c",
+        """t = Constant <value = int64[2] {2, 4}> ()
+        s = Concat <axis = 0> (c, t) u = Expand (w, s)""",
     ),
     "a column of another tensor under the mask": (
         "4",
@@ -588,7 +589,8 @@ def test_rows_that_are_not_read_as_they_are_written(how: str) -> None:
         i = Transpose (n)
         {updates}
         y = ScatterND (x, i, u) }}"""
-    assert_sound_at(text, *({**f, "K": int(f["m"].sum())} for f in masks()))
+    counted = [(f, int(f["m"].sum())) for f in masks()]
+    assert_sound_at(text, *({**f, "K": count, "c": [count]} for f, count in counted))
 
 
 def test_a_column_of_a_mask_over_an_axis_behind_it() -> None:

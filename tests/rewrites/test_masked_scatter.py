@@ -119,6 +119,18 @@ def test_rows_that_a_mask_names_several_times(reduction: str, shape: str, row: s
     assert_sound_at(text.replace('"add"', f'"{reduction}"'), *feeds)
 
 
+def test_rows_of_a_mask_of_one_row_as_elements() -> None:
+    """No axis stands for the row of the mask."""
+    text = f"""g (float[T,3] x, bool[1,T] m, float[K,3] u) => (float[T,3] y) {NUMBERS} {{
+        n = NonZero (m)
+        d = Gather <axis = 0> (n, second)
+        b = Unsqueeze (d, minus)
+        s = Shape (u)
+        i = Expand (b, s)
+        y = ScatterElements <axis = 0> (x, i, u) }}"""
+    assert_sound_at(text, *masks((1, 5)), left=None)
+
+
 def test_updates_that_are_broadcast_against_one_row_of_the_data() -> None:
     """As TorchScript writes index_add: there is no such row where the data has none."""
     text = f"""g (float[T,3] x, bool[2,T] m, float[K,3] u) => (float[T,3] y) {NUMBERS} {{

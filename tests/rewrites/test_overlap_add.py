@@ -192,6 +192,26 @@ OTHER = {
 }
 
 
+AS_ROWS = [
+    "frames from the last to the first",
+    "every second position of a frame",
+    "frames before the start of the axis",
+]
+OTHER |= {
+    f"{how}, as rows": OTHER[how]
+    .replace(
+        "i = Unsqueeze (both, last)",
+        """column_of_all = Constant <value = int64[2] {-1, 1}> ()
+        k = Unsqueeze (both, last)
+        i = Reshape (k, column_of_all)
+        as_rows = Concat <axis = 0> (last, c)
+        w = Reshape (u, as_rows)""",
+    )
+    .replace("(x, i, u)", "(x, i, w)")
+    for how in AS_ROWS
+}
+
+
 @pytest.mark.parametrize("how", OTHER)
 def test_other_frames(how: str, refuses: Refuses) -> None:
     given = {"B": 2, "C": 4, "L": 8, "H": 4, "A": 3, "K": 2, "i": [[0, 0], [1, -1]]}

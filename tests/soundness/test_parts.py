@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.optimizer.targets.target import Target
+from tests.helpers.rules import rows
 from tests.helpers.support import assert_sound
 
 DENSE = Target("dense", dense_limit=1 << 40)
 SIZES = [(4, 3, 0), (4, 3, 2), (4, 3, 3), (1, 5, 4), (4, 0, 0), (0, 3, 0)]
 
 
-def index(rows: int, *shape: int) -> np.ndarray:
-    return np.random.default_rng([rows, *shape]).integers(-rows, max(rows, 1), shape)
+def index(size: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng([size, *shape]).integers(-size, max(size, 1), shape)
 
 
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max"])
@@ -43,34 +44,25 @@ def test_parts_of_two_axes() -> None:
 
 def test_rows_behind_others() -> None:
     """Row 2 + k of the data takes an update at one column that is known only at run time."""
-    model = """g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y)
-        <int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] last = {-1},
-         int64[4] pads = {2, 0, 3, 0}> {
+    model = f"""g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y)
+        <int64 two = {{2}}, int64[1] last = {{-1}}, int64[4] pads = {{2, 0, 3, 0}}> {{
             x = Pad (u, pads)
-            shape = Shape (u)
-            p = Gather (shape, zero)
-            line = Range (zero, p, one)
-            row = Add (line, two)
-            r = Unsqueeze (row, last)
+            {rows("r", "u", start="two")}
             c = Unsqueeze (i, last)
             both = Concat <axis = -1> (r, c)
-            y = ScatterND (x, both, w) }"""
+            y = ScatterND (x, both, w) }}"""
     feeds = [{"P": p, "S": s, "i": index(s, p)} for p, s in ((0, 3), (1, 1), (4, 3), (9, 2))]
     assert_sound(model, *feeds, left=0)
 
 
 def test_rows_that_may_lie_outside_stay() -> None:
     """Of the data nothing is known; where there is no row, none is looked at."""
-    model = """g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y)
-        <int64 zero = {0}, int64 one = {1}, int64 two = {2}, int64[1] last = {-1}> {
-            shape = Shape (i)
-            p = Squeeze (shape)
-            line = Range (zero, p, one)
-            row = Add (line, two)
-            r = Unsqueeze (row, last)
+    model = f"""g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y)
+        <int64 two = {{2}}, int64[1] last = {{-1}}> {{
+            {rows("r", "i", start="two")}
             c = Unsqueeze (i, last)
             both = Concat <axis = -1> (r, c)
-            y = ScatterND (x, both, w) }"""
+            y = ScatterND (x, both, w) }}"""
     feeds = [
         {"Q": q, "S": 3, "P": p, "i": index(3, p)} for p, q in ((0, 0), (0, 1), (3, 5), (9, 12))
     ]
@@ -78,18 +70,14 @@ def test_rows_that_may_lie_outside_stay() -> None:
 
 
 def test_rows_behind_the_first_two_where_there_are_fewer() -> None:
-    model = """g (float[P,S] x, int64[P] i, float[P] w) => (float[P,S] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] two = {2}, int64[1] far = {99},
-         int64[1] last = {-1}> {
-            shape = Shape (i)
-            p = Squeeze (shape)
-            line = Range (zero, p, one)
-            row = Slice (line, two, far)
+    model = f"""g (float[P,S] x, int64[P] i, float[P] w) => (float[P,S] y)
+        <int64[1] two = {{2}}, int64[1] far = {{99}}, int64[1] last = {{-1}}> {{
+            {rows("all", "i")}
+            r = Slice (all, two, far)
             column = Slice (i, two, far)
             u = Slice (w, two, far)
-            r = Unsqueeze (row, last)
             c = Unsqueeze (column, last)
             both = Concat <axis = -1> (r, c)
-            y = ScatterND (x, both, u) }"""
+            y = ScatterND (x, both, u) }}"""
     feeds = [{"P": p, "S": 3, "i": index(3, p)} for p in (0, 1, 2, 3, 7)]
     assert_sound(model, *feeds, left=0, target=DENSE)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.helpers.support import assert_sound, i64, parse, sample
+from tests.helpers.rules import rows, sizes
+from tests.helpers.support import assert_sound, parse
 
 SLICES = {
     "[1:-1]": (1, -1, 1),
@@ -54,7 +55,7 @@ def test_between_transposes(opset: int, name: str) -> None:
         opset,
     )
     shapes = [(2, n) for n in SIZES] + [(0, 3), (1, 1)]
-    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+    assert_sound(model, *({"B": b, "N": n} for b, n in shapes))
 
 
 @pytest.mark.parametrize("name", SLICES)
@@ -86,7 +87,7 @@ def test_with_one_column_per_axis(name: str) -> None:
         u = Reshape (u0, shape)
         y = ScatterND (x, i, u) }}"""
     shapes = [(2, n) for n in SIZES] + [(1, 1), (5, 3)]
-    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+    assert_sound(model, *({"B": b, "N": n} for b, n in shapes))
 
 
 @pytest.mark.parametrize("inner", ["[1:-1]", "[2:]", "[::2]", "[-2:0:-1]"])
@@ -115,8 +116,7 @@ def test_on_two_axes(outer: str, inner: str) -> None:
             cut2 = Slice (rows, a, b, v0, c)
             i = Unsqueeze (cut2, last)
             y = ScatterND (x, i, back) }}"""
-    shapes = [(n, m) for n in (1, 2, 5) for m in (1, 2, 6)]
-    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+    assert_sound(model, *sizes(N=(1, 2, 5), M=(1, 2, 6)))
 
 
 @pytest.mark.parametrize("end", [-3, -1, 0, 1, 2, 4, 9])
@@ -142,8 +142,7 @@ def test_a_start_that_is_fed(start: int) -> None:
             r = Add (at, steps)
             i = Unsqueeze (r, last)
             y = ScatterND (x, i, u) }}"""
-    feed = {"at": i64(start)}
-    assert_sound(model, *({**feed, "x": sample("float32", n, 2)} for n in (5, 6, 9)))
+    assert_sound(model, *({"N": n, "at": start} for n in (5, 6, 9)))
 
 
 @pytest.mark.parametrize("at", [-4, -1, 0, 2])
@@ -156,32 +155,25 @@ def test_an_index_made_positive(at: int) -> None:
         r = Where (negative, wrapped, at)
         i = Unsqueeze (r, last)
         y = ScatterND (x, i, u) }}"""
-    feed = {"at": [at]}
-    assert_sound(model, *({**feed, "x": sample("float32", n, 2)} for n in (4, 5)))
+    assert_sound(model, *({"N": n, "at": [at]} for n in (4, 5)))
 
 
 def test_a_size_of_zero_copies_a_size() -> None:
     # Reshape takes 0 for "as before": with K = 0 there are N rows, and nothing covers them.
-    model = f"""g (float[N,2] x, float[K,2] u) => (float[R,2] y) <{ZERO}, int64[1] two = {{2}}> {{
-        k1 = Shape <end = 1> (u)
-        k = Squeeze (k1)
-        shape = Concat <axis = 0> (k1, two)
+    model = f"""g (float[N,2] x, float[K,2] u) => (float[R,2] y) <int64[1] two = {{2}}> {{
+        {rows("i", "u")}
+        shape = Concat <axis = 0> (i_s, two)
         t = Reshape (x, shape)
-        r = Range (zero, k, one)
-        i = Unsqueeze (r, last)
         y = ScatterND (t, i, u) }}"""
     assert_sound(model, *({"N": n, "K": k} for n, k in ((3, 0), (3, 3), (1, 1), (1, 0))))
 
 
 def test_a_size_of_zero_is_a_size_if_allowed() -> None:
-    model = f"""g (float[N,2] x, float[K,2] u) => (float[R,2] y) <{ZERO}, int64[1] two = {{2}}> {{
-        k1 = Shape <end = 1> (u)
-        k = Squeeze (k1)
-        shape = Concat <axis = 0> (k1, two)
+    model = f"""g (float[N,2] x, float[K,2] u) => (float[R,2] y) <int64[1] two = {{2}}> {{
+        {rows("i", "u")}
+        shape = Concat <axis = 0> (i_s, two)
         t = Reshape <allowzero = 1> (x, shape)
         both = Concat <axis = 0> (t, u)
-        r = Range (zero, k, one)
-        i = Unsqueeze (r, last)
         y = ScatterND (both, i, u) }}"""
     assert_sound(model, *({"N": n, "K": n} for n in (1, 2, 5)))
 
@@ -204,26 +196,21 @@ def test_rows_of_a_flattened_grid() -> None:
 
 
 def test_updates_that_broadcast_where_their_size_is_one() -> None:
-    model = f"""g (float[N,2] x, float[K,2] v) => (float[N,2] y) <{ZERO}> {{
+    model = f"""g (float[N,2] x, float[K,2] v) => (float[N,2] y) {{
         s = Shape (x)
-        n = Gather (s, zero)
         u = Expand (v, s)
-        r = Range (zero, n, one)
-        i = Unsqueeze (r, last)
+        {rows("i", "x")}
         y = ScatterND (x, i, u) }}"""
     assert_sound(model, *({"N": n, "K": k} for n, k in ((1, 1), (4, 1), (4, 4))))
 
 
 def test_updates_that_broadcast_over_data() -> None:
     # The target shape of Expand is a minimum only: u has max(N, K) rows and r has to follow.
-    model = f"""g (float[N,2] x, float[K,2] v) => (float[R,2] y) <{ZERO}> {{
+    model = f"""g (float[N,2] x, float[K,2] v) => (float[R,2] y) {{
         s = Shape (x)
         u = Expand (v, s)
         x2 = Add (x, u)
-        k1 = Shape <end = 1> (v)
-        k = Squeeze (k1)
-        r = Range (zero, k, one)
-        i = Unsqueeze (r, last)
+        {rows("i", "v")}
         y = ScatterND (x2, i, v) }}"""
     assert_sound(model, *({"N": n, "K": k} for n, k in ((1, 1), (1, 4), (4, 1), (4, 4))))
 
@@ -240,7 +227,7 @@ def test_one_row_by_number(axis: str) -> None:
         i = Expand (minus, s)
         y = ScatterElements <axis: int = {axis}> (x, i, u) }}"""
     shapes = [(1, 1), (3, 4), (4, 1), (0, 3) if place else (3, 0)]
-    assert_sound(model, *({"x": sample("float32", *shape)} for shape in shapes))
+    assert_sound(model, *({"N": n, "M": m} for n, m in shapes))
 
 
 @pytest.mark.parametrize("end", [2**63 - 1, 2**31 - 1, -(2**63 - 1)])
