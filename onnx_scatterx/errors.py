@@ -1,7 +1,7 @@
 """The errors that the package raises on purpose. Each is one line: the mistake, and a remedy.
 
-Those that carry something are beside it: `DifferenceError` in `verification`, `TargetError` in
-`reports`.
+Errors that carry something stand beside it: `DifferenceError` in `judges.verification.result`,
+`TargetError` in `optimizer.reports.report`.
 """
 
 from __future__ import annotations

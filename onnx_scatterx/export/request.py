@@ -22,7 +22,7 @@ _ONNX = {
     Reduction.LESS: Reduction.MIN,
     Reduction.MAXIMUM: Reduction.MAX,
     Reduction.GREATER: Reduction.MAX,
-}  # the same but on floats, where numbers can be NaN, and equal without being the same
+}  # equal to these for integers; floats can be NaN, or zeros of both signs
 _SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the versions of the reductions
 
 

@@ -5,8 +5,9 @@ every 700 new objects, scans the young ones, and finds nothing. Here the thresho
 not turned off, so that other threads, and garbage in cycles, are still served.
 
 A logger belongs to the process, so switching it off in one thread also switches it off for others.
-So does its list of filters: a thread that iterates over it misses one if another thread removes
-one. So there is one filter, which is never removed, and each thread decides what it suppresses.
+Its list of filters belongs to the process, too: a thread that iterates over it misses a filter if
+another thread removes one. So there is one filter, which is never removed, and each thread decides
+what it suppresses.
 """
 
 import gc

@@ -1,7 +1,7 @@
 """A model in another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older one. A model is lowered only if each of its nodes means the same in
-both (`onnx_scatterx.ir.older_spelling`), or is written otherwise there: in another spelling
+both (`onnx_scatterx.ir.schemas`), or is written otherwise there: in another spelling
 (`onnx_scatterx.ir.older_spelling`), or by its definition (`onnx_scatterx.ir.definitions`).
 """
 

@@ -1,1 +1,1 @@
-"""Running models in ONNX Runtime: the session with the library, its inputs, caches in place."""
+"""Running models in ONNX Runtime: sessions with the library, worker processes, and arrays."""

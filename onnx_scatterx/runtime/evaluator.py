@@ -1,4 +1,4 @@
-"""A model in onnx's reference evaluator, where there is no ONNX Runtime.
+"""A model in onnx's reference evaluator, if ONNX Runtime is missing.
 
 The evaluator is written in Python, and runs in this process. It gives an answer of its own: it
 rounds otherwise than ONNX Runtime, and takes some inputs that ONNX Runtime rejects.
@@ -35,7 +35,7 @@ def runner_of(model: ModelFile, library: str | None = None) -> Runner:
 
 
 class Evaluated(Runner):
-    """One model in the evaluator, which has no optimizations; ``missing`` says why it is there."""
+    """One model in the evaluator, which has no optimizations; ``missing`` says why it is used."""
 
     judge = EVALUATOR
 

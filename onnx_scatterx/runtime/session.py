@@ -1,6 +1,6 @@
 """Running models in ONNX Runtime with the native ScatterX operator, and where its library is.
 
-There `verify` runs models in the EVALUATOR.
+Without ONNX Runtime, `verify` runs models in the EVALUATOR.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Python raises KeyboardInterrupt on Ctrl-C, so that every ``finally`` runs. Here SIGTERM and SIGHUP
 do the same. Only the main thread runs handlers of signals.
 
-A library in C++ may make another exception of it: an import that is interrupted raises ImportError.
-So what cannot be undone asks `unless_stopped` first.
+A library in C++ may turn it into another exception: an interrupted import raises ImportError. So
+what cannot be undone asks `unless_stopped` first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The messages to a child process and back, and the program of the child, which answers them.
 
 Only messages are written to standard output: what libraries print goes to standard error. If
-standard input ends, the parent has ended. Then the process ends, with its group and with all that
-has its folder for temporary files. Only the standard library is needed.
+standard input ends, the parent has ended. Then the process ends, with its group and with all
+processes that have its folder. Only the standard library is needed.
 
     message = length of header (4 bytes) + header + the bytes of each tensor in the header's order
 

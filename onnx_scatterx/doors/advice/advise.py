@@ -1,8 +1,8 @@
 """Trying other arguments: which of them remove the scatters that are kept.
 
-So with other nodes that the target does not take. A command is printed only if the model was
-rewritten with its arguments and the nodes were removed. Only the user knows whether a promise is
-true.
+Other nodes that the target does not take are treated alike. A command is printed only if the model
+was rewritten with its arguments and the nodes were removed. Only the user knows whether a promise
+is true.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def advise_on(
     kept: dict[tuple[object, ...], list[NodeRecord]] = {}
     for record in search.stuck:
         ways = search.commands(key_of(record.entry), given)
-        kept.setdefault(ways or (search.refusal(record),), []).append(record)  # else its reason
+        kept.setdefault(ways or (search.refusal(record),), []).append(record)
     others: dict[tuple[Way, ...], list[Key]] = {}
     for key in search.refused:
         others.setdefault(search.commands(key, given), []).append(key)

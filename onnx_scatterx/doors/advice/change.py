@@ -82,12 +82,12 @@ class Change:
 
     @property
     def asks(self) -> int:
-        """How much has to be so: nothing, a promise about the inputs, another compiler."""
+        """What must hold: 0 for nothing, 1 for a promise about the inputs, 2 for another target."""
         return 2 if "add" in self.keys or "max_rank" in self.keys else 1 if self.assumed else 0
 
     @property
     def statements(self) -> frozenset[object]:
-        """What a change states: one that states more than another one asks for more."""
+        """What a change states; a change that states more asks for more."""
         flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
         stated = {**self.keys, **self.fix, **flags}.items()
         return frozenset({*self.assumed, *(pair for pair in stated if pair[1])})

@@ -1,8 +1,8 @@
 """Numbers for the symbolic sizes of a model at which it runs, to try what follows from them.
 
 Numbers are drawn until all hold that is known of a model that runs: facts about its sizes, and at
-these sizes no node that cannot run. Sizes are unlike if they can be, so that no write is of
-everything by chance.
+these sizes no node that cannot run. Sizes differ from each other if possible, so that no scatter
+writes all of its data by chance.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def size_name(leaf: Symbol) -> str | None:
 
 
 def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
-    """Return whether a fact is true at sizes; one about anything else may be."""
+    """Return whether a fact is true at sizes; a fact about anything else counts as true."""
     numbers: dict[Symbol, int] = {}
     for leaf in fact.leaves():
         name = size_name(leaf)
@@ -143,7 +143,7 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
 
 
 def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
-    """Return whether a scatter writes as many rows in a line as there are, or more."""
+    """Return whether a scatter writes as many positions in a line as an axis has, or more."""
     scatter = lift_scatter(node, scope)
     if not isinstance(scatter, Scatter):
         return False

@@ -1,4 +1,4 @@
-"""``calibrate`` on the command line: measure the machine, and write the result to a file."""
+"""The command `calibrate`: measure the machine, and write the result to a file."""
 
 from __future__ import annotations
 

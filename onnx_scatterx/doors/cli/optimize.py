@@ -1,4 +1,4 @@
-"""The command `optimize`: one model here, directories in ``cli.many``."""
+"""The command `optimize`: one model here, directories in ``cli.batch``."""
 
 from __future__ import annotations
 

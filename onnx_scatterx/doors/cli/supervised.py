@@ -27,7 +27,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Run one command, by default that which this process was given; return its exit status."""
     if sys.platform in ("win32", "emscripten"):
         return _work(argv)
-    life, held = os.pipe()
+    life, held = os.pipe()  # reading `life` ends if this process ends, which alone keeps `held`
     passed_on = {getattr(signal, name) for name in _PASSED_ON} | {signal.SIGTSTP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)
     try:

@@ -42,7 +42,7 @@ class Answer:
     on_host: tuple[str, ...] = ()
     """The operators, or nodes, that the compiler leaves to the host."""
     version: str = ""
-    """Filled in by the process that runs the adapter, if left empty."""
+    """That of the consumer; if it is empty, the process that runs the adapter fills it in."""
 
 
 class Adapter(Protocol):

@@ -26,7 +26,7 @@ SHOWN |= {f"aten.{name}.default" for name in ("clone", "unsqueeze", "permute", "
 FULL: dict[str, int | None] = {f"aten.{kind}.default": None for kind in ("full_like", "new_full")}
 FULL |= {f"aten.{kind}.default": 0 for kind in ("zeros", "new_zeros", "zeros_like")}
 FULL |= {f"aten.{kind}.default": 1 for kind in ("ones", "new_ones", "ones_like")}
-"""The number of each element, if it is not the last argument."""
+"""Operators that fill a tensor, and the number; None: it is the last argument."""
 
 END = 2**63 - 1
 

@@ -132,7 +132,7 @@ def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tens
     if dim:
         return None
     sizes = ops.sizes(x)
-    mask = ops.expand(mask, sizes[:depth])  # if its sizes are known, else there were a guard
+    mask = ops.expand(mask, sizes[:depth])  # None if a guard would be added
     values = ops.expand(values, [ops.size(values, 0), *sizes[depth:]])
     if mask is None or values is None:
         return None

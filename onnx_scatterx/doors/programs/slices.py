@@ -34,7 +34,7 @@ def slice_scatter(
     if isinstance(start, int) and isinstance(k, int) and start < 0:
         length = (0 if last else end) - start
         if isinstance(length, int) and 0 < k == length <= -start:
-            ops.learn(0, ops.add(n, start))  # were the start cut off, the slice would be shorter
+            ops.learn(0, ops.add(n, start))  # else the slice would be cut off, and too short
     if not isinstance(step, int):
         return None
     if last and step == 1 and ops.holds(start, 0) and ops.holds(0, start):

@@ -21,7 +21,7 @@ _LAYER = re.compile(r"RKNN: \[[^]]*\]\s+\d+\s+(\w+)\s+[\w\\]+\s+(\w+)\s+\S+\s+\S
 
 
 class Rknn(Adapter):
-    """The toolkit pins old packages: newer ones of NumPy's first version and of PyTorch do."""
+    """The toolkit pins old packages; newer ones of PyTorch and of NumPy 1 work, too."""
 
     name = "rknn"
     packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last with pkg_resources
