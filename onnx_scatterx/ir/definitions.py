@@ -69,28 +69,28 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     call = ir.serde.serialize_node(node)
     missing = [a for name, a in schema.attributes.items() if name not in node.attributes]
     call.attribute.extend(a.default_value for a in missing if a.default_value.type)
-    found = onnx.FunctionProto()
+    body = onnx.FunctionProto()
     if since in plain:
-        found.ParseFromString(schema.get_function_with_opset_version(since))
+        body.ParseFromString(schema.get_function_with_opset_version(since))
     else:
         content = call.SerializeToString()
         kinds = [kind.SerializeToString() for kind in given if kind is not None]
         build = schema.get_context_dependent_function_with_opset_version
-        found.ParseFromString(build(since, content, kinds))
-    if any(attribute.HasField("g") for inner in found.node for attribute in inner.attribute):
+        body.ParseFromString(build(since, content, kinds))
+    if any(attribute.HasField("g") for inner in body.node for attribute in inner.attribute):
         return None
-    del found.output[len(node.outputs) :]
-    _fill_in(found, call)
-    _name_after(found, node.outputs[0].name or node.op_type)
-    _fold(found, dict(zip(found.input, given, strict=False)), version)
-    del found.opset_import[:]
-    found.opset_import.add(version=version)
-    named = zip(found.input, node.inputs, strict=False)
+    del body.output[len(node.outputs) :]
+    _fill_in(body, call)
+    _name_after(body, node.outputs[0].name or node.op_type)
+    _fold(body, dict(zip(body.input, given, strict=False)), version)
+    del body.opset_import[:]
+    body.opset_import.add(version=version)
+    named = zip(body.input, node.inputs, strict=False)
     kinds_of = {name: known.types(value) for name, value in named if value is not None}
-    for inner in ir.serde.deserialize_function(found):
+    for inner in ir.serde.deserialize_function(body):
         if difference(inner, version, since, lambda v: kinds_of.get(v.name or "", ())):
             return None  # a newer set changed an operator of the definition
-    return found
+    return body
 
 
 def _type(value: ir.Value | None, known: KnownValues) -> onnx.TypeProto | None:

@@ -75,25 +75,25 @@ def older_spelling(node: ir.Node, new: int, old: int, known: KnownValues) -> Spe
     steps = [(s, f) for s, f in _CHANGED.get(node.op_type, ()) if old < s <= new]
     if node.domain != "" or not steps or old < ALIKE_SINCE:
         return None
-    found = Spelling(node.op_type, tuple(node.inputs), dict(node.attributes), len(node.outputs))
+    spelling = Spelling(node.op_type, tuple(node.inputs), dict(node.attributes), len(node.outputs))
     there = new
     for since, respell in steps:
         # Apart from the spelling, only element types may differ.
-        if not _alike(found.op_type, there, since):
+        if not _alike(spelling.op_type, there, since):
             return None
-        step = respell(found, known)
+        step = respell(spelling, known)
         if isinstance(step, str):
             return step
-        there = since - 1 if step.op_type == found.op_type else old
-        found = step
-    if not _alike(found.op_type, there, old):
+        there = since - 1 if step.op_type == spelling.op_type else old
+        spelling = step
+    if not _alike(spelling.op_type, there, old):
         return None
-    inputs = [None if isinstance(v, np.ndarray) else v for v in found.inputs]
-    schema = onnx.defs.get_schema(found.op_type, old, "")
-    later = sorted(found.attributes.keys() - schema.attributes.keys())
+    inputs = [None if isinstance(v, np.ndarray) else v for v in spelling.inputs]
+    schema = onnx.defs.get_schema(spelling.op_type, old, "")
+    later = sorted(spelling.attributes.keys() - schema.attributes.keys())
     if later:
         return f"its {', '.join(later)} came later"
-    return narrower(inputs, node.outputs, schema, known.types) or found
+    return narrower(inputs, node.outputs, schema, known.types) or spelling
 
 
 def _alike(name: str, new: int, old: int) -> bool:

@@ -155,9 +155,9 @@ def _stage(
         message = _without_notes(message)
     if target.exists() and not target.is_file():  # a device or a pipe: nothing is beside it
         content = _serialize(message, target)
-        found = judged(content, target, message)
+        written = judged(content, target, message)
         target.write_bytes(content)
-        return Staged((target,), found)
+        return Staged((target,), written)
     brought = bring_data_files(sources, target, writing)
     data, places = brought.files, brought.staged
     heavy = _too_heavy(message, message_limit)
@@ -173,8 +173,8 @@ def _stage(
         data.append(target.with_name(file.name))
     staged = writing.stage(target)
     staged.write_bytes(_serialize(message, target))
-    found = read_back(staged, target, message, places)
-    return Staged((target, *data), found, staged, places)
+    written = read_back(staged, target, message, places)
+    return Staged((target, *data), written, staged, places)
 
 
 def _without_notes(message: onnx.ModelProto) -> onnx.ModelProto:

@@ -27,7 +27,7 @@ def read_arrays(
     So does a directory, in which each .npy is named as `save_arrays` names it. Raises ScatterXError
     about a file that cannot be read, and about a name that is given twice.
     """
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     for name, file in _files(sources, names):
         content = _read(file)
         if isinstance(content, np.ndarray):
@@ -41,10 +41,10 @@ def read_arrays(
         else:
             inputs = {_unquoted(key, names): array for key, array in content.items()}
             content = {key: array for key, array in inputs.items() if key in names}
-        for twice in content.keys() & found.keys():
+        for twice in content.keys() & arrays.keys():
             raise ScatterXError(f"{file}: the input {twice!r} is given twice")
-        found.update(content)
-    return found
+        arrays.update(content)
+    return arrays
 
 
 def _files(

@@ -175,7 +175,7 @@ def run_model(
 
     Raises:
         ScatterXError: in one line: an input is missing, unknown, or of another type or shape; ONNX
-        Runtime refuses the model; or the process dies.
+            Runtime refuses the model; or the process dies.
         TypeError: this is not a model.
 
     Example:

@@ -112,8 +112,8 @@ def session(
             good for one session.
         providers: those that ``session_options`` have been given, else the CPU provider.
         library: whether to register the library. By default it is registered if the first provider
-        is the CPU's. It runs on the CPU only: under another provider each ScatterX node would fetch
-        its tensors from the device. There the fallback function can run instead.
+            is the CPU's. It runs on the CPU only: under another provider each ScatterX node would
+            fetch its tensors from the device. There the fallback function can run instead.
         more: for ``onnxruntime.InferenceSession``, whose errors come through.
 
     Raises:

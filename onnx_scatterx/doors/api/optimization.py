@@ -217,8 +217,8 @@ def optimize(
 
     Args:
         model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one of these as its
-        attribute ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not
-        changed.
+            attribute ``model``: the ONNXProgram of ``torch.onnx.export``, a ``Result``. It is not
+            changed.
         target: a name ("scatterx"), a path of a profile (.toml) or a ``Target``.
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
         passes: names of passes, as in ``onnx_scatterx.passes``; with others of the pipeline that
@@ -260,10 +260,8 @@ def optimize(
         The new model, of the kind that came in (a path gives a ModelProto), and the report.
 
     Raises:
-        ScatterXError: the target is unknown, or an assumption or a size names nothing of the
-            model.
-        ModelError: the model cannot be read, is not valid, or cannot be raised or
-            lowered.
+        ScatterXError: the target is unknown, or an assumption or a size names nothing of the model.
+        ModelError: the model cannot be read, is not valid, or cannot be raised or lowered.
         DifferenceError: ``verify`` found a difference.
         VerifyError: the models could not be compared.
         TargetError: ``strict``, and the target does not take all of the result.

@@ -106,11 +106,12 @@ class Spread:
 
 
 def median_place(count: int, confidence: float = 0.95) -> int:
-    """Return k so that the median of what `count` numbers were drawn from lies in [x_k, x_-1-k].
+    """Return k: the median of a distribution lies between the k-th least and the k-th greatest.
 
-    That is the interval of the sign test, which assumes nothing about the distribution: fewer than
-    k + 1 of the numbers are below the median with the probability of so many heads. Raises
-    ValueError if so few numbers cannot give that confidence.
+    These are two of `count` numbers that were drawn from it, counted from 0. It is the interval of
+    the sign test, which assumes nothing about the distribution: how many numbers are below the
+    median is how often a coin shows heads. Raises ValueError if so few numbers cannot give that
+    confidence.
 
     >>> median_place(6), median_place(9), median_place(40)
     (0, 1, 13)

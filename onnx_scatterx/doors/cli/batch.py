@@ -75,7 +75,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
 
 
 def _is_beneath(path: str, directory: str) -> bool:
-    """Return whether a file is in a directory that is missing, or beneath it."""
+    """Return whether a file is beneath a directory that does not exist yet."""
     place, root = os.path.realpath(path), os.path.realpath(directory)
     return not os.path.exists(root) and place.startswith(root + os.sep)
 

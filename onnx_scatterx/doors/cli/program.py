@@ -124,8 +124,6 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         parser = _parser()
         if "_ARGCOMPLETE" in os.environ:
-            from onnx_scatterx.doors.cli.program import complete
-
             complete(parser)
         args, unknown = parser.parse_known_args(argv)
         if unknown:

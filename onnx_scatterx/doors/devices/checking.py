@@ -66,24 +66,24 @@ def deviation(
     return None
 
 
-def _off(name: str, truth: np.ndarray, found: np.ndarray, tolerance: float) -> Deviation | None:
-    if _squeezed(truth) != _squeezed(found):
-        return Deviation(name, f"shape {list(found.shape)} for {list(truth.shape)}")
-    found = found.reshape(truth.shape)
-    kinds = {truth.dtype.kind, found.dtype.kind}
+def _off(name: str, truth: np.ndarray, output: np.ndarray, tolerance: float) -> Deviation | None:
+    if _squeezed(truth) != _squeezed(output):
+        return Deviation(name, f"shape {list(output.shape)} for {list(truth.shape)}")
+    output = output.reshape(truth.shape)
+    kinds = {truth.dtype.kind, output.dtype.kind}
     if kinds & {*"OUS"}:
-        one, other = truth.astype(str).astype(object), found.astype(str).astype(object)
+        one, other = truth.astype(str).astype(object), output.astype(str).astype(object)
     elif kinds <= {*"iub"}:
-        one, other = truth.astype(object), found.astype(object)
+        one, other = truth.astype(object), output.astype(object)
     else:
-        one, other = truth.astype(np.float64), found.astype(np.float64)
+        one, other = truth.astype(np.float64), output.astype(np.float64)
     scale = 1.0 if one.dtype == object else _scale(truth)
     near = 0.0 if truth.dtype.kind in "iub" else tolerance
     near = max(tolerance, _FLOAT16) if truth.dtype == np.float16 else near
     off = compare(one, other, zeros=True, tolerance=Tolerance(atol=near * scale))
     if off is None or off.index is None:
         return None
-    there = f"{found[off.index]} for {truth[off.index]} at {off.index}"
+    there = f"{output[off.index]} for {truth[off.index]} at {off.index}"
     relative = math.inf if off.max_absolute is None else off.max_absolute / scale
     return Deviation(name, f"{off.count} of {off.size} elements: {there}", relative)
 

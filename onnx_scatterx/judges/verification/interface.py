@@ -71,30 +71,30 @@ def _input(value: ir.Value, default: ir.Value | None) -> Input:
 
 def differences(before: Interface, after: Interface) -> tuple[str, ...]:
     """Return how two interfaces differ, beyond what `require_same_names` checks."""
-    found = []
+    lines = []
     for what, one, other in (
         ("inputs", before.inputs, after.inputs),
         ("overridable inputs", before.overridable, after.overridable),
     ):
         if [i.name for i in one] != [i.name for i in other]:
-            found.append(f"{what}: {[i.name for i in one]} became {[i.name for i in other]}")
+            lines.append(f"{what}: {[i.name for i in one]} became {[i.name for i in other]}")
         types = {i.name: i.dtype for i in other}
-        found += [
+        lines += [
             f"input {i.name}: {i.dtype} became {types[i.name]}"
             for i in one
             if i.name in types and types[i.name] != i.dtype
         ]
     if [name for name, _ in before.outputs] != [name for name, _ in after.outputs]:
-        found.append(
+        lines.append(
             f"outputs: {[n for n, _ in before.outputs]} became {[n for n, _ in after.outputs]}"
         )
     else:
-        found += [
+        lines += [
             f"output {name}: {kind} became {other}"
             for (name, kind), (_, other) in zip(before.outputs, after.outputs, strict=True)
             if kind and other and kind != other
         ]
-    return tuple(found)
+    return tuple(lines)
 
 
 def require_same_names(before: Interface, after: Interface) -> None:

@@ -72,7 +72,7 @@ def proven(
 
 
 def unrun(why: str, *, refuted: bool) -> Proof:
-    """Return the verdict on two models that differ before they are run, or of which one is lost."""
+    """Return the verdict on two models of which the declarations differ, or one does not load."""
     from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 
     if refuted:

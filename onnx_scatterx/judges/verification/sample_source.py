@@ -232,7 +232,7 @@ def valid_draws(
     policy = SamplingPolicy(("plain",), _SIZES, elements, overrides=False, equal_first=True)
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
     source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
-    found: list[Draw] = []
+    accepted: list[Draw] = []
     reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
     with scratch() as directory:
         file = as_file(model, loaded, directory / "model.onnx")
@@ -246,9 +246,9 @@ def valid_draws(
                 if isinstance(answer, NoReply):
                     reason = answer.reason
                     continue
-                found.append(replace(draw, outputs=answer))
-                if len(found) == (samples if source.varies else 1):
+                accepted.append(replace(draw, outputs=answer))
+                if len(accepted) == (samples if source.varies else 1):
                     break
-    if not found:
+    if not accepted:
         raise VerifyError(f"no inputs were found that the model accepts; give some: {reason}")
-    return tuple(found)
+    return tuple(accepted)

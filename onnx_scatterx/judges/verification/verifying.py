@@ -78,7 +78,7 @@ def verify(
     Args:
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
         after: the new model, as any of these, such as the `Result` of `optimize`. External data of
-        a `ModelProto` are expected beside the other model.
+            a `ModelProto` are expected beside the other model.
         samples: how many draws the original must accept.
         seed: of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or

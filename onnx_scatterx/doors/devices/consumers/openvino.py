@@ -35,7 +35,7 @@ class OpenVINO(Adapter):
 def _by_place(places: Sequence[Any], feeds: Mapping[str, np.ndarray]) -> dict[Any, np.ndarray]:
     """Return the inputs by their places.
 
-    An unused input has lost its name to an output: these come in order.
+    OpenVINO may give the name of an unused input to an output. Inputs without names are in order.
     """
     named = {place: name for place in places for name in place.names if name in feeds}
     others = iter([name for name in feeds if name not in named.values()])
