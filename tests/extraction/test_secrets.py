@@ -9,6 +9,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
+from onnx_scatterx.doors.extraction.private import is_weight
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir import io
 from tests.helpers.support import parse
@@ -125,3 +126,32 @@ def test_external_data_are_not_sent(tmp_path: Path) -> None:
     assert [t.name for t in found.graph.initializer] == ["i"]
     assert onnx.numpy_helper.to_array(found.graph.initializer[0]).tolist() == [[1]]
     assert b"secret.bin" not in (out / "part.onnx").read_bytes()
+
+
+KEPT = {"BOOL", "INT32", "INT64", "UINT32", "UINT64"}
+HELD = [kind for kind in ir.DataType if kind.name not in ("UNDEFINED", "STRING")]
+
+
+@pytest.mark.parametrize("kind", HELD, ids=lambda kind: kind.name)
+def test_only_types_of_indices_are_no_weights(kind: ir.DataType) -> None:
+    elements = np.arange(40).reshape(4, 10) % 2
+    tensor = ir.Tensor(elements.astype(kind.numpy()), kind)
+    assert is_weight(tensor) == (kind.name not in KEPT)
+    assert not is_weight(ir.Tensor(np.ones((4, 10)).astype(kind.numpy()), kind)), "all are the same"
+
+
+def test_a_weight_of_int16_stays_behind() -> None:
+    """An initializer between quantizers: 16 bits are a weight's, not an index's."""
+    made = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        main (int16[4, 20] q, float s, int64[1, 1] i) => (int16[4, 20] z) {
+            x = DequantizeLinear (q, s)
+            u = DequantizeLinear (w, s)
+            [scatter] y = ScatterND (x, i, u)
+            z = QuantizeLinear <output_dtype = 5> (y, s)
+        }""")
+    weight = np.arange(20, dtype=np.int16).reshape(1, 20) + 1234
+    made.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
+    part = onnx_scatterx.extract(made, "scatter")
+    assert (part.weights, len(part.model.graph.initializer)) == ((), 0)
+    assert weight.tobytes() not in part.model.SerializeToString()

@@ -21,17 +21,15 @@ _OPEN = (
     *(ir.AttributeType.TYPE_PROTOS, ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS),
 )
 _SEEN = 1 << 24  # elements of a constant that is tested for one number
-_WEIGHTS = frozenset(
-    {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "COMPLEX64", "COMPLEX128", "INT8", "UINT8", "INT4"}
-    | {"UINT4"}
-)
+# The types of masks, sizes and indices. A type that is new in onnx is a weight's.
+_INDICES = frozenset({"BOOL", "INT32", "INT64", "UINT32", "UINT64"})
 
 
 def is_weight(tensor: ir.TensorProtocol) -> bool:
     """Return whether a constant is removed from a part, unless the report depends on it.
 
-    Not removed are integers of the types of sizes and indices, a few numbers, and many that are all
-    the same. Texts are removed.
+    Not removed are masks, integers of the types of sizes and indices, a few numbers, and many that
+    are all the same. Texts are removed.
 
     >>> cases = (99, "f4"), (9, "f4"), (99, "i8")
     >>> [is_weight(ir.tensor(np.arange(n).astype(t))) for n, t in cases]
@@ -40,7 +38,7 @@ def is_weight(tensor: ir.TensorProtocol) -> bool:
     kind = tensor.dtype.name
     if kind == "STRING":
         return True
-    if tensor.size <= _SMALL or not (kind in _WEIGHTS or kind.startswith(("FLOAT8", "FLOAT4"))):
+    if tensor.size <= _SMALL or kind in _INDICES:
         return False
     return tensor.size > _SEEN or not _is_splat(tensor.numpy().ravel())
 
