@@ -245,11 +245,20 @@ def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:
     if other.value is mask.value:
         return True
     depth, equal = len(other.shape), scatter.facts.equal
-    index_map, data = mask.abstract.index_map, scatter.data_shape
-    if index_map is None or other.abstract.index_map is not index_map:
-        return False
     if depth > len(mask.shape) or not all(map(equal, other.shape, mask.shape)):
         return False
-    repeated = range(depth, len(mask.shape))
+    repeated, data = range(depth, len(mask.shape)), scatter.data_shape
     whole = all(equal(mask.shape[d], data[d]) for d in repeated)
-    return whole and index_map.coords.isdisjoint(repeated)
+    return whole and _has_elements_of(mask.abstract, other.abstract, repeated)
+
+
+def _has_elements_of(mask: TensorValue, other: TensorValue, repeated: range) -> bool:
+    """Return whether a mask's elements are those of another one, at any place in some dims."""
+    index_map, table, rows = mask.index_map, mask.element_exprs, other.element_exprs
+    if index_map is not None and index_map is other.index_map:
+        return index_map.coords.isdisjoint(repeated)
+    if table is None or rows is None:
+        return False
+    # A table of few elements; as an index map, it may depend on all coordinates.
+    rows = rows.reshape(rows.shape + (1,) * len(repeated))
+    return all(a is b for a, b in np.broadcast(table, rows))

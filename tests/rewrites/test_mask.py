@@ -283,6 +283,29 @@ def test_rows_under_a_mask_that_is_not_repeated(refuses: Refuses) -> None:
     refuses(cut, Reason.UNKNOWN_INDICES)
 
 
+def few_integers(text: str) -> str:
+    """Return a model whose mask is made of few integers: a table of terms is known of it."""
+    text = text.replace("[A,4]", "[3,4]").replace("bool[A] m", "int64[3] j")
+    return text.replace("w = Unsqueeze", "m = Greater (j, zero) w = Unsqueeze")
+
+
+EXTREMES = np.iinfo(np.int64)
+FEW = [[0, 0, 0], [1, 1, 1], [1, -1, 0], [-1, 0, 7], [EXTREMES.max, EXTREMES.min, EXTREMES.max]]
+
+
+def test_rows_under_a_mask_of_few_integers(golden: Golden) -> None:
+    text = few_integers(rows_masked(ROWS_READ, given="float[A,4] z"))
+    golden(text, *({"j": np.array(j)} for j in FEW))
+
+
+def test_rows_under_a_mask_of_few_integers_that_is_not_repeated(refuses: Refuses) -> None:
+    """One place says more than its row."""
+    given = few_integers(rows_masked(ROWS_READ, given="float[A,4] z, bool[4] o"))
+    cut = given.replace("b = Expand (w, s)", "l = Expand (w, s) p = Less (k4, one) b = And (l, p)")
+    one = "k4 = Constant <value = int64[4] {0, 0, 0, 7}> () w ="
+    refuses(cut.replace("w =", one, 1), Reason.UNKNOWN_INDICES, {"j": np.zeros(3, np.int64)})
+
+
 def test_the_first_elements_of_what_the_mask_reads_are_all(golden: Golden) -> None:
     updates = """a = GatherND (z, i)
         f = Reshape (a, minus)
