@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from onnx_scatterx.judges.equivalence.core.types import float_constant
+from onnx_scatterx.judges.equivalence.operators.casting import converted
 from tests.helpers.equivalence_support import assert_excluded, assert_follows, ranks
 from tests.helpers.native_support import since
 from tests.helpers.support import f32, i64
@@ -173,6 +175,22 @@ def test_casts_of_integers() -> None:
 def test_casts_to_the_type_of_another(to: str) -> None:
     text = f"g (bool[A, B] a, {to}[M] t) => ({to}[C, D] y) {{ y = CastLike(a, t) }}"
     assert_follows(text, {"a": MASK, "t": np.zeros(1, "float32" if to == "float" else to)})
+
+
+@pytest.mark.parametrize("to", ["int8", "int32", "int64", "uint8"])
+def test_casts_of_numbers(to: str) -> None:
+    """They are cut off toward zero."""
+    code = {"uint8": 2, "int8": 3, "int32": 6, "int64": 7}[to]
+    low = "-0.9" if to == "uint8" else "-127.5"
+    text = f"""g ({to}[A] x) => ({to}[B] y) <float[6] c = {{{low}, -0.5, 0, 0.9, 2.5, 127.9}}> {{
+        t = Cast<to={code}>(c) y = Concat<axis=0>(t, x) }}"""
+    assert_follows(text, {"x": np.ones(1, to)})
+
+
+@pytest.mark.parametrize("number", [-1.0, 256.0, 3e9, 1e19, float("inf"), float("nan")])
+def test_a_cast_of_a_number_that_does_not_fit_is_unknown(number: float) -> None:
+    """What C++ makes of it depends on the processor."""
+    assert converted(float_constant(number), "float32", "uint8").op == "apply"
 
 
 def test_where() -> None:

@@ -1,6 +1,7 @@
 """Elements in another type: Cast, CastLike, QuantizeLinear, DequantizeLinear.
 
-A Cast is exact between integers and conditions, else an unknown function. To quantize is an unknown
+A Cast is exact between integers and conditions, and of a literal that fits; else it is an unknown
+function. To quantize is an unknown
 function of an element, its scale and its zero point. Only this is known, for a normal scale s > 0
 and an integer q of at most 16 bits, since the rounding errors of q * s / s are far below 1/2:
 
@@ -9,7 +10,9 @@ and an integer q of at most 16 bits, since the rounding errors of q * s / s are 
 
 from __future__ import annotations
 
-from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, number
+import math
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, integer, number
 from onnx_scatterx.judges.equivalence.core.logic import (
     below,
     by_case,
@@ -71,7 +74,15 @@ def converted(x: Term, dtype: str, to: str) -> Term:
         return apply(("Cast", dtype, to), (x,))
     if target == "condition" and x.op == "literal":
         return truth(bool(number_of(x) != 0))
+    if target == "integer" and x.op == "literal" and _is_in_range(float(number_of(x)), to):
+        return integer(int(number_of(x)))
     return apply(("Cast", dtype, to), (x,), target, *range_of(to))
+
+
+def _is_in_range(number: float, dtype: str) -> bool:
+    """Return whether a number, cut off toward zero, is an integer of a type."""
+    low, high = range_of(dtype)
+    return math.isfinite(number) and low <= int(number) <= high
 
 
 @operator("QuantizeLinear", "DequantizeLinear")
