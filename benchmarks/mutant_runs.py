@@ -192,12 +192,16 @@ class Original:
                 return found
         return ""
 
-    def differs_at(self, other: onnx.ModelProto, sizes: Mapping[str, int], draws: int = 12) -> str:
-        """Return how a model differs on inputs of some sizes."""
+    def differs_at(
+        self, other: onnx.ModelProto, sizes: Mapping[str, int], least: int = 1, draws: int = 12
+    ) -> str:
+        """Return how a model differs on inputs of some sizes; others are at least a number."""
         rng = np.random.default_rng(self.seed)
         own = random.Random(self.seed)
         drawn = (
-            one_feed(self.model, lambda: own.randint(1, 4), dict(sizes), rng, 1 + trial % 5)
+            one_feed(
+                self.model, lambda: own.randint(least, least + 3), dict(sizes), rng, 1 + trial % 5
+            )
             for trial in range(draws)
         )
         return self.differs_on(other, (feed for feed in drawn if feed is not None))

@@ -35,7 +35,7 @@ from prove_workers import Row, rows_of
 import onnx_scatterx
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
 from onnx_scatterx.judges.equivalence.judge import deep, judge
-from onnx_scatterx.judges.equivalence.proof import answered
+from onnx_scatterx.judges.equivalence.proof import answered, for_large_sizes
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")
 NAMES = ("", "fresh", "rotated")
@@ -113,9 +113,10 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
         after = renamed(after, names)
         row: Row = {"answer": "unknown", "regions": 0, "proven": 0, "why": ""}
         start = time.process_time()
+        ask = functools.partial(judge, before, after)
         try:
             with deep(), new_table():
-                found, outputs, _ = answered(functools.partial(judge, before, after), 1)
+                found, outputs, _ = answered(ask, 1)
                 kinds = outputs.values()
             answers = {v.kind for v in kinds}
             row["answer"] = next(
@@ -126,6 +127,10 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
             row["proven"] = sum(bool(r.found) for r in found.regions)
             if found.facts.status == "proven":
                 row["answer"] = "never runs"
+            elif row["answer"] == "unknown" and not names:
+                with deep():
+                    large = for_large_sizes(found, ask, (), 1)
+                row["least"] = 0 if large is None else large.least
         except UnsupportedError as error:
             row["answer"] = "random" if "random" in str(error) else "unknown"
             row["why"] = str(error)
@@ -135,8 +140,9 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
 
 def table(rows: Sequence[Row], names: Sequence[str]) -> str:
     """Return the shares of all targets as a table."""
-    lines = ["| models | changed | proven | regions | proven | names new | names rotated |"]
-    lines += ["| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    titles = ("models", "changed", "proven", "or for sizes of at least 2", "regions", "proven")
+    lines = [f"| {' | '.join(titles)} | names new | names rotated |"]
+    lines += ["| --- " + "| ---: " * 7 + "|"]
     for variant in VARIANTS:
         parts: list[str] = []
         for way in NAMES:
@@ -148,7 +154,9 @@ def table(rows: Sequence[Row], names: Sequence[str]) -> str:
                 continue
             regions = sum(r.get("regions", 0) for r in some)
             proven = sum(r.get("proven", 0) for r in some)
-            parts += [str(len(some)), share(good, len(some)), str(regions), share(proven, regions)]
+            large = good + sum(bool(r.get("least")) for r in some)
+            parts += [str(len(some)), share(good, len(some)), share(large, len(some))]
+            parts += [str(regions), share(proven, regions)]
         lines.append(f"| {variant} | " + " | ".join(parts) + " |")
     return "\n".join(lines)
 

@@ -76,6 +76,8 @@ def _answer(original: Original, faulty: onnx.ModelProto) -> Row:
     if found.kind == "proven for sizes":
         row["sizes"] = [dict(s) for s in found.sizes]
         row["wrong at"] = [dict(s) for s in found.sizes if original.differs_at(faulty, _named(s))]
+        if found.least and original.differs_at(faulty, {}, found.least, draws=40):
+            row["wrong at"].append({"least": found.least})
     return row
 
 

@@ -147,6 +147,32 @@ def test_sizes_are_tried_where_none_is_proven_for_all() -> None:
         assert found.kind in ("unknown", "proven for sizes")
 
 
+ROWS = "g (float[N, 4] x, float[M, 4] w) => (float[A, 4] z) <int64[1] o = {0}, int64[1] e = {1}> "
+
+
+@pytest.mark.parametrize(
+    ("body", "dim", "least"),
+    [
+        ("s = Slice (x, o, e) {} z = Concat <axis = 0> ({}, w)", 1, 1),  # no row, if N is 0
+        ("s = Sub (x, w) {} z = Neg ({})", "M", 2),  # N rows, if M is 1
+        ("s = Sub (x, x) {} z = Neg ({})", "M", 0),
+    ],
+)
+def test_a_bound_of_all_sizes_is_tried(body: str, dim: int | str, least: int) -> None:
+    one = parse(f"{ROWS} {{ {body.format('', 's')} }}")
+    other = parse(f"{ROWS} {{ {body.format('i = Identity (s)', 'i')} }}")
+    stated = onnx.helper.make_tensor_value_info("i", onnx.TensorProto.FLOAT, [dim, 4])
+    other.graph.value_info.append(stated)
+    found = prove(one, other)
+    assert (found.least, bool(found)) == (least, False)
+    assert found.to_dict()["least"] == least
+    if least:
+        assert found.kind == "proven for sizes"
+        assert f"only for sizes of at least {least}" in str(found)
+        bounds = [InputClause(name, ">=", least) for name in ("N", "M")]
+        assert prove(one, other, given=bounds).proven
+
+
 def test_random_models_are_not_judged() -> None:
     text = "g (float[2] x) => (float[2] z) { r = RandomNormalLike(x) z = Add(x, r) }"
     found = proof_of(text, text)

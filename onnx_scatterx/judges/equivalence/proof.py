@@ -47,7 +47,8 @@ class Proof:
 
     ``promised`` are the statements about the inputs that the user made, ``assumed`` a proof's other
     assumptions. ``fixed`` are the sizes that only the second model has as numbers. If no proof was
-    found for all sizes, ``sizes`` are those for which one was found. ``refutation`` says how the
+    found for all sizes, one was perhaps found for all that are at least ``least`` (2 or 1; 0: not
+    found), or else for ``sizes``. ``refutation`` says how the
     models differ on ``inputs``, which were run, and ``contradicted`` whether a proof was found all
     the same. ``regions`` counts the pairs of values that were tried, and ``proven_regions`` how
     many of them were proven to be the same.
@@ -57,6 +58,7 @@ class Proof:
     assumed: tuple[str, ...] = ()
     promised: tuple[str, ...] = ()
     fixed: Mapping[str, int] = field(default_factory=dict)
+    least: int = 0
     sizes: tuple[Mapping[str, int], ...] = ()
     refutation: str | None = None
     inputs: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
@@ -106,7 +108,7 @@ class Proof:
         if kind == "unknown":
             return f"not proven (by {self.solver}): no answer, neither that they differ"
         if kind == "proven for sizes":
-            sizes = f"only for {'; '.join(map(_named, self.sizes))}"
+            sizes = f"only for {self._some_sizes}"
         else:
             sizes = f"for {fixed}, which the second model has fixed," if fixed else "for all sizes"
         said = f"proven the same, {sizes} and all inputs on which the first model runs"
@@ -117,10 +119,16 @@ class Proof:
         return said
 
     @property
+    def _some_sizes(self) -> str:
+        if self.least:
+            return f"sizes of at least {self.least}"
+        return "; ".join(map(_named, self.sizes))
+
+    @property
     def shortfall(self) -> str:
         """What is missing for a full proof; empty if nothing is."""
         if self.kind == "proven for sizes":
-            return f"not proven for all sizes, only for {'; '.join(map(_named, self.sizes))}"
+            return f"not proven for all sizes, only for {self._some_sizes}"
         if self.kind == "proven for the kernel":
             return "not proven for the fallback of ScatterX, only for the kernel"
         return {"proven": "", "unknown": "not proven"}.get(self.kind, self.kind)
@@ -134,6 +142,7 @@ class Proof:
             "promised": list(self.promised),
             "fixed": dict(self.fixed),
             "solver": self.solver,
+            "least": self.least,
             "sizes": [dict(one) for one in self.sizes],
             "refutation": self.refutation,
             "regions": {"all": self.regions, "proven": self.proven_regions},
@@ -184,11 +193,12 @@ def prove(
         beside=beside,
     )
     with deep(), new_table(effort):
-        return _prove(judged, replay, effort, progress)
+        return _prove(judged, given, replay, effort, progress)
 
 
 def _prove(
     judged: Callable[..., Judgement],
+    given: Sequence[InputClause],
     replay: Replay | None,
     effort: float,
     progress: Progress | None,
@@ -196,7 +206,7 @@ def _prove(
     start = time.monotonic()
     refutation: str | None = None
     inputs: Mapping[str, np.ndarray] = {}
-    sizes: tuple[Mapping[str, int], ...] = ()
+    some: list[ForSizes] = []
     try:
         judgement, outputs, assumed = answered(judged, effort, progress=progress)
         if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
@@ -205,17 +215,18 @@ def _prove(
             if refutation is not None:
                 outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
             elif judgement.sizes and judgement.facts.status != "proven":
-                sizes = tuple(_proven_sizes(judgement, judged, effort))
-                if sizes:
+                some = list(_for_sizes(judgement, judged, given, effort))
+                if some:
                     outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
     except UnsupportedError as error:  # a limit may also end the reasons, or the trials of sizes
         return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     return Proof(
         outputs,
-        assumed,
+        tuple(dict.fromkeys((*assumed, *(text for one in some for text in one.assumed)))),
         tuple(judgement.world.promised),
         {shown(key): n for key, n in judgement.fixed.items()},
-        sizes,
+        max((one.least for one in some), default=0),
+        tuple(one.sizes for one in some if not one.least),
         refutation,
         inputs,
         len(judgement.regions),
@@ -306,13 +317,54 @@ def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[
     return None, {}
 
 
-def _proven_sizes(
-    judgement: Judgement, judged: Callable[..., Judgement], effort: float
-) -> Iterator[Mapping[str, int]]:
-    """Yield the sizes of those tried for which everything is proven."""
+@dataclass(frozen=True)
+class ForSizes:
+    """A proof for all sizes that are at least a number, or (``least`` is 0) for some sizes."""
+
+    assumed: tuple[str, ...]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    least: int = 0
+
+
+def for_large_sizes(
+    judgement: Judgement,
+    judged: Callable[..., Judgement],
+    given: Sequence[InputClause],
+    effort: float,
+) -> ForSizes | None:
+    """Return a proof for all sizes of at least 1, or else of at least 2; None if there is none."""
+    names = [shown(key) for key in judgement.sizes if key not in judgement.fixed]
+    found = None
+    for least in (2, 1) if names else ():  # 1 broadcasts, 0 is empty
+        bounds = [InputClause(name, ">=", least) for name in names]
+        assumed = _proven(judged, effort, given=(*given, *bounds))
+        if assumed is None:
+            break
+        found = ForSizes(assumed, least=least)
+    return found
+
+
+def _for_sizes(
+    judgement: Judgement,
+    judged: Callable[..., Judgement],
+    given: Sequence[InputClause],
+    effort: float,
+) -> Iterator[ForSizes]:
+    """Yield proofs: for all large sizes, or else for those of some that are tried."""
+    large = for_large_sizes(judgement, judged, given, effort)
+    if large is not None:
+        yield large
+        return
     for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
-        with suppress(UnsupportedError), new_table(effort):
-            one, outputs, _ = answered(judged, effort, sizes=sizes)
-            kinds = {v.kind for v in outputs.values()}
-            if one.facts.status != "proven" and kinds == {"proven"}:
-                yield {shown(key): size for key, size in sizes.items()}
+        assumed = _proven(judged, effort, sizes=sizes)
+        if assumed is not None:
+            yield ForSizes(assumed, {shown(key): size for key, size in sizes.items()})
+
+
+def _proven(judged: Callable[..., Judgement], effort: float, **how: Any) -> tuple[str, ...] | None:
+    """Return what a proof of everything assumes; None if there is none."""
+    with suppress(UnsupportedError), new_table(effort):
+        one, outputs, assumed = answered(judged, effort, **how)
+        if one.facts.status != "proven" and {v.kind for v in outputs.values()} == {"proven"}:
+            return assumed
+    return None
