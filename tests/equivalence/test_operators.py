@@ -293,6 +293,25 @@ def test_scatter_nd_that_reduces_integers(mode: str) -> None:
     assert_follows(text, {"x": i64([1, 2, 3, 4]), "u": i64([3, -5, 1])})
 
 
+@pytest.mark.parametrize("mode", ["none", "add", "mul", "min", "max"])
+@pytest.mark.parametrize(
+    ("shape", "column"), [((2, 3), 1), ((3, 2), 0), ((2, 3, 2), 1), ((1, 3), 1), ((3, 2, 1), 0)]
+)
+def test_rows_of_a_mask_that_collide(shape: tuple[int, ...], column: int, mode: str) -> None:
+    """One column of the places is written: those of several rows may be the same."""
+    mask = np.random.default_rng(column).random(shape) < 0.6
+    dims = ", ".join("T" if k == column else str(n) for k, n in enumerate(shape))
+    text = f"""g (int64[3] x, bool[{dims}] m, int64[K] u) => (int64[N] y)
+        <int64[1] one = {{1}}, int64 column = {{{column}}}> {{
+        p = NonZero(m)
+        r = Gather<axis = 0>(p, column)
+        i = Unsqueeze(r, one)
+        y = ScatterND<reduction = "{mode}">(x, i, u) }}"""
+    count = int(mask.sum())
+    feed = {"x": i64([5, -3, 2]), "m": mask, "u": i64([3 - 2 * k for k in range(count)])}
+    assert_follows(text, feed, more=ranks(mask))
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_scatter_elements(axis: int) -> None:
     text = (

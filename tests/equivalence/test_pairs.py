@@ -77,6 +77,30 @@ def test_a_mask_written_by_hand_is_proven() -> None:
     assert proof_of(MASK, swapped).kind == "refuted"
 
 
+def test_rows_of_a_mask_that_collide_are_written_one_after_the_other() -> None:
+    """As experts are gathered: a token is chosen in the first row, the second, or both."""
+    head = "g (float[T] x, bool[2, T] m, float[K] u) => (float[A] z)"
+    one = f"""{head} <int64 one = {{1}}> {{
+        places = NonZero(m)
+        tokens = Gather<axis = 0>(places, one)
+        z = ScatterElements<axis = 0>(x, tokens, u) }}"""
+    by_hand = f"""{head} <int64[1] flat = {{-1}}, int64 zero = {{0}}, int64 one = {{1}},
+        float[1] end = {{0}}, int64[2] two = {{2, -1}}> {{
+        line = Reshape(m, flat)
+        ones = Cast<to = 7>(line)
+        before = CumSum<exclusive = 1>(ones, zero)
+        ranks = Reshape(before, two)
+        v = Concat<axis = 0>(u, end)
+        m0 = Gather<axis = 0>(m, zero) k0 = Gather<axis = 0>(ranks, zero) u0 = Gather(v, k0)
+        m1 = Gather<axis = 0>(m, one) k1 = Gather<axis = 0>(ranks, one) u1 = Gather(v, k1)
+        first = Where(m0, u0, x)
+        z = Where(m1, u1, first) }}"""
+    assert proof_of(one, by_hand).proven
+    turned = by_hand.replace("Where(m0, u0, x)", "Where(m1, u1, x)")
+    turned = turned.replace("Where(m1, u1, first)", "Where(m0, u0, first)")
+    assert proof_of(one, turned).kind == "refuted"
+
+
 def test_the_product_of_two_choices_is_the_choice() -> None:
     """1 is neutral for every float, so a Mul of two Wheres is a Where."""
     one = "g (bool[N] m, float[N] x, float[N] y) => (float[N] z) { z = Where(m, y, x) }"

@@ -46,7 +46,8 @@ def ranks(array: np.ndarray) -> Callable[[World], list[Term]]:
 
     def facts(world: World) -> list[Term]:
         mask = world.masks.known[0]
-        shape = [n.data for n in mask.dims] if mask.dims[0].op == "integer" else array.shape
+        own = zip(mask.dims, array.shape, strict=False)
+        shape = [d.data if d.op == "integer" else n for d, n in own]
         found = [equal(mask.count, integer(int(array.sum())))]
         before = np.cumsum(array.ravel()) - array.ravel()
         for place, index in enumerate(np.ndindex(*shape)):

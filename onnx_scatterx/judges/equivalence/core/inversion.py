@@ -30,8 +30,8 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     within,
 )
 from onnx_scatterx.judges.equivalence.core.lookups import ConstantArray, Inverse, entry, inverted
-from onnx_scatterx.judges.equivalence.core.masks import View
-from onnx_scatterx.judges.equivalence.core.tensor import flattened, unflattened
+from onnx_scatterx.judges.equivalence.core.masks import Placing
+from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, flattened, unflattened
 from onnx_scatterx.judges.equivalence.core.terms import (
     LARGEST_SIZE,
     Term,
@@ -79,10 +79,11 @@ class Inversion:
         )
         self.columns = self.target(self.points)
         self.steps: dict[int, Step] = {}
-        self.masks: dict[int, tuple[View, tuple[int | None, ...]]] = {}
+        self.masks: dict[int, Placing] = {}
         self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
-        self.layers = 0  # how many updates may collide, if they do by one table only
+        self.layers = 0  # how many updates may collide, if they do by one table or one mask only
+        self.masked = False  # whether it is by a mask
         self._layer = 0  # which of them is returned; 0 is the last one
         self._solve()
 
@@ -113,6 +114,8 @@ class Inversion:
         self.free = sorted(waiting)
         if self.free:
             self.unique, self.layers = False, 0
+        if self.masked and not self.layers:
+            raise UnsupportedError("a scatter whose updates collide in two ways")
 
     def _try(self, axis: int, waiting: set[int], depends: list[set[int]]) -> bool:
         for j, column in enumerate(self.columns):
@@ -188,11 +191,17 @@ class Inversion:
         found = self.world.masks.placing(self.points[axis], own, self.dims[axis])
         if found is None:
             return False
-        view, among = found
+        if len(found.rounds) > 1:
+            self.layers = len(found.rounds) if self.unique else 0
+            self.unique, self.masked = False, True
+            self.world.assume("the last of colliding updates wins")
         self.masks[axis] = found
-        chosen = [j for j in among if j is not None]
-        self._solved(axis, lambda c, _: view.rank(_picked(c, among)), chosen)
+        chosen = list(found.among.values())
+        self._solved(axis, lambda c, _: found.view.rank(self._in_mask(found, c)), chosen)
         return True
+
+    def _in_mask(self, placing: Placing, c: Sequence[Term]) -> Coordinates:
+        return placing.at(c, max(0, self._layer - 1) if len(placing.rounds) > 1 else 0)
 
     def all_origins(self, c: Sequence[Term]) -> list[Origin]:
         """Return all updates of the element at these coordinates, in their order, if known."""
@@ -206,7 +215,11 @@ class Inversion:
         return found
 
     def origin(self, c: Sequence[Term]) -> Origin:
-        """Return the update of the element at these coordinates: the last one."""
+        """Return the update of the element at these coordinates: the last one.
+
+        If updates collide by a mask, `all_origins` has them; there is no term for the last one.
+        """
+        assert not self.masked or self._layer
         found: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
         tests: list[Term] = []
         simpler: dict[Term, Term] = {}
@@ -214,10 +227,10 @@ class Inversion:
             found[axis] = step(c, found)
             if axis not in self.masks:
                 tests.append(within(found[axis], ZERO, self.dims[axis]))
-        for view, among in self.masks.values():
-            own = _picked(c, among)
-            tests += inside(own, view.dims), view.true(own)
-            simpler |= view.back(own)
+        for placing in self.masks.values():
+            own = self._in_mask(placing, c)
+            tests += inside(own, placing.view.dims), placing.view.true(own)
+            simpler |= placing.view.back(own)
         if self.free:
             tests.append(self._search(c, found))
         point = tuple(found[k] for k in range(len(self.dims)))
@@ -270,8 +283,3 @@ class Inversion:
 
 def _always(value: Term) -> Step:
     return lambda c, found: value
-
-
-def _picked(c: Sequence[Term], among: Sequence[int | None]) -> tuple[Term, ...]:
-    """Return some coordinates; a coordinate that is not picked is 0."""
-    return tuple(ZERO if j is None else c[j] for j in among)

@@ -12,11 +12,22 @@ axes is treated as one without them: each of its true elements counts for all el
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, divide, modulo, multiply
+import numpy as np
+
+from onnx_scatterx.judges.equivalence.core.arithmetic import (
+    ONE,
+    ZERO,
+    divide,
+    integer,
+    modulo,
+    multiply,
+    number,
+)
 from onnx_scatterx.judges.equivalence.core.logic import (
     at_most,
     both,
@@ -38,6 +49,9 @@ from onnx_scatterx.judges.equivalence.core.witnesses import Definition
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.core.world import World
+
+
+_MOST_ROUNDS = 8
 
 
 def _as_it_is(at: Coordinates) -> Coordinates:
@@ -149,6 +163,35 @@ class View:
         return {place: c for place, c in pairs if place is not ZERO}
 
 
+@dataclass(frozen=True)
+class Placing:
+    """Columns that are places of a mask: ``among`` has the column of an axis of the mask.
+
+    The other axes that are longer than 1 have no column. At one place of the columns, the mask may
+    be true at each of ``rounds``, the points on these axes in their order.
+    """
+
+    view: View
+    among: Mapping[int, int]
+    rounds: Sequence[Mapping[int, int]]
+
+    def at(self, c: Sequence[Term], round_: int) -> Coordinates:
+        """Return the coordinates in the mask, given those of the columns."""
+        fixed = self.rounds[round_]
+        axes = range(len(self.view.dims))
+        return tuple(
+            c[self.among[k]] if k in self.among else integer(fixed.get(k, 0)) for k in axes
+        )
+
+
+def _points(extents: Sequence[int | None]) -> list[tuple[int, ...]]:
+    """Return all points of a box in row-major order; none if it is not known or has too many."""
+    known = [n for n in extents if n is not None]
+    if len(known) < len(extents) or math.prod(known) > _MOST_ROUNDS:
+        return []
+    return list(np.ndindex(*known))
+
+
 @dataclass
 class Masks:
     """The masks of both models."""
@@ -178,24 +221,16 @@ class Masks:
         self.views.append(view)
         return view
 
-    def placing(
-        self, p: Term, columns: Mapping[int, Term], length: Term
-    ) -> tuple[View, tuple[int | None, ...]] | None:
-        """Return a mask whose p-th place is in some columns, and the column for each axis.
-
-        ``length`` is the number of places; the column is None for an axis of size 1.
-        """
-        own = tuple(columns)
+    def placing(self, p: Term, columns: Mapping[int, Term], length: Term) -> Placing | None:
+        """Return how some columns are the p-th place of a mask with ``length`` true elements."""
         for view in reversed(self.views):
             places = view.places(p)
-            real = [place for place in places if place is not ZERO]
-            for start in range(len(own) - len(real) + 1 if real else 0):
-                chosen = own[start : start + len(real)]
-                if [columns[j] for j in chosen] != real:
-                    continue
-                if self.world.same(length, view.count):
-                    left = iter(chosen)
-                    return view, tuple(None if q is ZERO else next(left) for q in places)
+            axes = {k: q for k, q in enumerate(places) if q is not ZERO}
+            among = {k: j for j, c in columns.items() for k, q in axes.items() if q is c}
+            rounds = _points([number(view.dims[k]) for k in axes if k not in among])
+            if among and rounds and self.world.same(length, view.count):
+                left = [k for k in axes if k not in among]
+                return Placing(view, among, [dict(zip(left, r, strict=True)) for r in rounds])
         return None
 
     def _cut(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> int:

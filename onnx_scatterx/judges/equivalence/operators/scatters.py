@@ -91,7 +91,8 @@ def written(
 
     def define(at: Coordinates) -> Term:
         made = data.at(at)
-        origins = (lambda c: [inversion.origin(c)]) if once else inversion.all_origins
+        last = once and not inversion.masked
+        origins = (lambda c: [inversion.origin(c)]) if last else inversion.all_origins
         for origin in origins(target(at)):
             if origin.hit.op == "false":
                 continue
