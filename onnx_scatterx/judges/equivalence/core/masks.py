@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
     number,
 )
 from onnx_scatterx.judges.equivalence.core.logic import (
+    TRUE,
     at_most,
     both,
     equal,
@@ -37,6 +38,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     inside,
     within,
 )
+from onnx_scatterx.judges.equivalence.core.solver import ALL
 from onnx_scatterx.judges.equivalence.core.tensor import (
     Coordinates,
     Tensor,
@@ -192,6 +194,15 @@ def _points(extents: Sequence[int | None]) -> list[tuple[int, ...]]:
     return list(np.ndindex(*known))
 
 
+class Likened(NamedTuple):
+    """A known mask, how coordinates are mapped to its own and back, and whether it is equal."""
+
+    mask: Mask
+    outward: Callable[[Coordinates], Coordinates]
+    inward: Callable[[Coordinates], Coordinates]
+    question: Term
+
+
 @dataclass
 class Masks:
     """The masks of both models."""
@@ -199,6 +210,7 @@ class Masks:
     world: World
     known: list[Mask] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
+    _in_vain: int = 0  # work of Z3
 
     def view(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> View:
         """Return the mask of a tensor; a known one if it is equal."""
@@ -208,10 +220,11 @@ class Masks:
         def own(c: Coordinates) -> Term:
             return at((*c, *(ZERO for _ in inner)))
 
-        for mask in self.known:
-            found = self._as(mask, outer, own)
-            if found is not None:
-                view = View(mask, dims, inner, *found)
+        likened = [one for mask in self.known if (one := self._likened(mask, outer, own))]
+        likened.sort(key=lambda one: one.question is not TRUE)  # no work for a mask of equal terms
+        for one in likened:
+            if self._follows(one.question):
+                view = View(one.mask, dims, inner, one.outward, one.inward)
                 break
         else:
             mask = Mask(str(len(self.known)), outer, own)
@@ -241,9 +254,19 @@ class Masks:
             cut -= 1
         return cut
 
-    def _as(
+    def _follows(self, question: Term) -> bool:
+        """Return whether a mask is known to be another one, unless many questions were in vain."""
+        solver = self.world.solver
+        if question is not TRUE and self._in_vain > solver.effort * ALL / 4:
+            return False
+        before, found = solver.spent, solver.follows(question)
+        self._in_vain += 0 if found else solver.spent - before
+        return found
+
+    def _likened(
         self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
-    ) -> tuple[Callable[[Coordinates], Coordinates], Callable[[Coordinates], Coordinates]] | None:
+    ) -> Likened | None:
+        """Return the question whether a mask is a known one; None if their sizes differ."""
         same = self.world.same
         outward: Callable[[Coordinates], Coordinates] = _as_it_is
         inward = outward
@@ -252,8 +275,7 @@ class Masks:
                 return None
             outward, inward = remapped(dims, mask.dims, same), remapped(mask.dims, dims, same)
         points = Tensor("bool", dims, at).points("mask")
-        question = equal(at(points), mask.at(outward(points)))
-        return (outward, inward) if self.world.solver.follows(question) else None
+        return Likened(mask, outward, inward, equal(at(points), mask.at(outward(points))))
 
     def _define(self, mask: Mask) -> None:
         define = self.world.witnesses.define
