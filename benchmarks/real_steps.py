@@ -128,6 +128,8 @@ class Record:
             method = "forkserver" if step is export else "fork"
             found = apart(method, step, *arguments)
             if known:  # the file is made again, or not; what was measured stays
+                if "failed" in found:
+                    print(self.folder.name, key, "made again:", found, flush=True)
                 return dict(found if "failed" in found else known)
             results = self.known() | {key: found | {"version": self.code if versioned else ""}}
             self.folder.mkdir(parents=True, exist_ok=True)
