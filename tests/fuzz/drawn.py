@@ -161,6 +161,8 @@ def campaign(name: str, about: str | None, trial: Trial) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first model (0)")
     parser.add_argument("--keep", type=Path, help="a directory for the models that were found")
     given = parser.parse_args()
+    if given.keep:
+        given.keep.mkdir(parents=True, exist_ok=True)
     tally: Counter[str] = Counter()
     for seed in range(given.seed, given.seed + given.count):
         told, model = trial(seed)
