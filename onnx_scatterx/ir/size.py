@@ -66,12 +66,8 @@ def external_size(model: ir.Model) -> int:
 
     Tensors that share a part of a file are counted once.
     """
-    found: dict[tuple[str, int], int] = {}
-    for graph in model.graphs():
-        for value in graph.initializers.values():
-            tensor = value.const_value
-            if isinstance(tensor, ir.ExternalTensor):
-                found[str(tensor.path), tensor.offset or 0] = tensor.length or tensor.nbytes
+    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    found = {(str(t.path), t.offset or 0): t.length or t.nbytes for t in outside}
     return sum(found.values())
 
 

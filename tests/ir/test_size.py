@@ -65,3 +65,15 @@ def test_data_in_other_files_are_counted_once(tmp_path: Path) -> None:
     assert about is not None
     assert about.size_outside == weights.nbytes
     assert about.size_before == path.stat().st_size
+
+
+def test_data_of_attributes_in_other_files_are_counted(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 18]> g () => (float[1000] y)
+        { y = Constant <value = float[1] {0}> () }"""
+    )
+    weights = np.zeros(1000, "f")
+    model.graph.node[0].attribute[0].t.CopyFrom(onnx.numpy_helper.from_array(weights))
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path, save_as_external_data=True, size_threshold=0, convert_attribute=True)
+    assert external_size(io.load(path)) == weights.nbytes
