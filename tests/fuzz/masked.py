@@ -141,7 +141,7 @@ class Masked(Builder):
 
     def drawn(self, ops: Sequence[str]) -> str:
         """Return one of the operators, none after which the outputs cannot be compared."""
-        barred = _JUMPS if self.dtype == "float16" else set()
+        barred = _JUMPS | _DIVIDES if self.dtype == "float16" else set()
         if not self.dtype.startswith(("int", "uint")):
             barred |= _CHOOSES if self.may_divide else _DIVIDES
         return self.rng.choice([op for op in ops if op not in barred])

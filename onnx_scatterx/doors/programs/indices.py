@@ -3,7 +3,7 @@
     x[:, a:b:s] by an arange         a slice
     x[m] = v, x[m] = y[m]            where(m, v, x), where(m, y, x)
     x[m] = f(x[m])                   where(m, f(x), x), if f computes each element for itself
-    x[m] = u, masked_scatter         cat([x, u])[n - 1 + cumsum(m) if m else i]
+    x[m] = u, masked_scatter         where(m, cat([0, u])[cumsum(m)], x)
     x[i] = v, index_copy             cat([x, v])[n + the last j with i[j] = p, or p], p < n
     scatter(x, d, i, v)              slices, if i is constant and the same in all rows along d
     x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
@@ -120,15 +120,12 @@ def masked_scatter(ops: Ops, x: Tensor, mask: Tensor, source: Tensor) -> Tensor 
 
 def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tensor | None:
     depth, rest = ops.rank(mask), ops.rank(x) - dim - ops.rank(mask)
-    full = mask
-    for _ in range(rest):
-        full = ops.unsqueeze(full, ops.rank(full))
     elements = ops.unmasked(values, mask, x) if dim == 0 else None
     if elements is not None:
-        return _where(ops, full, elements, x)
+        return _where(ops, _deep(ops, mask, rest), elements, x)
     at = ops.rank(values) - rest - 1  # the axis of what the mask chooses
     if at < 0 or (ops.holds(ops.size(values, at), 1) and ops.holds(1, ops.size(values, at))):
-        return _where(ops, full, _spread(ops, values, rest, at, depth), x)
+        return _where(ops, _deep(ops, mask, rest), _spread(ops, values, rest, at, depth), x)
     if dim:
         return None
     sizes = ops.sizes(x)
@@ -167,20 +164,23 @@ def _in_order(ops: Ops, x: Tensor, mask: Tensor, source: Tensor, broadcast: bool
 
     If ``broadcast``, a single row goes to all these places.
     """
-    sizes = ops.sizes(x)
-    depth, count = ops.rank(mask), 1
-    for size in sizes[: ops.rank(mask)]:
-        count = ops.mul(count, size)
-    flat = depth > 1 or ops.rank(x) == 0
-    rows = ops.view(x, [count, *sizes[depth:]]) if flat else x
-    mask = ops.view(mask, [count]) if flat else mask
-    ordinal, k = ops.cumsum(mask), ops.size(source, 0)
+    is_vector = ops.rank(mask) == 1
+    at = ops.cumsum(mask if is_vector else ops.view(mask, [-1]))
+    k, rest = ops.size(source, 0), ops.sizes(source)[1:]
     if broadcast and not ops.holds(2, k):
-        ordinal = ops.calc("min", ordinal, k)
-    found = ops.calc("add", ordinal, ops.sub(count, 1))
-    at = ops.where(mask, found, ops.arange(0, count, x))
-    out = ops.take(ops.cat([rows, source], 0), 0, at)
-    return ops.view(out, sizes) if flat else out
+        at = ops.calc("min", at, k)
+    zero = ops.cast(ops.arange(0, 1, x), x)  # a row where nothing was true yet
+    rows = ops.cat([ops.expand(zero, [1, *rest]) if rest else zero, source], 0)
+    new = ops.take(rows, 0, at)
+    new = new if is_vector else ops.view(new, ops.sizes(x))
+    return ops.where(_deep(ops, mask, len(rest)), new, x)
+
+
+def _deep(ops: Ops, mask: Tensor, rest: int) -> Tensor:
+    """Give a mask axes of size 1 behind its own."""
+    for _ in range(rest):
+        mask = ops.unsqueeze(mask, ops.rank(mask))
+    return mask
 
 
 def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
