@@ -101,6 +101,24 @@ def test_rows_of_a_mask_that_collide_are_written_one_after_the_other() -> None:
     assert proof_of(one, turned).kind == "refuted"
 
 
+def test_the_order_of_rows_of_a_mask_that_collide_is_that_of_all_axes() -> None:
+    """Updates of one element differ on two axes, and the one in front of the places comes first."""
+    text = """g (float[R, 8] x, bool[R, 2] m) => (float[A, B] z) <int64 zero = {0},
+        int64 one = {1}, int64[3, 1] k = {0, 1, 2}, int64[1] last = {-1}, int64 ten = {10}> {
+        places = NonZero(m)
+        row = Gather<axis = 0>(places, zero) column = Gather<axis = 0>(places, one)
+        columns = Add(column, k) nothing = Sub(columns, columns) rows = Add(row, nothing)
+        r = Unsqueeze(rows, last) c = Unsqueeze(columns, last) i = Concat<axis = -1>(r, c)
+        tens = Mul(column, ten) sum = Add(columns, tens) u = Cast<to = 1>(sum)
+        %s }"""
+    one = text % "z = ScatterND(x, i, u)"
+    other = text % (
+        "it = Transpose<perm = [1, 0, 2]>(i) ut = Transpose<perm = [1, 0]>(u)"
+        "z = ScatterND(x, it, ut)"
+    )
+    assert not proof_of(one, other).proven
+
+
 def test_the_product_of_two_choices_is_the_choice() -> None:
     """1 is neutral for every float, so a Mul of two Wheres is a Where."""
     one = "g (bool[N] m, float[N] x, float[N] y) => (float[N] z) { z = Where(m, y, x) }"

@@ -192,6 +192,8 @@ class Inversion:
         if found is None:
             return False
         if len(found.rounds) > 1:
+            if any(axis in d and len(d) > 1 for d in depends):
+                return False  # the rounds differ on another axis, too, perhaps one in front of it
             self.layers = len(found.rounds) if self.unique else 0
             self.unique, self.masked = False, True
             self.world.assume("the last of colliding updates wins")
