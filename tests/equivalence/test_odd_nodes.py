@@ -303,3 +303,13 @@ def test_types_and_operator_sets_that_are_not_modelled(type_name: str, opset: in
     pair = (parse(text % (type_name, type_name, part), opset) for part in parts)
     assert not prove(*pair).proven
     assert prove(*(parse(text % ("float", "float", part), 13) for part in parts)).proven
+
+
+def test_the_greatest_of_conditions_runs_without_elements() -> None:
+    """ONNX Runtime refuses it if there is one, so that node is no fact about the inputs."""
+    text = """g (bool[2, N] x, int64[2, N] i, bool[2, N] u) => (int64[A] y) {
+        s = ScatterElements <axis = 1, reduction = "max"> (x, i, u) y = Shape(%s) }"""
+    one, other = parse(text % "s"), parse(text % "x")
+    empty = np.zeros((2, 0), bool)
+    assert outcome(one, {"x": empty, "i": empty.astype(np.int64), "u": empty})
+    assert "runs on no input" not in str(prove(one, other))

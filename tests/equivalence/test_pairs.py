@@ -339,3 +339,13 @@ def test_the_names_of_inner_values_do_not_matter(name: str, way: str) -> None:
     for value in after.graph.value_info:
         value.name = names.get(value.name, value.name)
     assert prove(before, after).proven
+
+
+def test_sizes_that_are_fixed_are_named_beside_a_bound_of_all() -> None:
+    one = parse("g (int64[N, M] x) => (int64[K, L] y) { y = Identity(x) }")
+    other = parse("""g (int64[4, M] x) => (int64[K, L] y) <int64[1] last = {1}> {
+        r = ReduceMax<keepdims = 1>(x, last) y = Identity(x) }""")
+    found = prove(one, other)
+    assert found.kind == "proven for sizes"
+    assert "only for N = 4 and other sizes of at least 1" in str(found)
+    assert "N = 4" in found.shortfall

@@ -120,6 +120,8 @@ class Proof:
 
     @property
     def _some_sizes(self) -> str:
+        if self.least and self.fixed:
+            return f"{_named(self.fixed)} and other sizes of at least {self.least}"
         if self.least:
             return f"sizes of at least {self.least}"
         return "; ".join(map(_named, self.sizes))

@@ -77,7 +77,7 @@ def written(
         if mode not in (b"add", b"mul", b"max", b"min"):
             raise UnsupportedError("a reduction that ONNX Runtime may take for none")
         if data.dtype == "bool" and mode in (b"max", b"min"):
-            never(world, f"{node.op}: the greatest or least of conditions")
+            raise UnsupportedError("the greatest or least of conditions")  # runs only if empty
         if data.dtype not in COMPUTED:  # ONNX Runtime loads these, and refuses to run most of them
             raise UnsupportedError(f"a reduction of {data.dtype}")
         if not inversion.unique and sort_of(data.dtype) == "data":
