@@ -95,6 +95,22 @@ def test_memory_of_values_whose_dims_onnx_infers(op: str, node: str, size: int) 
     assert f"{op} gives the dims that ONNX infers" in str(prove(one, other))
 
 
+@pytest.mark.parametrize(("to", "proven"), [(9, False), (3, False), (2, False), (6, True)])
+def test_memory_of_values_whose_sizes_are_cast(to: int, proven: bool) -> None:
+    """ONNX infers sizes as if a Cast kept them: of 300, a bool is 1, and an int8 is 44."""
+    text = """g (float[%s] x) => (float[K] y, float[L] z) <int64[1] one = {1}, float[1] c = {2}> {
+        s = Shape(x) %s t = Transpose(x) u = Concat<axis = 0>(t, t) v = Concat<axis = 0>(u, u)
+        z = Concat<axis = 0>(v, v)
+        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+    least = "q = Min(s, one)" if to == 9 else "q = Identity(s)"
+    one = parse(text % ("N", least))
+    other = parse(text % ("N", f"r = Cast<to = {to}>(s) q = Cast<to = 7>(r)"))
+    assert prove(one, other).proven == proven
+    if to == 9:
+        fixed = parse(text % ("300", f"r = Cast<to = {to}>(s) q = Cast<to = 7>(r)"))
+        unproven(one, fixed, {"x": floats(300)})
+
+
 def test_the_last_bits_of_a_double_gelu() -> None:
     text = """g (double[N] x) => (double[M] y) <int64[1] one = {1}, int64[1] all = {999}> { %s }"""
     op = 'Gelu <approximate = "tanh">'
