@@ -53,7 +53,7 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["target", "new", "npu", "--operators", OPERATORS]) == 0
     capsys.readouterr()
     npu = target_of("npu.toml")
-    assert npu.operators == frozenset(OPERATORS.split(", "))
+    assert npu.operators == {*OPERATORS.split(", "), "Constant"}
     assert (npu.static_only, npu.max_rank, npu.max_opset) == (False, None, None)
     text = Path("npu.toml").read_text()
     Path("npu.toml").write_text(text.replace("\n# ", "\n").replace("\nUses of", "\n# Uses of"))
@@ -61,7 +61,8 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert (npu.static_only, npu.max_rank, npu.max_opset) == (True, 5, 19)
     assert not npu.limits_of("Slice").steps
     for words, told in (
-        (["npu", "--operators", "Add"], "npu.toml: not written: it exists"),
+        (["npu", "--operators", "Add"], "npu.toml: not written: it exists; use it as --target"),
+        (["other", "--operators", "Add, ..."], "which is not an ONNX operator"),
         (["a/b", "--operators", "Add"], "a/b.toml: not written: give a name without a folder"),
         (["other", "--operators", "Addd"], "which is not an ONNX operator; did you mean Add?"),
         (["other"], "give --operators 'Add, Concat, ...', or --like a model that compiled"),
@@ -70,6 +71,8 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["target", "new", *words]) == 2
         assert told in error_of(capsys)
     assert os.listdir() == ["npu.toml"]
+    assert main(["inspect", str(MODELS / "letterbox_ts.onnx"), "--target", "npu"]) == 2
+    assert "no target is called 'npu'; did you mean npu.toml?" in error_of(capsys)
 
 
 def test_a_model_that_compiled_makes_a_profile_that_takes_it(
@@ -90,7 +93,7 @@ def test_operators_of_bodies_functions_and_other_domains() -> None:
     import onnx_ir as ir
 
     text = new_profile("npu", ["Neg"], ir.from_proto(model))
-    assert '"Abs", "If", "Neg", "com.acme.Fancy",' in text
+    assert '"Abs", "Constant", "If", "Neg", "com.acme.Fancy",' in text
     assert "\nmax_opset = 18 " in text
 
 

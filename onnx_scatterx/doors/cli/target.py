@@ -38,7 +38,8 @@ def run(args: argparse.Namespace) -> int:
         raise ScatterXError("give --operators 'Add, Concat, ...', or --like a model that compiled")
     path = Path(f"{args.name}.toml")
     if path.name != str(path) or path.exists():
-        why = "it exists" if path.exists() else "give a name without a folder"
+        used = f"it exists; use it as --target {path}, or remove it"
+        why = used if path.exists() else "give a name without a folder"
         raise ScatterXError(f"{path}: not written: {why}")
     with Writing() as writing:
         like = None if args.like is None else load(args.like)

@@ -97,6 +97,8 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         path = folder / name
     elif name in profile_names():
         path = _PROFILES / f"{name}.toml"
+    elif os.path.exists(folder / f"{name}.toml"):
+        raise ScatterXError(f"no target is called {name!r}; did you mean {name}.toml?")
     else:
         names = (*BASES, *profile_names())
         near = did_you_mean(name, (*names, *VENDORS)) or f"; there is {', '.join(names)}"

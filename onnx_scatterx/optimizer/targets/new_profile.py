@@ -16,7 +16,7 @@ _TEXT = """\
 # What {name} takes: use it as `--target {name}.toml`. docs/targets.md explains all keys.
 name = {quoted}
 {numbers}
-operators = [
+operators = [  # Constant is what a model stores; remove it if the compiler does not take it
 {operators}
 ]
 
@@ -37,7 +37,8 @@ def new_profile(name: str, operators: Sequence[str] = (), like: ir.Model | None 
     """Return the text of a profile: of these operators, and of all that a compiled model has.
 
     The model also says the operator set, the most dims, and whether all sizes are numbers. What is
-    not known is a comment. Raises ScatterXError if there is no such operator.
+    not known is a comment. Constant is added, since no list of what a device computes names it.
+    Raises ScatterXError if there is no such operator.
 
     >>> print(new_profile("npu", ["Concat", "Add"]).split("# Uses")[0])
     # What npu takes: use it as `--target npu.toml`. docs/targets.md explains all keys.
@@ -45,13 +46,13 @@ def new_profile(name: str, operators: Sequence[str] = (), like: ir.Model | None 
     # static_only = true         # all sizes must be numbers
     # max_rank = 5               # the most dims of a tensor
     # max_opset = 19             # the newest operator set that it reads
-    operators = [
-        "Add", "Concat",
+    operators = [  # Constant is what a model stores; remove it if the compiler does not take it
+        "Add", "Concat", "Constant",
     ]
     <BLANKLINE>
     """
     known = {} if like is None else _of_model(like)
-    names = sorted({*operators, *(known.pop("operators", "").split())})
+    names = sorted({"Constant", *operators, *(known.pop("operators", "").split())})
     check_profile({"name": name, "operators": names})
     numbers = []
     for key, (usual, what) in _NUMBERS.items():

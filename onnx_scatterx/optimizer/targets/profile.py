@@ -56,6 +56,7 @@ import dataclasses
 import datetime
 import math
 import os
+import re
 import reprlib
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
@@ -174,7 +175,9 @@ def _are_steps(values: list[Any]) -> bool:
 def _check_operators(names: list[Any], key: str) -> None:
     """Check that ONNX has each operator of a list; those of other domains have a dot."""
     for name in names:
-        if not (isinstance(name, str) and ("." in name or name in NEW or onnx.defs.has(name))):
+        if isinstance(name, str) and re.fullmatch(r"[\w-]+(\.[\w-]+)+", name):
+            continue
+        if not (isinstance(name, str) and (name in NEW or onnx.defs.has(name))):
             known = {schema.name for schema in onnx.defs.get_all_schemas() if not schema.domain}
             _check_names([name], key, known, "an ONNX operator")
 
