@@ -30,10 +30,16 @@ def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
 
     Raises:
         ScatterXError: if PyTorch is not installed.
+        TypeError: if this is not an ExportedProgram.
 
     """
     require_torch()
+    from torch.export import ExportedProgram
     from torch.fx.experimental import _config as config
+
+    if not isinstance(program, ExportedProgram):
+        kind = type(program).__name__
+        raise TypeError(f"a program is that of torch.export.export(module, ...); this is a {kind}")
 
     from onnx_scatterx.doors.programs.graph import remove
 

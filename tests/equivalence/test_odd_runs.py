@@ -111,6 +111,18 @@ def test_memory_of_values_whose_sizes_are_cast(to: int, proven: bool) -> None:
         unproven(one, fixed, {"x": floats(300)})
 
 
+def test_memory_of_values_whose_sizes_got_an_axis() -> None:
+    """Of the column [[300], [0]] of sizes, ONNX infers the first one only."""
+    text = """g (float[N, 300, 0] w, float[300] x) => (float[K, M] y, float[L] z)
+        <int64 zero = {0}, int64[1] last = {-1}, float[1] c = {2}> {
+        s = Shape<start = 1>(w) %s t = Transpose(x) u = Concat<axis = 0>(t, t)
+        v = Concat<axis = 0>(u, u) z = Concat<axis = 0>(v, v)
+        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+    one = parse(text % "q = Identity(s)")
+    other = parse(text % "column = Unsqueeze(s, last) q = Gather<axis = 1>(column, zero)")
+    unproven(one, other, {"w": floats(2, 300, 0), "x": floats(300)})
+
+
 def test_the_last_bits_of_a_double_gelu() -> None:
     text = """g (double[N] x) => (double[M] y) <int64[1] one = {1}, int64[1] all = {999}> { %s }"""
     op = 'Gelu <approximate = "tanh">'

@@ -248,6 +248,11 @@ def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
         onnx_scatterx.torch.translation_table()
 
 
+def test_a_module_is_no_program() -> None:
+    with pytest.raises(TypeError, match=r"is that of torch.export.export\(.*; this is a Linear"):
+        onnx_scatterx.torch.remove_scatters(torch.nn.Linear(2, 2))
+
+
 WRITES = (
     "x[:, {a}:{b}] = x[:, {a}:{b}] * 2",
     "x[{a}:{b}] += 1",

@@ -168,6 +168,7 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\nmax_rank = 0', "max_rank is at least 1, not 0"),
         ('name = "a"\ndense = 1', "dense is true or false, not 1"),
         ('name = "a"\ndense_limit = -1', "dense_limit is at least 1"),
+        ('name = "a"\ndense_limit = 9', "dense_limit says how large .*; say dense = true too"),
         ('name = "a"\nbase = "qnn"', "base is scatterx or standard or ort-cpu, not 'qnn'"),
         ('name = "a"\nzzz = 1', "unknown key 'zzz'; there may be name, description"),
         ('name = "a"\navoid = ["Nonzero"]', "not an ONNX operator; did you mean NonZero"),

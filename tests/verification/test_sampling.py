@@ -216,6 +216,14 @@ def test_contiguous_unique_and_nonnegative() -> None:
         assert all(holds(sampler.draw(rng, {}, "plain")) for _ in range(40)), text
 
 
+@pytest.mark.parametrize("length", [0, 1, 5])
+def test_contiguous_numbers_end_within_the_type(length: int) -> None:
+    assumed = Assumption.parse(f"contiguous, >= {2**63 - 1}", "i")
+    sampler = InputSampler(Input("i", ir.DataType.INT64, (2, length)), {}, (), assumed)
+    drawn = sampler.draw(np.random.default_rng(0), {}, "plain")
+    assert (np.diff(drawn) == 1).all()
+
+
 @pytest.mark.parametrize(
     ("kind", "body"),
     [

@@ -32,7 +32,13 @@ from onnx_scatterx.judges.equivalence.core.terms import (
 )
 from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
-from onnx_scatterx.judges.equivalence.inference import computed_dims, inferred, is_tensor, pointing
+from onnx_scatterx.judges.equivalence.inference import (
+    computed_dims,
+    follow_sizes,
+    inferred,
+    is_tensor,
+    pointing,
+)
 from onnx_scatterx.judges.equivalence.last_bits import assumed, unrounded
 from onnx_scatterx.judges.equivalence.operators import OPERATORS, refused
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
@@ -178,6 +184,7 @@ class Builder:
                 self.removed[key] = assumed(node, found)
         elif self.world.owing:
             self.removed.pop(key, None)
+        follow_sizes(node, inputs, found, self.world)
         opaque = self._opaque.get(id(found))
         self.refused = self.refused or unrounded(node, inputs, found, opaque is not None)
         if opaque is not None and opaque.stored != _stored(node, scope):

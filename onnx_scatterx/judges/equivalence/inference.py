@@ -15,11 +15,12 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, divide, integer, number
-from onnx_scatterx.judges.equivalence.core.logic import at_most
+from onnx_scatterx.judges.equivalence.core.logic import FALSE, at_most, equal, from_condition
 from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.core.types import sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import common_shape
 
@@ -72,7 +73,7 @@ def inferred(
     del proto.input[:]
     for position, tensor in enumerate(inputs):
         proto.input.append("" if tensor is None else f"i{position}")
-        if tensor is None or not is_tensor(tensor.dtype) or tensor.dtype == "unknown":
+        if tensor is None or not is_tensor(tensor.dtype) or tensor.dtype in ("", "unknown"):
             continue
         element = _element_type(tensor.dtype)
         shape: list[int | str] | None = None
@@ -124,6 +125,45 @@ def _element_type(dtype: str) -> int:
         return int(onnx.TensorProto.STRING)
     kind = getattr(ml_dtypes, dtype, None)
     return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))
+
+
+_FOLLOWED = {
+    *("Add", "Cast", "CastLike", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze"),
+    *("Sub", "Unsqueeze"),
+}
+"""The operators through which ONNX follows the sizes that a Shape returns."""
+
+
+def follow_sizes(
+    node: Node, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor], world: World
+) -> None:
+    """Owe that ONNX follows sizes rightly: ONNX Runtime gives memory by what is inferred of them.
+
+    ONNX takes a Cast for one that keeps them, and loses elements of a vector that got an axis.
+    """
+    if not node.standard:
+        return
+    read = [a for a in inputs if a is not None and a.of_shape]
+    if node.op not in ("Shape", "Size") and not (read and node.op in _FOLLOWED):
+        return
+    for made in outputs:
+        made.of_shape = True
+    a = read[0] if read else None
+    if a is None or a.dims is None:
+        return
+    if a.rank > 1:
+        world.owe(FALSE, f"{node.op} of sizes that are no vector")
+    elif node.op in ("Cast", "CastLike") and sort_of(outputs[0].dtype) != "data":
+        to = outputs[0].dtype
+        length = number(a.shape[0]) if a.dims else 1
+        for k in range(length or 0):
+            at = (integer(k),) * a.rank
+            x, y = (
+                from_condition(t.at(at)) if t.dtype == "bool" else t.at(at) for t in (a, outputs[0])
+            )
+            # In a smaller type, sums of sizes may wrap.
+            kept = equal(x, y) if to in ("bool", "int32", "int64") else FALSE
+            world.owe(kept, f"Cast of sizes to {to}")
 
 
 ONE_BY_ONE = {

@@ -58,9 +58,10 @@ class IntegerSampler:
         if unique and not known:
             high = int(min(max(high, low + length), max(most, low)))
         if contiguous and shape:
-            starts = self.rng.integers(
-                low, max(low, high - length + 1), (*shape[:-1], 1), endpoint=True
-            )
+            end = min(int(self.dtype.max), int(_INT64.max)) + 1  # where all numbers end
+            low = min(low, end - max(length, 1))
+            last = max(low, min(high + 1, end) - max(length, 1))
+            starts = self.rng.integers(low, last, (*shape[:-1], 1), endpoint=True)
             return np.asarray(starts + np.arange(length))
         if unique and self.assumption.comparisons:
             return self._chosen(shape, low, high)

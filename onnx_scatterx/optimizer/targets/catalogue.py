@@ -101,10 +101,10 @@ def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:
         raise ScatterXError(f"no target is called {name!r}; did you mean {name}.toml?")
     else:
         names = (*BASES, *profile_names())
-        near = did_you_mean(name, (*names, *VENDORS)) or f"; there is {', '.join(names)}"
+        near = did_you_mean(name, (*names, *VENDORS)) or f"; there is {', '.join(names)};"
         new = name if re.fullmatch(r"\w[\w.-]*", name) else "NAME"
         raise ScatterXError(
-            f"no target is called {name!r}{near}; if a chip is not listed: "
+            f"no target is called {name!r}{near} if a chip is not listed: "
             f"onnx-scatterx target new {new} --operators 'Add, Concat, ...'"
         )
     shown = os.fspath(path)

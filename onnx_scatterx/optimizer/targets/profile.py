@@ -289,11 +289,11 @@ def _base(name: str, bases: Mapping[str, Target]) -> Target:
 
 def _dense_limit(content: Mapping[str, Any], target: Target) -> float | None:
     """Return the most elements of a tensor of a dense form, None if dense forms are not allowed."""
-    if "dense" in content and not content["dense"]:
-        return None
-    if content.get("dense") or target.dense_limit is not None:
+    if content.get("dense", target.dense_limit is not None):
         limit: float = content.get("dense_limit", target.dense_limit or _DENSE_LIMIT)
         return limit
+    if "dense_limit" in content:
+        raise ScatterXError("dense_limit says how large dense forms may be; say dense = true too")
     return None
 
 

@@ -14,7 +14,6 @@ import math
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ONE, ZERO, integer, number
 from onnx_scatterx.judges.equivalence.core.logic import (
-    FALSE,
     below,
     by_case,
     choose,
@@ -26,7 +25,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
 from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply, walk
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.judges.equivalence.core.types import (
     COMPUTED,
     float_constant,
@@ -53,24 +52,7 @@ def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return [a]
     if to not in COMPUTED:
         raise UnsupportedError(f"Cast to {to}")
-    made = Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to))
-    if sort_of(a.dtype) == "integer" and sort_of(to) != "data":
-        _keep_sizes(a, made, world)
-    return [made]
-
-
-def _keep_sizes(a: Tensor, made: Tensor, world: World) -> None:
-    """Owe that a Cast of sizes keeps them, and not in a type in which their sums may wrap.
-
-    ONNX infers sizes from them as if it did, and ONNX Runtime gives memory by what is inferred.
-    """
-    length = 1 if not a.rank else number(a.shape[0]) if a.rank == 1 else None
-    for k in range(min(length or 0, _MOST_SIZES)):
-        at = (integer(k),) * a.rank
-        x, y = a.at(at), made.at(at)
-        if all(part.op != "apply" for part in walk([x])):
-            kept = equal(x, from_condition(y) if made.dtype == "bool" else y)
-            world.owe(FALSE if made.dtype in _SMALL else kept, f"Cast of sizes to {made.dtype}")
+    return [Tensor(to, a.shape, lambda at: converted(a.at(at), a.dtype, to))]
 
 
 def converted(x: Term, dtype: str, to: str) -> Term:
@@ -145,7 +127,6 @@ def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 _SMALL = ("int8", "uint8", "int16", "uint16")
-_MOST_SIZES = 32  # that are looked at: tensors have fewer axes
 
 
 def _is_normal(scale: Term) -> bool:
