@@ -234,7 +234,7 @@ def _limits(limits: OperatorLimits) -> Iterable[str]:
 
 def _dense(target: Target) -> str:
     if target.dense_limit is None:
-        return "none: their work is data times indices"
+        return "small ones only, as their work is data times indices; dense = true allows more"
     if math.isinf(target.dense_limit):
         return "of any size"
     return f"up to {target.dense_limit:.0f} elements in one tensor"
