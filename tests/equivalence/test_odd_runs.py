@@ -111,6 +111,21 @@ def test_memory_of_values_whose_sizes_are_cast(to: int, proven: bool) -> None:
         unproven(one, fixed, {"x": floats(300)})
 
 
+def test_memory_of_values_whose_dims_onnx_runtime_infers() -> None:
+    """Of its own operators, ONNX infers nothing: here it takes 0 windows for one."""
+    text = """g (uint8[1, 1, 1] x) => (int64 y, uint8[1, 1, L] z) <float s = {1}, uint8 o = {0}> {
+        %s }"""
+    pool = """e = com.microsoft.QLinearAveragePool
+        <kernel_shape = [3], ceil_mode = 1, strides = [2]>(x, s, o, s, o) y = Size(e) """
+    moves = (
+        "t = Transpose<perm = [0, 2, 1]>(x) u = Concat<axis = 2>(t, t) z = Concat<axis = 2>(u, u) "
+    )
+    one, other = (parse(text % body) for body in (moves + pool, pool + moves))
+    for model in (one, other):
+        model.opset_import.add(domain="com.microsoft", version=1)
+    assert "QLinearAveragePool gives the dims that ONNX infers" in str(prove(one, other))
+
+
 def test_memory_of_values_whose_sizes_got_an_axis() -> None:
     """Of the column [[300], [0]] of sizes, ONNX infers the first one only."""
     text = """g (float[N, 300, 0] w, float[300] x) => (float[K, M] y, float[L] z)

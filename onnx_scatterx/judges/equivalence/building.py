@@ -283,7 +283,7 @@ class Builder:
                     d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
-            if (name in types or node.captured) and (dims is None or None in dims):
+            if dims is None or None in dims:
                 self.world.assume(f"{node.op} gives the dims that ONNX infers, if it infers any")
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:

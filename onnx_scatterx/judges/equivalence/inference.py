@@ -128,10 +128,13 @@ def _element_type(dtype: str) -> int:
 
 
 _FOLLOWED = {
-    *("Add", "Cast", "CastLike", "Concat", "Gather", "Identity", "Mul", "Slice", "Squeeze"),
-    *("Sub", "Unsqueeze"),
+    **dict.fromkeys(("Cast", "CastLike", "Gather", "Identity", "Slice", "Squeeze", "Unsqueeze"), 1),
+    **dict.fromkeys(("Add", "Concat", "Mul", "Sub")),
 }
-"""The operators through which ONNX follows the sizes that a Shape returns."""
+"""The operators through which ONNX follows the sizes that a Shape returns.
+
+And how many of their inputs have the sizes; None: all.
+"""
 
 
 def follow_sizes(
@@ -141,29 +144,25 @@ def follow_sizes(
 
     ONNX takes a Cast for one that keeps them, and loses elements of a vector that got an axis.
     """
-    if not node.standard:
+    followed = inputs[: _FOLLOWED[node.op]] if node.standard and node.op in _FOLLOWED else ()
+    read = [a for a in followed if a is not None and a.of_shape]
+    if not read and not (node.standard and node.op in ("Shape", "Size")):
         return
-    read = [a for a in inputs if a is not None and a.of_shape]
-    if node.op not in ("Shape", "Size") and not (read and node.op in _FOLLOWED):
+    made = outputs[0]
+    made.of_shape = True
+    if not read or made.dims is None or made.rank > 1:
         return
-    for made in outputs:
-        made.of_shape = True
-    a = read[0] if read else None
-    if a is None or a.dims is None:
-        return
-    if a.rank > 1:
+    a = read[0]
+    if a.dims is None or a.rank > 1:
         world.owe(FALSE, f"{node.op} of sizes that are no vector")
-    elif node.op in ("Cast", "CastLike") and sort_of(outputs[0].dtype) != "data":
-        to = outputs[0].dtype
-        length = number(a.shape[0]) if a.dims else 1
+    elif node.op in ("Cast", "CastLike") and sort_of(made.dtype) != "data":
+        length = number(a.shape[0]) if a.rank else 1
         for k in range(length or 0):
             at = (integer(k),) * a.rank
-            x, y = (
-                from_condition(t.at(at)) if t.dtype == "bool" else t.at(at) for t in (a, outputs[0])
-            )
+            x, y = (from_condition(t.at(at)) if t.dtype == "bool" else t.at(at) for t in (a, made))
             # In a smaller type, sums of sizes may wrap.
-            kept = equal(x, y) if to in ("bool", "int32", "int64") else FALSE
-            world.owe(kept, f"Cast of sizes to {to}")
+            kept = equal(x, y) if made.dtype in ("bool", "int32", "int64") else FALSE
+            world.owe(kept, f"Cast of sizes to {made.dtype}")
 
 
 ONE_BY_ONE = {

@@ -159,7 +159,7 @@ def described(target: Target, width: int = 100) -> str:
     standard: any ONNX runtime: standard operators only
       operators     all standard operators
       sizes         numbers or symbols
-      dense forms   none: their work is data times indices
+      dense forms   small ones only, as their work is data times indices; dense = true allows more
       the rest      kept scatters are not changed
     """
     head = f"{target.name}: {target.description}" if target.description else target.name
