@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
 from onnx_scatterx.theory.picks import Index, Pick, indices
@@ -140,9 +141,7 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     else:
         for number, piece in enumerate(disseminated_slices(form)):
             fills |= dict.fromkeys(piece.source, COLOURS[number % len(COLOURS)])
-    arriving: dict[Index, list[Index]] = {}
-    for index in fills:
-        arriving.setdefault(transformer(index), []).append(index)
+    arriving = grouped((transformer(index), index) for index in fills)
     met = {k: fills[come[-1]] for k, come in arriving.items()}
     marked_data = frozenset(k for k, come in arriving.items() if marked.intersection(come))
     captions = list(_captions(transformer, form))

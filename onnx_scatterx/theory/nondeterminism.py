@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.theory.picks import Index, indices
 from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
 from onnx_scatterx.theory.transformer import XTransformer
@@ -101,9 +102,8 @@ def outcomes(
         none = np.empty((0, len(transformer.data_shape)), np.int64)
         nothing = XTransformer.from_provision(none, transformer.data_shape)
         rest = Scattering(data, np.empty(0, updates.dtype), nothing, reduction).run()
-    meeting: dict[Index, list[Any]] = {}
-    for index in _common(transformer.shape, updates.shape):
-        meeting.setdefault(transformer(index), []).append(updates[index])
+    common = _common(transformer.shape, updates.shape)
+    meeting = grouped((transformer(index), updates[index]) for index in common)
     choices = {k: _reachable(reduction, rest[k], met) for k, met in meeting.items()}
     return Outcomes(rest, choices)
 

@@ -16,6 +16,7 @@ from functools import partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import (
     RANDOM,
@@ -181,10 +182,7 @@ def by_reason(found: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
     >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
     {('Erf', 'no Erf'): ['a', 'b']}
     """
-    names: dict[tuple[str, str], list[str]] = {}
-    for violation in found:
-        names.setdefault((violation.op, violation.why), []).append(violation.node)
-    return names
+    return grouped(((violation.op, violation.why), violation.node) for violation in found)
 
 
 class _Checker:
