@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import onnx_ir as ir
 
@@ -56,7 +56,7 @@ class TakenOut:
     ) -> None:
         self.model = model
         self._is_sized = is_sized
-        self._live: dict[ir.Graph, set[ir.Node]] = {}
+        self._live_of = cache(live_nodes)
         self._constant: dict[ir.Value, bool] = {}
         self._overridable = overridable(model)
 
@@ -81,11 +81,6 @@ class TakenOut:
         if _does_nothing(node, self._overridable):
             return True
         return all(self._is_constant(value) for value in node.outputs)
-
-    def _live_of(self, graph: ir.Graph) -> set[ir.Node]:
-        if graph not in self._live:
-            self._live[graph] = live_nodes(graph)
-        return self._live[graph]
 
     def _is_constant(self, value: ir.Value) -> bool:
         """Return whether a value is computed from constants and sizes; without recursion."""
