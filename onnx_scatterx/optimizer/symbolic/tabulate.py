@@ -16,12 +16,10 @@ import numpy as np
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.blocks import blocks
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.monomial import interval_of
-from onnx_scatterx.optimizer.symbolic.polynomial import Term
+from onnx_scatterx.optimizer.symbolic.polynomial import Term, multiple_of
 from onnx_scatterx.optimizer.symbolic.symbols import Symbol, coord, lookup
-
-_NARROW = 1 << 62
 
 
 def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
@@ -69,14 +67,11 @@ def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
         return low, min(high, extents[atom.dim] - 1) if atom.dim in extents else high
 
     terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
-    return all(max(map(abs, interval_of(each, bounds))) < _NARROW for each in terms)
+    return all(max(map(abs, interval_of(each, bounds))) < NARROW for each in terms)
 
 
 def _no_leaf(leaf: object, parts: object) -> int:
     raise AssertionError(f"{leaf} has no value")
-
-
-_WIDE = 1 << 62
 
 
 def fitted(terms: np.ndarray) -> Term | None:
@@ -93,7 +88,7 @@ def fitted(terms: np.ndarray) -> Term | None:
     if all(t is flat[0] for t in flat):
         return flat[0]
     numbers = [t.offset for t in flat]
-    if any(abs(n) >= _WIDE for n in numbers):
+    if any(abs(n) >= NARROW for n in numbers):
         return None
     offset = lookup(
         np.array(numbers, np.int64).reshape(terms.shape), [coord(d) for d in range(terms.ndim)]
@@ -120,9 +115,7 @@ def fitted(terms: np.ndarray) -> Term | None:
 
 def _leaf(t: Term) -> tuple[Symbol | None, int]:
     """Return (leaf, factor) if a term is a leaf times a number."""
-    if len(t.items) != 1 or len(t.items[0][0]) != 1:
-        return None, 0
-    (atom,), factor = t.items[0]
+    atom, factor = multiple_of(t)
     return (atom if isinstance(atom, Symbol) else None), factor
 
 
