@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import cast
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
@@ -282,8 +283,7 @@ class Facts(SampledFacts):
         key = self, atom, condition
         if key not in memo:
             memo[key] = self._with_case(atom, condition, value)
-        found: Facts | None = memo[key]
-        return found
+        return cast("Facts | None", memo[key])
 
     def _with_case(self, atom: Atom, condition: Term, value: Term) -> Facts | None:
         if self.interval(condition)[1] < 0:
