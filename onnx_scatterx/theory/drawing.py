@@ -148,7 +148,8 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     if isinstance(subject, Gathering):
         read = {i: _name(transformer(i), data_shape) for i in fills}
         data = _Drawn("data", data_shape, {k: _name(k, data_shape) for k in met}, met, marked_data)
-        captions = [f"output[I] = data[T(I)], {captions[0]}", *map(_of_read, captions[1:])]
+        others = (text.replace("update", "element") for text in captions[1:])
+        captions = [f"output[I] = data[T(I)], {captions[0]}", *others]
         return Drawing(_picture(data, _Drawn("output", shape, read, fills, marked), captions))
     if isinstance(subject, Scattering) and subject.reduction is not Reduction.NONE:
         captions[1] += f", reduction {subject.reduction}"
@@ -158,10 +159,6 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     return Drawing(
         _picture(updates, _Drawn("data", data_shape, landed, met, marked_data), captions)
     )
-
-
-def _of_read(text: str) -> str:
-    return text.replace("update", "element")
 
 
 class _Drawn:
