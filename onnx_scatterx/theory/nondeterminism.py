@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.theory.picks import Index, indices
-from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.scattering import Reduction, Scattering, combine, is_string
 from onnx_scatterx.theory.transformer import XTransformer
 
 
@@ -57,7 +57,8 @@ class Outcomes:
     def __contains__(self, tensor: object) -> bool:
         if not isinstance(tensor, np.ndarray) or tensor.shape != self.rest.shape:
             return False
-        if tensor.dtype != self.rest.dtype and not (_is_string(tensor) and _is_string(self.rest)):
+        own, other = self.rest.dtype, tensor.dtype
+        if own != other and not (is_string(own) and is_string(other)):
             return False
         free = np.ma.getmaskarray(self.rest)
         return all(
@@ -111,11 +112,7 @@ def outcomes(
 def bits(value: Any) -> object:
     """Return a key that is equal for elements of the same bits: equal for NaN, not for -0.0."""
     array = np.asarray(value)
-    return array.item() if _is_string(array) else array.tobytes()
-
-
-def _is_string(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "OUST"
+    return array.item() if is_string(array.dtype) else array.tobytes()
 
 
 def _common(shape: Sequence[int], other: Sequence[int]) -> tuple[Index, ...]:

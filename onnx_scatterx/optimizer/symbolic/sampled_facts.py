@@ -17,6 +17,7 @@ import numpy as np
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize
+from onnx_scatterx.optimizer.symbolic.tabulate import no_leaf
 from onnx_scatterx.optimizer.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term, as_term
 
 _GREATEST = 5000.0  # of a size at a point
@@ -107,7 +108,7 @@ class Sample:
             return Values(_drawn(atom, numbers), right)
         if isinstance(atom, FloorDiv):
             right = right & (numbers[1] > 0)
-        made = atom.value(numbers, _no_leaf, _no_leaf)
+        made = atom.value(numbers, no_leaf, no_leaf)
         return Values(np.broadcast_to(np.asarray(made, np.int64), (LIMITS.points,)), right)
 
 
@@ -139,10 +140,6 @@ def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
     else:
         numbers = int(low) + numbers % (int(high) - int(low) + 1)
     return numbers
-
-
-def _no_leaf(*_: object) -> int:
-    raise AssertionError("a leaf and a coordinate have values of their own")
 
 
 class SampledFacts(OneSize):

@@ -44,7 +44,7 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
         raise OverflowError(f"{t} at {math.prod(shape)} places")
     found = np.empty(shape, np.int64)
     for index in np.ndindex(shape):  # Python's numbers do not wrap
-        found[index] = t.evaluate(_no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
+        found[index] = t.evaluate(no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
     return found
 
 
@@ -54,7 +54,7 @@ def _in_blocks(t: Term, dims: tuple[int, ...], shape: tuple[int, ...]) -> np.nda
     found = np.empty(kept, np.int64)
     for index in blocks(kept):
         grid = dict(zip(dims, np.ogrid[index], strict=True))
-        found[index] = t.evaluate(_no_leaf, grid.__getitem__)
+        found[index] = t.evaluate(no_leaf, grid.__getitem__)
     return found
 
 
@@ -70,7 +70,8 @@ def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
     return all(max(map(abs, interval_of(each, bounds))) < NARROW for each in terms)
 
 
-def _no_leaf(leaf: object, parts: object) -> int:
+def no_leaf(leaf: object, *_: object) -> int:
+    """Raise AssertionError: in the place of the numbers of leaves, where there are none."""
     raise AssertionError(f"{leaf} has no value")
 
 
