@@ -26,7 +26,7 @@ from onnx_scatterx.optimizer.emit.reduce import reduced_where
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.terms import Term, term
+from onnx_scatterx.optimizer.symbolic.terms import term
 from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
 from onnx_scatterx.text.reasons import Refusal
@@ -59,10 +59,6 @@ class MaskedScatterRule(ScatterRule):
         return Plan(write)
 
 
-def _total(found: Masked) -> Term:
-    return math.prod(found.sizes, start=term(1))
-
-
 def _source(scatter: Scatter, context: Context) -> ir.Value:
     """Return the updates, or the vector whose first elements they are."""
     node = made_by(scatter.updates, "Slice")
@@ -77,7 +73,8 @@ def _counts(found: Masked, mask: ir.Value, context: Context) -> ir.Value:
     w, numbers, s = context.writer, context.numbers, found.scatter
     line = w.node("Reshape", [w.cast(mask, _BOOL, _INT64), w.constant([-1])], _INT64)
     count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
-    return reshape(numbers, count, _INT64, (_total(found),), found.sizes, s.facts)
+    total = math.prod(found.sizes, start=term(1))
+    return reshape(numbers, count, _INT64, (total,), found.sizes, s.facts)
 
 
 def _rows(found: Masked, updates: ir.Value, context: Context) -> ir.Value:

@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.export.request import GraphBuilder
-from onnx_scatterx.theory.components import evaluate, split_picks
+from onnx_scatterx.theory.components import coordinate, evaluate, split_picks
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from onnx_scatterx.theory.verdict import equals_coordinate
@@ -113,9 +113,9 @@ def slice_dims(t: XTransformer) -> list[int | None]:
         return taken
     needed = [d for c in t.components for d in c.dims]
     for axis, (component, size) in enumerate(zip(t.components, t.data_shape, strict=True)):
-        for d in component.dims:
-            if component.is_coordinate(d) and t.shape[d] == size and needed.count(d) == 1:
-                taken[axis] = d
+        d = coordinate(component)
+        if d is not None and t.shape[d] == size and needed.count(d) == 1:
+            taken[axis] = d
     # Dims of extent 1 are slices, too, if all dims behind them are slices in their places.
     for axis in reversed(range(rank)):
         d = axis + len(t.shape) - rank

@@ -134,9 +134,8 @@ class GraphBuilder:
     def op(
         self, op: str, inputs: Sequence[ir.Value], **attributes: int | str | Sequence[int]
     ) -> ir.Value:
-        given = {k: list(v) if isinstance(v, tuple) else v for k, v in attributes.items()}
         output = ir.Value(name=f"{op}_{len(self.nodes)}")
-        self.nodes.append(ir.node(op, inputs, given, outputs=[output], name=output.name))
+        self.nodes.append(ir.node(op, inputs, attributes, outputs=[output], name=output.name))
         return output
 
     def transpose(self, x: ir.Value, perm: Sequence[int]) -> ir.Value:

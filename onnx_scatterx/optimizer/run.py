@@ -80,7 +80,8 @@ def _optimized(
             replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
             for a, rest in zip(records, rests, strict=True)
         )
-        used = [c for a, rest in zip(records, rests, strict=True) if _goes(a) for c in rest]
+        pairs = zip(records, rests, strict=True)
+        used = [c for a, rest in pairs if a.entry.action is not Action.KEPT for c in rest]
         earlier = from_metadata(model.metadata_props)
         if used:
             found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
@@ -138,10 +139,6 @@ def tried(
         job = Job(model, settings, at_sizes(settings.assumed, fixed))
         job, records = rewritten(job, trial=not whole)
         return records, job.violations
-
-
-def _goes(record: NodeRecord) -> bool:
-    return record.entry.action is not Action.KEPT
 
 
 def command_budget(model: ir.Model, settings: Settings) -> AbstractContextManager[Budget]:

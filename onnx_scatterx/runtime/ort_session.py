@@ -10,6 +10,7 @@ import ctypes
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
@@ -52,8 +53,7 @@ def source(
     if data_directory is None and is_utf8(model):
         yield model
         return
-    with open(model, "rb") as file:
-        content = file.read()
+    content = Path(model).read_bytes()
     directory = os.path.dirname(model) if data_directory is None else data_directory
     with contextlib.ExitStack() as stack:
         if not is_utf8(directory):

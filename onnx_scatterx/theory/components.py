@@ -29,8 +29,8 @@ N = TypeVar("N")
 class Constant(Generic[N]):
     """The same number for every update.
 
-    >>> Constant(3).dims, Constant(0).is_coordinate(0)
-    ((), False)
+    >>> Constant(3).dims
+    ()
     """
 
     value: N
@@ -39,16 +39,13 @@ class Constant(Generic[N]):
     def dims(self) -> tuple[int, ...]:
         return ()
 
-    def is_coordinate(self, dim: int) -> bool:
-        return False
-
 
 @dataclass(frozen=True, slots=True)
 class Affine(Generic[N]):
     """Affine in one dim of extent 2 or more: ``start + step * I_dim``.
 
-    >>> Affine(0, 1, 2).is_coordinate(2), Affine(1, 1, 2).is_coordinate(2)
-    (True, False)
+    >>> Affine(0, 1, 2).dims
+    (2,)
     """
 
     start: N
@@ -58,9 +55,6 @@ class Affine(Generic[N]):
     @property
     def dims(self) -> tuple[int, ...]:
         return (self.dim,)
-
-    def is_coordinate(self, dim: int) -> bool:
-        return self.dim == dim and bool(self.start == 0) and bool(self.step == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +69,6 @@ class AffineModulo(Generic[N]):
     @property
     def dims(self) -> tuple[int, ...]:
         return (self.dim,)
-
-    def is_coordinate(self, dim: int) -> bool:
-        return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,9 +95,6 @@ class Lookup:
                 own.setflags(write=False)
                 object.__setattr__(self, "values", own)
 
-    def is_coordinate(self, dim: int) -> bool:
-        return False
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Lookup):
             return NotImplemented
@@ -127,10 +115,13 @@ Component: TypeAlias = Constant[N] | Affine[N] | AffineModulo[N] | Lookup
 def coordinate(component: Component[N]) -> int | None:
     """Return the d such that the component is exactly I_d, or None.
 
-    >>> coordinate(Affine(0, 1, 2)), coordinate(Constant(0))
-    (2, None)
+    >>> coordinate(Affine(0, 1, 2)), coordinate(Affine(1, 1, 2)), coordinate(Constant(0))
+    (2, None, None)
     """
-    return next((d for d in component.dims if component.is_coordinate(d)), None)
+    match component:
+        case Affine(start, step, dim) if bool(start == 0) and bool(step == 1):
+            return dim
+    return None
 
 
 def line(start: Any, step: int, dim: int, text: Callable[[Any], str] = str) -> str:

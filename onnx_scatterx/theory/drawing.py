@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory.components import Affine, AffineModulo, Component, Constant, line
 from onnx_scatterx.theory.picks import Index, Pick, indices
@@ -140,16 +141,15 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     else:
         for number, piece in enumerate(disseminated_slices(form)):
             fills |= dict.fromkeys(piece.source, COLOURS[number % len(COLOURS)])
-    arriving: dict[Index, list[Index]] = {}
-    for index in fills:
-        arriving.setdefault(transformer(index), []).append(index)
+    arriving = grouped((transformer(index), index) for index in fills)
     met = {k: fills[come[-1]] for k, come in arriving.items()}
     marked_data = frozenset(k for k, come in arriving.items() if marked.intersection(come))
     captions = list(_captions(transformer, form))
     if isinstance(subject, Gathering):
         read = {i: _name(transformer(i), data_shape) for i in fills}
         data = _Drawn("data", data_shape, {k: _name(k, data_shape) for k in met}, met, marked_data)
-        captions = [f"output[I] = data[T(I)], {captions[0]}", *map(_of_read, captions[1:])]
+        others = (text.replace("update", "element") for text in captions[1:])
+        captions = [f"output[I] = data[T(I)], {captions[0]}", *others]
         return Drawing(_picture(data, _Drawn("output", shape, read, fills, marked), captions))
     if isinstance(subject, Scattering) and subject.reduction is not Reduction.NONE:
         captions[1] += f", reduction {subject.reduction}"
@@ -159,10 +159,6 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     return Drawing(
         _picture(updates, _Drawn("data", data_shape, landed, met, marked_data), captions)
     )
-
-
-def _of_read(text: str) -> str:
-    return text.replace("update", "element")
 
 
 class _Drawn:

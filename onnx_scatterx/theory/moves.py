@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.theory.components import N
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -166,11 +167,8 @@ def joined(grids: list[Grid[Any]], *, exact: bool = False) -> list[Grid[Any]]:
     [((0, 0), ((2, (7, 14)), (3, (1, 2))))]
     """
     while True:
-        groups: dict[Dims[Any], list[Grid[Any]]] = {}
-        for grid in grids:
-            groups.setdefault(grid[1], []).append(grid)
         found: list[Grid[Any]] = []
-        for group in groups.values():
+        for group in grouped((grid[1], grid) for grid in grids).values():
             few = exact and 1 < len(group) <= FEW and len(grids) <= FEW * FEW
             found += _exact(group) if few else _stretches(group)
         if len(found) == len(grids):

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.theory.picks import Index, indices
-from onnx_scatterx.theory.scattering import Reduction, Scattering, combine
+from onnx_scatterx.theory.scattering import Reduction, Scattering, combine, is_string
 from onnx_scatterx.theory.transformer import XTransformer
 
 
@@ -56,7 +57,8 @@ class Outcomes:
     def __contains__(self, tensor: object) -> bool:
         if not isinstance(tensor, np.ndarray) or tensor.shape != self.rest.shape:
             return False
-        if tensor.dtype != self.rest.dtype and not (_is_string(tensor) and _is_string(self.rest)):
+        own, other = self.rest.dtype, tensor.dtype
+        if own != other and not (is_string(own) and is_string(other)):
             return False
         free = np.ma.getmaskarray(self.rest)
         return all(
@@ -101,9 +103,8 @@ def outcomes(
         none = np.empty((0, len(transformer.data_shape)), np.int64)
         nothing = XTransformer.from_provision(none, transformer.data_shape)
         rest = Scattering(data, np.empty(0, updates.dtype), nothing, reduction).run()
-    meeting: dict[Index, list[Any]] = {}
-    for index in _common(transformer.shape, updates.shape):
-        meeting.setdefault(transformer(index), []).append(updates[index])
+    common = _common(transformer.shape, updates.shape)
+    meeting = grouped((transformer(index), updates[index]) for index in common)
     choices = {k: _reachable(reduction, rest[k], met) for k, met in meeting.items()}
     return Outcomes(rest, choices)
 
@@ -111,11 +112,7 @@ def outcomes(
 def bits(value: Any) -> object:
     """Return a key that is equal for elements of the same bits: equal for NaN, not for -0.0."""
     array = np.asarray(value)
-    return array.item() if _is_string(array) else array.tobytes()
-
-
-def _is_string(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "OUST"
+    return array.item() if is_string(array.dtype) else array.tobytes()
 
 
 def _common(shape: Sequence[int], other: Sequence[int]) -> tuple[Index, ...]:

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onnx_scatterx.grouping import grouped
+
 T = TypeVar("T")
 
 
@@ -207,9 +209,7 @@ def picked_slices(shape: Sequence[int], pick: Pick) -> dict[Index, tuple[Index, 
     {(0,): ((0, 0), (1, 0)), (1,): ((0, 1), (1, 1))}
     """
     pick(shape)
-    slices: dict[Index, list[Index]] = {}
-    for index in indices(shape):
-        slices.setdefault(pick(index), []).append(index)
+    slices = grouped((pick(index), index) for index in indices(shape))
     return {taken: tuple(members) for taken, members in slices.items()}
 
 

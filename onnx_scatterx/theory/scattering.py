@@ -85,7 +85,7 @@ class Scattering:
             object.__setattr__(self, name, array)
         object.__setattr__(self, "reduction", Reduction(self.reduction))
         of_data, of_updates = self.data.dtype, self.updates.dtype
-        if of_data != of_updates and not (_is_string(of_data) and _is_string(of_updates)):
+        if of_data != of_updates and not (is_string(of_data) and is_string(of_updates)):
             raise ValueError(f"data holds {of_data} and updates {of_updates}: they must agree")
         if not _can_reduce(self.reduction, of_data):
             raise ValueError(f"the reduction {self.reduction} has no meaning for {of_data}")
@@ -254,7 +254,8 @@ def _rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     yield from np.split(by_target[by_turn], np.flatnonzero(np.diff(turn[by_turn])) + 1)
 
 
-def _is_string(dtype: np.dtype[Any]) -> bool:
+def is_string(dtype: np.dtype[Any]) -> bool:
+    """Whether a type is of strings, bytes or objects."""
     return dtype.kind in "OUST"
 
 

@@ -19,7 +19,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.theory.components import Component, Constant, N, evaluate, split_picks
+from onnx_scatterx.theory.components import (
+    Component,
+    Constant,
+    N,
+    coordinate,
+    evaluate,
+    split_picks,
+)
 from onnx_scatterx.theory.picks import Index, Pick
 
 
@@ -117,7 +124,7 @@ def judge(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Verd
 
 def equals_coordinate(component: Component[N], dim: int, wide: Set[int]) -> bool:
     """Whether the component is I_dim as a function: if the extent is 1, that is 0."""
-    if component.is_coordinate(dim):
+    if coordinate(component) == dim:
         return True
     return dim not in wide and isinstance(component, Constant) and bool(component.value == 0)
 
@@ -138,7 +145,7 @@ def _taken(t: Component[N], free: Sequence[int], wide: Set[int]) -> int | None:
 def _obstacle(components: Sequence[Component[N]], d: int, wide: Set[int]) -> Obstacle | None:
     if not any(equals_coordinate(t, d, wide) for t in components):
         return Obstacle(d, None)
-    entangled = (c for c, t in enumerate(components) if d in t.dims and not t.is_coordinate(d))
+    entangled = (c for c, t in enumerate(components) if d in t.dims and coordinate(t) != d)
     return next((Obstacle(d, c) for c in entangled), None)
 
 

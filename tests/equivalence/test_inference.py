@@ -15,7 +15,6 @@ from tests.helpers.support import parse, run
 
 X = "(float[A, B, C, D] x) => (float y)"
 FLAT = "(float[A, B, C] x) => (float y)"
-REDUCED = "<keepdims = {keep}, axes = [{axis}]>"
 OF = {
     "ArgMax": (X, "ArgMax<axis = 2, keepdims = 0>(x)"),
     "ArgMin": (X, "ArgMin<axis = 1>(x)"),

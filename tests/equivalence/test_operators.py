@@ -110,9 +110,6 @@ def test_constant_of_shape() -> None:
     assert_follows(text, {"s": i64([0, 3])})
 
 
-EDGES = i64([[7, -7, 6, -6], [2**63 - 1, -(2**63), 0, -1]])
-
-
 @pytest.mark.parametrize("name", ["Add", "Sub", "Mul"])
 def test_integers_wrap(name: str) -> None:
     text = f"g (int64[A, B] a, int64[B] b) => (int64[C, D] y) {{ y = {name}(a, b) }}"

@@ -1,5 +1,7 @@
 """constant: a region of constants is a constant."""
 
+import pytest
+
 from onnx_scatterx import Reason
 from tests.helpers.rules import Golden, Refuses
 
@@ -79,70 +81,41 @@ def test_a_constant_that_is_reshaped_is_written_before(golden: Golden) -> None:
             y = Reshape (z, s) }""")
 
 
-def test_a_constant_that_is_there_is_not_stored_again(refuses: Refuses) -> None:
-    refuses(ALL % "v = Identity (u)", Reason.NO_RULE)
-
-
-def test_updates_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        ZEROS.replace("float like", "float[1,4] v").replace("(x, i, u)", "(x, i, v)"),
-        Reason.NO_RULE,
-    )
-
-
-def test_numbers_that_are_added(refuses: Refuses) -> None:
-    refuses(NUMBERS.replace("ScatterND", 'ScatterND <reduction = "add">'), Reason.NO_RULE)
-
-
-def test_strings(refuses: Refuses) -> None:
-    refuses(
-        """g (float like) => (string[2] y) <string[2] x = {"a", "b"}, int64[1,1] i = {1},
+REFUSED = {
+    "a constant that is there is not stored again": ALL % "v = Identity (u)",
+    "updates that only the run knows": ZEROS.replace("float like", "float[1,4] v").replace(
+        "(x, i, u)", "(x, i, v)"
+    ),
+    "numbers that are added": NUMBERS.replace("ScatterND", 'ScatterND <reduction = "add">'),
+    "strings": """g (float like) => (string[2] y) <string[2] x = {"a", "b"}, int64[1,1] i = {1},
         string[1] u = {"c"}> { y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
-
-
-def test_a_tensor_without_elements(refuses: Refuses) -> None:
-    refuses(
-        """g (float[0,4] u) => (float[0,4] y) <float[0,4] x = {}, int64[0,1] i = {}>
+    "a tensor without elements": """
+        g (float[0,4] u) => (float[0,4] y) <float[0,4] x = {}, int64[0,1] i = {}>
         { y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
-
-
-def test_a_size_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        """g (float[N] like) => (float[M] y) <int64[1,1] i = {1}, float[1] u = {1}> {
+    "a size that only the run knows": """
+        g (float[N] like) => (float[M] y) <int64[1,1] i = {1}, float[1] u = {1}> {
             s = Shape (like)
             x = ConstantOfShape (s)
             y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
-
-
-def test_a_position_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        """g (float[N] like) => (float[8] y)
+    "a position that only the run knows": """g (float[N] like) => (float[8] y)
         <float[8] x = {0, 1, 2, 3, 4, 5, 6, 7}, float[1] u = {1}, int64[1] four = {4},
          int64[1] last = {-1}> {
             s = Shape (like)
             quarter = Div (s, four)
             i = Unsqueeze (quarter, last)
             y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
-
-
-def test_a_row_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        """g (float[N] like, float[1,2] x) => (float[1,2] y)
+    "a row that only the run knows": """g (float[N] like, float[1,2] x) => (float[1,2] y)
         <float[4,2] rows = {0, 1, 2, 3, 4, 5, 6, 7}, int64[1,1] i = {0}, int64[1] four = {4}> {
             n = Shape (like)
             quarter = Div (n, four)
             u = Gather (rows, quarter)
             y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
+}
+
+
+@pytest.mark.parametrize("model", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_new_constant(model: str, refuses: Refuses) -> None:
+    refuses(model, Reason.NO_RULE)
 
 
 def test_constants_that_are_much_larger_than_what_they_are_made_of(refuses: Refuses) -> None:

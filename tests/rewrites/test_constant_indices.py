@@ -113,16 +113,34 @@ def test_tables_of_2048_entries(golden: Golden) -> None:
     golden(written(1024, [1, 3, 1], "add"))
 
 
-def test_updates_that_meet(refuses: Refuses) -> None:
-    refuses(written(5, [1, 3, 1]), Reason.COLLIDES)
+REFUSED = {
+    "updates that meet": (Reason.COLLIDES, written(5, [1, 3, 1])),
+    "too many that meet": (Reason.TOO_COSTLY, written(2, [1] * 9, "add")),
+    "tables much larger than what is written": (
+        Reason.TOO_COSTLY,
+        written(2049, [1, 3, 2, 1], "add"),
+    ),
+    "positions that only the run knows": (
+        Reason.UNKNOWN_INDICES,
+        """g (float[5] x, int64[2,1] i, float[2] u) => (float[5] y) { y = ScatterND (x, i, u) }""",
+    ),
+    "a size that only the run knows": (Reason.COLLIDES, written("M", [1, 3, 1], "add")),
+    "a count that only the run knows": (
+        Reason.UNKNOWN_INDICES,
+        """g (float[5] x, float[N] u) => (float[5] y) <int64[1] one = {1}> {
+            s = Shape (u)
+            t = Concat <axis = 0> (s, one)
+            i = ConstantOfShape (t)
+            y = ScatterND <reduction = "add"> (x, i, u) }""",
+    ),
+    "positions outside": (Reason.INVALID, written(5, [1, 7, 1], "add")),
+    "a full cover": (Reason.NO_RULE, written(3, [0, 1, 2])),
+}
 
 
-def test_too_many_that_meet(refuses: Refuses) -> None:
-    refuses(written(2, [1] * 9, "add"), Reason.TOO_COSTLY)
-
-
-def test_tables_much_larger_than_what_is_written(refuses: Refuses) -> None:
-    refuses(written(2049, [1, 3, 2, 1], "add"), Reason.TOO_COSTLY)
+@pytest.mark.parametrize(("why", "model"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(why: Reason, model: str, refuses: Refuses) -> None:
+    refuses(model, why)
 
 
 @pytest.mark.parametrize("size", [40, 200])
@@ -133,36 +151,6 @@ def test_a_hundred_points_of_a_matrix(size: int) -> None:
     text = f"""g (float[{size},{size}] x, float[100] u) => (float[{size},{size}] y)
         <int64[100,2] i = {{{listed}}}> {{ y = ScatterND (x, i, u) }}"""
     assert_sound_at(text, {}, left=0 if size == 40 else 1)
-
-
-def test_positions_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        """g (float[5] x, int64[2,1] i, float[2] u) => (float[5] y) { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_a_size_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(written("M", [1, 3, 1], "add"), Reason.COLLIDES)
-
-
-def test_a_count_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        """g (float[5] x, float[N] u) => (float[5] y) <int64[1] one = {1}> {
-            s = Shape (u)
-            t = Concat <axis = 0> (s, one)
-            i = ConstantOfShape (t)
-            y = ScatterND <reduction = "add"> (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_positions_outside(refuses: Refuses) -> None:
-    refuses(written(5, [1, 7, 1], "add"), Reason.INVALID)
-
-
-def test_a_full_cover(refuses: Refuses) -> None:
-    refuses(written(3, [0, 1, 2]), Reason.NO_RULE)
 
 
 @pytest.mark.parametrize(("kind", "reduction"), [("complex64", "none"), ("string", "none")])

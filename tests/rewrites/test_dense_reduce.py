@@ -108,28 +108,19 @@ def test_a_product_of_integers_for_each_row(golden: Golden) -> None:
     golden(text % "mul", *rows)
 
 
-def test_a_write(refuses: Refuses) -> None:
-    refuses(nd("5", "N", "none"), Reason.UNKNOWN_INDICES)
+REFUSED = {
+    "a write": nd("5", "N", "none"),
+    "a product": nd("5", "N", "mul"),
+    "a product of many updates": nd("5", "17", "mul"),
+    "a product of float16": nd("5", "3", "mul", "float16"),
+    "few updates of many short rows": nd("50000", "3", "add"),
+    "many of both": nd("5000", "20", "add"),
+}
 
 
-def test_a_product(refuses: Refuses) -> None:
-    refuses(nd("5", "N", "mul"), Reason.UNKNOWN_INDICES)
-
-
-def test_a_product_of_many_updates(refuses: Refuses) -> None:
-    refuses(nd("5", "17", "mul"), Reason.UNKNOWN_INDICES)
-
-
-def test_a_product_of_float16(refuses: Refuses) -> None:
-    refuses(nd("5", "3", "mul", "float16"), Reason.UNKNOWN_INDICES)
-
-
-def test_few_updates_of_many_short_rows(refuses: Refuses) -> None:
-    refuses(nd("50000", "3", "add"), Reason.UNKNOWN_INDICES)
-
-
-def test_many_of_both(refuses: Refuses) -> None:
-    refuses(nd("5000", "20", "add"), Reason.UNKNOWN_INDICES)
+@pytest.mark.parametrize("model", REFUSED.values(), ids=REFUSED)
+def test_what_is_not_added_densely(model: str, refuses: Refuses) -> None:
+    refuses(model, Reason.UNKNOWN_INDICES)
 
 
 def test_more_elements_than_the_target_allows(refuses: Refuses) -> None:

@@ -161,8 +161,31 @@ def test_no_bound_is_computed_that_clamping_makes_no_matter() -> None:
     assert_same(model, found, [{"S": s, "p": [*range(p, p + n)]} for s, n, p in cases])
 
 
-def test_rows_that_do_not_follow_each_other(refuses: Refuses) -> None:
-    refuses(CONTIGUOUS, Reason.UNKNOWN_INDICES)
+REFUSED = {
+    "rows that do not follow each other": (Reason.UNKNOWN_INDICES, CONTIGUOUS),
+    "starts on two axes": (
+        Reason.UNKNOWN_SIGN,
+        """g (float[9,9] x, int64[2] p, float[3,2] u) => (float[9,9] y)
+        <int64[3,2,2] r = {0,0, 0,1, 1,0, 1,1, 2,0, 2,1}> {
+            i = Add (r, p)
+            y = ScatterND (x, i, u) }""",
+    ),
+    "updates with fewer dims than the data": (
+        Reason.UNKNOWN_SIGN,
+        """g (float[9,2] x, int64 p, float[2] u) => (float[9,2] y) <int64[1] first = {0}> {
+            i = Unsqueeze (p, first)
+            y = ScatterND (x, i, u) }""",
+    ),
+    "a reduction without a kernel": (
+        Reason.NO_KERNEL,
+        written("5", "2", "max").replace("float", "bool"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("why", "model"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_window(why: Reason, model: str, refuses: Refuses) -> None:
+    refuses(model, why)
 
 
 def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
@@ -176,25 +199,6 @@ def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
         Reason.UNKNOWN_INDICES,
         {"q": [4, 0, 3]},
         left=0,
-    )
-
-
-def test_starts_on_two_axes(refuses: Refuses) -> None:
-    refuses(
-        """g (float[9,9] x, int64[2] p, float[3,2] u) => (float[9,9] y)
-        <int64[3,2,2] r = {0,0, 0,1, 1,0, 1,1, 2,0, 2,1}> {
-            i = Add (r, p)
-            y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_SIGN,
-    )
-
-
-def test_updates_with_fewer_dims_than_the_data(refuses: Refuses) -> None:
-    refuses(
-        """g (float[9,2] x, int64 p, float[2] u) => (float[9,2] y) <int64[1] first = {0}> {
-            i = Unsqueeze (p, first)
-            y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_SIGN,
     )
 
 
@@ -218,10 +222,6 @@ def test_another_axis_of_which_one_row_is_written(refuses: Refuses) -> None:
 @pytest.mark.parametrize("kind", ["complex64", "string"])
 def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
     refuses(written("5", "2").replace("float", kind), Reason.NO_KERNEL)
-
-
-def test_a_reduction_without_a_kernel(refuses: Refuses) -> None:
-    refuses(written("5", "2", "max").replace("float", "bool"), Reason.NO_KERNEL)
 
 
 def test_a_size_that_may_be_0_needs_operator_set_12(refuses: Refuses) -> None:

@@ -63,14 +63,25 @@ def test_three_boxes_where_they_cannot_be_put_together(golden: Golden) -> None:
     golden(text, *sizes(N=(0, 1, 5)), by=["view"], rules=["view", "gather"])
 
 
-def test_two_boxes_are_slices(refuses: Refuses) -> None:
-    text = SHUFFLED.replace("3, 0, 7, 5", "0, 1, 2, 3")
-    refuses(text, Reason.NO_RULE, beside=["view"])
+REFUSED = {
+    "two boxes are slices": SHUFFLED.replace("3, 0, 7, 5", "0, 1, 2, 3"),
+    "a size that only the run knows": SHUFFLED.replace("[9,N]", "[M,N]"),
+    "a row that only the run knows": """
+        g (float[9,N] x, float[1,N] u, float[K] like) => (float[9,N] y)
+        <int64[1] four = {4}, int64[1] last = {-1}> {
+            s = Shape (like)
+            quarter = Div (s, four)
+            i = Unsqueeze (quarter, last)
+            y = ScatterND (x, i, u) }""",
+    "more rows than are listed": SHUFFLED.replace("[9,N]", "[65537,N]"),
+    "boxes of two axes": """g (float[9,4] x, float[3,1] u) => (float[9,4] y)
+        <int64[3,1,2] i = {3,0, 0,2, 7,1}> { y = ScatterND (x, i, u) }""",
+}
 
 
-def test_a_size_that_only_the_run_knows(refuses: Refuses) -> None:
-    text = SHUFFLED.replace("[9,N]", "[M,N]")
-    refuses(text, Reason.NO_RULE, beside=["view"])
+@pytest.mark.parametrize("model", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_gather(model: str, refuses: Refuses) -> None:
+    refuses(model, Reason.NO_RULE, beside=["view"])
 
 
 def test_element_types_without_kernels(refuses: Refuses) -> None:
@@ -94,26 +105,3 @@ def test_rows_that_are_written_in_part(columns: str, refuses: Refuses) -> None:
 def test_rows_that_are_all_the_same(refuses: Refuses) -> None:
     text = SHUFFLED.replace("[4,N] u", "[N] w").replace("{ y =", "{ u = Expand (w, s) y =")
     refuses(text.replace("<int64", "<int64[2] s = {4, 1}, int64"), Reason.NO_RULE, beside=["view"])
-
-
-def test_a_row_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(
-        """g (float[9,N] x, float[1,N] u, float[K] like) => (float[9,N] y)
-        <int64[1] four = {4}, int64[1] last = {-1}> {
-            s = Shape (like)
-            quarter = Div (s, four)
-            i = Unsqueeze (quarter, last)
-            y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-        beside=["view"],
-    )
-
-
-def test_more_rows_than_are_listed(refuses: Refuses) -> None:
-    refuses(SHUFFLED.replace("[9,N]", "[65537,N]"), Reason.NO_RULE, beside=["view"])
-
-
-def test_boxes_of_two_axes(refuses: Refuses) -> None:
-    text = """g (float[9,4] x, float[3,1] u) => (float[9,4] y)
-        <int64[3,1,2] i = {3,0, 0,2, 7,1}> { y = ScatterND (x, i, u) }"""
-    refuses(text, Reason.NO_RULE, beside=["view"])

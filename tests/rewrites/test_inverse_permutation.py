@@ -61,20 +61,23 @@ def test_all_positions_in_their_own_order(refuses: Refuses) -> None:
     )
 
 
-def test_positions_on_two_axes(refuses: Refuses) -> None:
-    refuses(
-        """g (float[A,B] x, int64[K,2] i, float[K] u) => (float[A,B] y)
+REFUSED = {
+    "positions on two axes": """g (float[A,B] x, int64[K,2] i, float[K] u) => (float[A,B] y)
         { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
+    "updates of two dims": """g (float[A] x, int64[B,C,1] i, float[B,C] u) => (float[A] y)
+        { y = ScatterND (x, i, u) }""",
+    "another operator": FOR_ALL.replace("values, i = TopK (keys, k)", "i = Cast <to = 7> (keys)"),
+    "an order along another axis": """
+        g (float[N,N] keys, float[N,N] x, float[N,N] u) => (float[N,N] y) {
+        s = Shape <end = 1> (keys)
+        values, i = TopK <axis = 0> (keys, s)
+        y = ScatterElements <axis = 1> (x, i, u) }""",
+}
 
 
-def test_updates_of_two_dims(refuses: Refuses) -> None:
-    refuses(
-        """g (float[A] x, int64[B,C,1] i, float[B,C] u) => (float[A] y)
-        { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
+@pytest.mark.parametrize("model", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_inverse_of_an_order(model: str, refuses: Refuses) -> None:
+    refuses(model, Reason.UNKNOWN_INDICES)
 
 
 def test_some_of_the_positions(refuses: Refuses) -> None:
@@ -90,11 +93,6 @@ def test_keys_that_may_be_fewer_than_the_positions(refuses: Refuses) -> None:
 def test_the_values_of_a_sort(refuses: Refuses) -> None:
     text = FOR_ALL.replace("float[N] keys", "int64[N] keys").replace("values, i", "i, order")
     refuses(text, Reason.UNKNOWN_INDICES, {"keys": [3, 1, 0, 2]}, {"keys": [2, 0, 2, 1]}, left=1)
-
-
-def test_another_operator(refuses: Refuses) -> None:
-    text = FOR_ALL.replace("values, i = TopK (keys, k)", "i = Cast <to = 7> (keys)")
-    refuses(text, Reason.UNKNOWN_INDICES)
 
 
 @pytest.mark.parametrize(
@@ -121,14 +119,6 @@ def test_a_diagonal_of_orders(refuses: Refuses) -> None:
         Reason.UNKNOWN_INDICES,
         *({} for _ in range(3)),
     )
-
-
-def test_an_order_along_another_axis(refuses: Refuses) -> None:
-    text = """g (float[N,N] keys, float[N,N] x, float[N,N] u) => (float[N,N] y) {
-        s = Shape <end = 1> (keys)
-        values, i = TopK <axis = 0> (keys, s)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
-    refuses(text, Reason.UNKNOWN_INDICES)
 
 
 def test_an_axis_that_the_caller_chooses(refuses: Refuses) -> None:

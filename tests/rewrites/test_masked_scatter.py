@@ -230,9 +230,37 @@ def test_elements_from_the_second_on_are_cut(golden: Golden) -> None:
     )
 
 
-def test_positions_that_are_no_mask(refuses: Refuses) -> None:
-    text = ELEMENTS.replace("bool[A,4] m", "int64[2,K] n").replace("n = NonZero (m)", "")
-    refuses(text, Reason.UNKNOWN_INDICES)
+REFUSED = {
+    "positions that are no mask": ELEMENTS.replace("bool[A,4] m", "int64[2,K] n").replace(
+        "n = NonZero (m)", ""
+    ),
+    "the first of the true elements": ELEMENTS.replace(
+        "i = Transpose (n)", "t = Transpose (n) i = Slice (t, zero, two)"
+    ),
+    "the first true element": ELEMENTS.replace(
+        "i = Transpose (n)", "t = Transpose (n) i = Slice (t, zero, one)"
+    ),
+    "a mask of unknown rank": f"""
+        g (float[A,4] x, bool[A] b, int64[R] s, float[K,4] u) => (float[A,4] y) {NUMBERS} {{
+            m = Reshape (b, s)
+            n = NonZero (m)
+            r = Gather (n, first)
+            i = Unsqueeze (r, minus)
+            y = ScatterND (x, i, u) }}""",
+    "a mask of the graph outside": """
+        g (float[A,4] x, bool[A] m, float[K,4] u, bool c) => (float[A,4] y) {
+            n = NonZero (m)
+            i = Transpose (n)
+            y = If (c) <
+                then_branch = a () => (float[A,4] b) { b = ScatterND (x, i, u) },
+                else_branch = d () => (float[A,4] e) { e = Identity (x) }> }""",
+    "a count of rows that only the run knows": ROUTED % "R",
+}
+
+
+@pytest.mark.parametrize("model", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_masked_scatter(model: str, refuses: Refuses) -> None:
+    refuses(model, Reason.UNKNOWN_INDICES)
 
 
 def test_positions_behind_those_of_a_mask(refuses: Refuses) -> None:
@@ -242,20 +270,10 @@ def test_positions_behind_those_of_a_mask(refuses: Refuses) -> None:
     refuses(text, Reason.UNKNOWN_INDICES, *given)
 
 
-def test_the_first_of_the_true_elements(refuses: Refuses) -> None:
-    text = ELEMENTS.replace("i = Transpose (n)", "t = Transpose (n) i = Slice (t, zero, two)")
-    refuses(text, Reason.UNKNOWN_INDICES)
-
-
 def test_a_diagonal_where_a_mask_is_true(refuses: Refuses) -> None:
     text = ROWS.replace("i = Transpose (n)", "t = Transpose (n) i = Concat <axis = 1> (t, t)")
     text = text.replace("[A,4]", "[A,A]").replace("[K,4]", "[K]")
     refuses(text, Reason.UNKNOWN_INDICES, *masks((0,), (3,)))
-
-
-def test_the_first_true_element(refuses: Refuses) -> None:
-    text = ELEMENTS.replace("i = Transpose (n)", "t = Transpose (n) i = Slice (t, zero, one)")
-    refuses(text, Reason.UNKNOWN_INDICES)
 
 
 def test_rows_that_are_fed(refuses: Refuses) -> None:
@@ -272,30 +290,6 @@ def test_elements_of_an_axis_of_one_position(refuses: Refuses) -> None:
     column = "t = Transpose (n) z = Mul (t, zero) i = Concat <axis = 1> (t, z)"
     text = ROWS.replace("i = Transpose (n)", column)
     refuses(text.replace("[A,4]", "[A,1]").replace("[K,4]", "[K]"), Reason.UNKNOWN_INDICES)
-
-
-def test_a_mask_of_unknown_rank(refuses: Refuses) -> None:
-    refuses(
-        f"""g (float[A,4] x, bool[A] b, int64[R] s, float[K,4] u) => (float[A,4] y) {NUMBERS} {{
-            m = Reshape (b, s)
-            n = NonZero (m)
-            r = Gather (n, first)
-            i = Unsqueeze (r, minus)
-            y = ScatterND (x, i, u) }}""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_a_mask_of_the_graph_outside(refuses: Refuses) -> None:
-    refuses(
-        """g (float[A,4] x, bool[A] m, float[K,4] u, bool c) => (float[A,4] y) {
-            n = NonZero (m)
-            i = Transpose (n)
-            y = If (c) <
-                then_branch = a () => (float[A,4] b) { b = ScatterND (x, i, u) },
-                else_branch = d () => (float[A,4] e) { e = Identity (x) }> }""",
-        Reason.UNKNOWN_INDICES,
-    )
 
 
 TWO = f"""g (float[4,4] x, bool[4,4] m, bool[4,4] o, float[%s] u) => (float[4,4] y) {NUMBERS} {{
@@ -360,10 +354,6 @@ def test_indices_of_which_a_mask_is_a_part(how: str) -> None:
 
 def test_rows_that_a_mask_names_too_often(refuses: Refuses) -> None:
     refuses(ROUTED % 9, Reason.UNKNOWN_INDICES, *masks((9, 9)), left=1)
-
-
-def test_a_count_of_rows_that_only_the_run_knows(refuses: Refuses) -> None:
-    refuses(ROUTED % "R", Reason.UNKNOWN_INDICES)
 
 
 @pytest.mark.parametrize("kind", ["complex64", "int16", "string"])

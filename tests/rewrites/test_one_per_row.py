@@ -127,8 +127,34 @@ def test_positions_that_are_no_element_of_a_tensor(position: str, refuses: Refus
     refuses(COMPUTED % position, Reason.UNKNOWN_INDICES)
 
 
-def test_twice_a_position_and_one_more(refuses: Refuses) -> None:
-    refuses(COMPUTED % "d = Mul (c, two) q = Add (d, one)", Reason.UNKNOWN_INDICES)
+REFUSED = {
+    "twice a position and one more": COMPUTED % "d = Mul (c, two) q = Add (d, one)",
+    "indices that have the axes in another order": """
+        g (float[B,6,C] x, int64[C,B] p, float[B,1,C] u) => (float[B,6,C] y)
+        <int64[1] one = {1}> {
+            t = Transpose (p)
+            q = Unsqueeze (t, one)
+            y = ScatterElements <axis = 1> (x, q, u) }""",
+    "updates that have the axes in another order": f"""
+        g (float[B,6,C] x, int64[C,B,1] p, float[C,B] u) => (float[B,6,C] y)
+        <int64[1] one = {{1}}> {{
+            {rows("b", "x", 0)}
+            {rows("c", "x", 2)}
+            s = Shape (p)
+            r = Expand (b, s)
+            d = Unsqueeze (c, one)
+            e = Expand (d, s)
+            i = Concat <axis = 2> (r, p, e)
+            y = ScatterND (x, i, u) }}""",
+    "indices of a type that is compared with nothing": (COMPUTED % "q = Identity (c)").replace(
+        "int32[B,1]", "uint8[B,1]"
+    ),
+}
+
+
+@pytest.mark.parametrize("model", REFUSED.values(), ids=REFUSED)
+def test_what_is_not_one_per_row(model: str, refuses: Refuses) -> None:
+    refuses(model, Reason.UNKNOWN_INDICES)
 
 
 @pytest.mark.parametrize(("shape", "axis"), [("9,1", 0), ("5,2", 1)])
@@ -139,39 +165,6 @@ def test_indices_that_are_the_first_of_more(shape: str, axis: int, refuses: Refu
             q = Slice (p, zero, end, axis)
             y = ScatterElements <axis = 1> (x, q, u) }}""",
         Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_indices_that_have_the_axes_in_another_order(refuses: Refuses) -> None:
-    refuses(
-        """g (float[B,6,C] x, int64[C,B] p, float[B,1,C] u) => (float[B,6,C] y)
-        <int64[1] one = {1}> {
-            t = Transpose (p)
-            q = Unsqueeze (t, one)
-            y = ScatterElements <axis = 1> (x, q, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_updates_that_have_the_axes_in_another_order(refuses: Refuses) -> None:
-    refuses(
-        f"""g (float[B,6,C] x, int64[C,B,1] p, float[C,B] u) => (float[B,6,C] y)
-        <int64[1] one = {{1}}> {{
-            {rows("b", "x", 0)}
-            {rows("c", "x", 2)}
-            s = Shape (p)
-            r = Expand (b, s)
-            d = Unsqueeze (c, one)
-            e = Expand (d, s)
-            i = Concat <axis = 2> (r, p, e)
-            y = ScatterND (x, i, u) }}""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_indices_of_a_type_that_is_compared_with_nothing(refuses: Refuses) -> None:
-    refuses(
-        (COMPUTED % "q = Identity (c)").replace("int32[B,1]", "uint8[B,1]"), Reason.UNKNOWN_INDICES
     )
 
 

@@ -7,26 +7,103 @@ import onnx_scatterx
 from tests.helpers.pair import assert_same
 from tests.helpers.support import assert_sound, i64, parse, run, run_reference, sample
 
-
-def test_two_callers_with_other_shapes() -> None:
+CALLED = {
     # Rows 0 and 1 are everything to one caller and a part to the other.
-    model = parse("""g (float[2,3] a, float[4,3] b, float[2,3] u) => (float[2,3] y, float[4,3] z) {
+    "two callers with other shapes": """
+        g (float[2,3] a, float[4,3] b, float[2,3] u) => (float[2,3] y, float[4,3] z) {
             y = local.put (a, u)
             z = local.put (b, u) }
         <domain: "local", opset_import: ["" : 18]>
         put (x, u) => (out) {
             i = Constant <value = int64[2,1] {0, 1}> ()
-            out = ScatterND (x, i, u) }""")
-    assert_sound(model)
-
-
-def test_two_callers_with_other_constants() -> None:
-    model = parse("""g (float[4,3] a, float[2,3] u) => (float[4,3] y, float[4,3] z)
+            out = ScatterND (x, i, u) }""",
+    "two callers with other constants": """
+        g (float[4,3] a, float[2,3] u) => (float[4,3] y, float[4,3] z)
             <int64[2,1] i = {0, 1}, int64[2,1] j = {3, 2}> {
                 y = local.put (a, i, u)
                 z = local.put (a, j, u) }
         <domain: "local", opset_import: ["" : 18]>
-        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""")
+        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
+    "two callers with other ranks and types": """
+        g (float[4,3] a, float[2,3] u, bool[4] b, bool[2] v)
+            => (float[4,3] y, bool[4] z) {
+            y = local.put (a, u)
+            z = local.put (b, v) }
+        <domain: "local", opset_import: ["" : 18]>
+        put (x, u) => (out) {
+            i = Constant <value = int64[2,1] {3, 1}> ()
+            out = ScatterND (x, i, u) }""",
+    "the axis is the callers": """
+        g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z, float[3,3] w) {
+            y = local.put <axis: int = 0> (a, u)
+            z = local.put <axis: int = 1> (a, u)
+            w = local.put <axis: int = -2> (a, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        put <axis> (x, u) => (out) {
+            i = Constant <value = int64[2,2] {1, 1, 2, 2}> ()
+            out = ScatterElements <axis: int = @axis> (x, i, u) }""",
+    "an attribute with a default": """
+        g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z) {
+            y = local.put (a, u)
+            z = local.put <axis: int = 0> (a, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        put <axis: int = 1> (x, u) => (out) {
+            i = Constant <value = int64[2,2] {1, 2, 1, 2}> ()
+            out = ScatterElements <axis: int = @axis> (x, i, u) }""",
+    "the indices are an attribute of the caller": """
+        g (float[4,2] a, float[2,2] u) => (float[4,2] y, float[4,2] z) {
+            y = local.put <rows: tensor = int64[2,1] {0, 1}> (a, u)
+            z = local.put <rows: tensor = int64[2,1] {3, 3}> (a, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        put <rows> (x, u) => (out) {
+            i = Constant <value: tensor = @rows> ()
+            out = ScatterND (x, i, u) }""",
+    "a function in a function": """
+        g (float[4,2] a, float[2,2] b, float[2,2] u) => (float[4,2] y, float[2,2] z) {
+            y = local.twice (a, u)
+            z = local.twice (b, u) }
+        <domain: "local", opset_import: ["" : 18, "local" : 1]>
+        twice (x, u) => (out) {
+            n = Neg (u)
+            i = Constant <value = int64[2,1] {0, 1}> ()
+            j = Constant <value = int64[2,1] {1, 0}> ()
+            s = local.put (x, i, u)
+            out = local.put (s, j, n) }
+        <domain: "local", opset_import: ["" : 18]>
+        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
+    "names of a function are its own": """
+        g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {2, 3}> {
+            s = ScatterND (x, i, u)
+            out = local.put (s, u)
+            y = ScatterND (out, i, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        put (x, u) => (y) {
+            i = Constant <value = int64[2,1] {0, 1}> ()
+            s = Neg (x)
+            y = ScatterND (s, i, u) }""",
+    # Full cover: the function's output is then its own input.
+    "a function whose output is its input": """
+        g (float[2,2] x, float[2,2] u) => (float[2,2] y) { y = local.put (x, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        put (x, u) => (out) {
+            i = Constant <value = int64[2,1] {0, 1}> ()
+            out = ScatterND (x, i, u) }""",
+    "a function that nobody calls": """g (float[2,2] x) => (float[2,2] y) { y = Neg (x) }
+        <domain: "local", opset_import: ["" : 18]>
+        put (x, u) => (out) {
+            i = Constant <value = int64[2,1] {0, 1}> ()
+            out = ScatterND (x, i, u) }""",
+    # It is no scatter: the name counts in its domain only.
+    "a function named like the operator": """
+        g (float[2,2] x, float[2,2] u) => (float[2,2] y) <int64[2,1] i = {0, 1}> {
+            y = local.ScatterND (x, i, u) }
+        <domain: "local", opset_import: ["" : 18]>
+        ScatterND (x, i, u) => (out) { out = Add (x, u) }""",
+}
+
+
+@pytest.mark.parametrize("model", CALLED.values(), ids=CALLED)
+def test_calls(model: str) -> None:
     assert_sound(model)
 
 
@@ -42,41 +119,6 @@ def test_one_caller_has_a_constant_and_one_has_not() -> None:
     assert_sound(model, *({"j": i64(r).reshape(2, 1)} for r in rows))
 
 
-def test_two_callers_with_other_ranks_and_types() -> None:
-    model = parse("""g (float[4,3] a, float[2,3] u, bool[4] b, bool[2] v)
-            => (float[4,3] y, bool[4] z) {
-            y = local.put (a, u)
-            z = local.put (b, v) }
-        <domain: "local", opset_import: ["" : 18]>
-        put (x, u) => (out) {
-            i = Constant <value = int64[2,1] {3, 1}> ()
-            out = ScatterND (x, i, u) }""")
-    assert_sound(model)
-
-
-def test_the_axis_is_the_callers() -> None:
-    model = parse("""g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z, float[3,3] w) {
-            y = local.put <axis: int = 0> (a, u)
-            z = local.put <axis: int = 1> (a, u)
-            w = local.put <axis: int = -2> (a, u) }
-        <domain: "local", opset_import: ["" : 18]>
-        put <axis> (x, u) => (out) {
-            i = Constant <value = int64[2,2] {1, 1, 2, 2}> ()
-            out = ScatterElements <axis: int = @axis> (x, i, u) }""")
-    assert_sound(model)
-
-
-def test_an_attribute_with_a_default() -> None:
-    model = parse("""g (float[3,3] a, float[2,2] u) => (float[3,3] y, float[3,3] z) {
-            y = local.put (a, u)
-            z = local.put <axis: int = 0> (a, u) }
-        <domain: "local", opset_import: ["" : 18]>
-        put <axis: int = 1> (x, u) => (out) {
-            i = Constant <value = int64[2,2] {1, 2, 1, 2}> ()
-            out = ScatterElements <axis: int = @axis> (x, i, u) }""")
-    assert_sound(model)
-
-
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
 def test_the_reduction_is_the_callers(op: str) -> None:
     # All rows are covered: only without a reduction is the result the updates.
@@ -90,17 +132,6 @@ def test_the_reduction_is_the_callers(op: str) -> None:
             i = Constant <value = int64[2,1] {{0, 1}}> ()
             out = {op} <reduction: string = @reduction> (x, i, u) }}""")
     assert_sound(model, *({} for s in range(4)))
-
-
-def test_the_indices_are_an_attribute_of_the_caller() -> None:
-    model = parse("""g (float[4,2] a, float[2,2] u) => (float[4,2] y, float[4,2] z) {
-            y = local.put <rows: tensor = int64[2,1] {0, 1}> (a, u)
-            z = local.put <rows: tensor = int64[2,1] {3, 3}> (a, u) }
-        <domain: "local", opset_import: ["" : 18]>
-        put <rows> (x, u) => (out) {
-            i = Constant <value: tensor = @rows> ()
-            out = ScatterND (x, i, u) }""")
-    assert_sound(model)
 
 
 @pytest.mark.parametrize(("opset", "inner"), [(18, 11), (18, 12), (13, 18), (21, 13), (11, 16)])
@@ -125,22 +156,6 @@ def test_a_function_has_its_own_opset(opset: int, inner: int) -> None:
     assert_sound(model, judge=judge)
 
 
-def test_a_function_in_a_function() -> None:
-    model = parse("""g (float[4,2] a, float[2,2] b, float[2,2] u) => (float[4,2] y, float[2,2] z) {
-            y = local.twice (a, u)
-            z = local.twice (b, u) }
-        <domain: "local", opset_import: ["" : 18, "local" : 1]>
-        twice (x, u) => (out) {
-            n = Neg (u)
-            i = Constant <value = int64[2,1] {0, 1}> ()
-            j = Constant <value = int64[2,1] {1, 0}> ()
-            s = local.put (x, i, u)
-            out = local.put (s, j, n) }
-        <domain: "local", opset_import: ["" : 18]>
-        put (x, i, u) => (out) { out = ScatterND (x, i, u) }""")
-    assert_sound(model)
-
-
 def test_functions_with_one_name_and_two_overloads() -> None:
     model = parse(
         """g (float[4,2] a, float[2,2] u) => (float[4,2] y, float[4,2] z) {
@@ -161,19 +176,6 @@ def test_functions_with_one_name_and_two_overloads() -> None:
     assert_sound(model)
 
 
-def test_names_of_a_function_are_its_own() -> None:
-    model = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {2, 3}> {
-            s = ScatterND (x, i, u)
-            out = local.put (s, u)
-            y = ScatterND (out, i, u) }
-        <domain: "local", opset_import: ["" : 18]>
-        put (x, u) => (y) {
-            i = Constant <value = int64[2,1] {0, 1}> ()
-            s = Neg (x)
-            y = ScatterND (s, i, u) }""")
-    assert_sound(model)
-
-
 def test_a_branch_in_a_function() -> None:
     model = parse("""g (float[4,2] a, float[2,2] b, float[2,2] u, bool c)
             => (float[4,2] y, float[2,2] z) {
@@ -186,34 +188,6 @@ def test_a_branch_in_a_function() -> None:
                 then_branch = p () => (float[M,2] t) { t = ScatterND (x, i, u) },
                 else_branch = q () => (float[M,2] e) { e = Neg (x) }> }""")
     assert_sound(model, {"c": np.array(True)}, {"c": np.array(False)})
-
-
-def test_a_function_whose_output_is_its_input() -> None:
-    # Full cover: the function's output is then its own input.
-    model = parse("""g (float[2,2] x, float[2,2] u) => (float[2,2] y) { y = local.put (x, u) }
-        <domain: "local", opset_import: ["" : 18]>
-        put (x, u) => (out) {
-            i = Constant <value = int64[2,1] {0, 1}> ()
-            out = ScatterND (x, i, u) }""")
-    assert_sound(model)
-
-
-def test_a_function_that_nobody_calls() -> None:
-    model = parse("""g (float[2,2] x) => (float[2,2] y) { y = Neg (x) }
-        <domain: "local", opset_import: ["" : 18]>
-        put (x, u) => (out) {
-            i = Constant <value = int64[2,1] {0, 1}> ()
-            out = ScatterND (x, i, u) }""")
-    assert_sound(model)
-
-
-def test_a_function_named_like_the_operator() -> None:
-    # It is no scatter: the name counts in its domain only.
-    model = parse("""g (float[2,2] x, float[2,2] u) => (float[2,2] y) <int64[2,1] i = {0, 1}> {
-            y = local.ScatterND (x, i, u) }
-        <domain: "local", opset_import: ["" : 18]>
-        ScatterND (x, i, u) => (out) { out = Add (x, u) }""")
-    assert_sound(model)
 
 
 READ, WRITE = "DequantizeLinear (x, s)", "ScatterND (f, i, u)"

@@ -10,35 +10,50 @@ SOME = "int64[2,1] some = {1, 2}"
 NONE = "int64[0,1] none = {}"
 
 
-def test_a_full_cover_keeps_the_name() -> None:
-    model = (
-        f"g (float[4,3] x, float[4,3] v) => (float[4,3] y) <{ALL}> {{ y = ScatterND (x, all, v) }}"
-    )
-    assert_sound(model, left=0)
-
-
-def test_a_full_cover_by_an_initializer() -> None:
-    model = f"""g (float[4,1] x) => (float[4,1] y) <{ALL}, float[4,1] v = {{1, 2, 3, 4}}> {{
-        y = ScatterND (x, all, v) }}"""
-    assert_sound(model, left=0)
-
-
-def test_a_scatter_of_nothing_gives_the_input() -> None:
-    model = f"""g (float[4,3] x, float[0,3] e) => (float[4,3] y) <{NONE}> {{
-        y = ScatterND (x, none, e) }}"""
-    assert_sound(model, left=0)
-
-
-def test_a_scatter_of_nothing_into_an_initializer() -> None:
-    model = f"""g (float[0,1] e) => (float[4,1] y) <{NONE}, float[4,1] x = {{1, 2, 3, 4}}> {{
-        y = ScatterND (x, none, e) }}"""
-    assert_sound(model, left=0)
-
-
-def test_two_outputs_are_the_same_updates() -> None:
-    model = f"""g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] z) <{ALL}> {{
+OUTPUTS = {
+    "a full cover keeps the name": f"""
+        g (float[4,3] x, float[4,3] v) => (float[4,3] y) <{ALL}> {{ y = ScatterND (x, all, v) }}""",
+    "a full cover by an initializer": f"""
+        g (float[4,1] x) => (float[4,1] y) <{ALL}, float[4,1] v = {{1, 2, 3, 4}}> {{
+        y = ScatterND (x, all, v) }}""",
+    "a scatter of nothing gives the input": f"""
+        g (float[4,3] x, float[0,3] e) => (float[4,3] y) <{NONE}> {{
+        y = ScatterND (x, none, e) }}""",
+    "a scatter of nothing into an initializer": f"""
+        g (float[0,1] e) => (float[4,1] y) <{NONE}, float[4,1] x = {{1, 2, 3, 4}}> {{
+        y = ScatterND (x, none, e) }}""",
+    "two outputs are the same updates": f"""
+        g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] z) <{ALL}> {{
         y = ScatterND (x, all, v)
-        z = ScatterND (y, all, v) }}"""
+        z = ScatterND (y, all, v) }}""",
+    "every link of a chain is an output": f"""g (float[4,3] x, float[2,3] u, float[4,3] v)
+        => (float[4,3] a, float[4,3] b, float[4,3] c) <{ALL}, {SOME}, int64[2,1] ends = {{0, 3}}> {{
+            a = ScatterND (x, some, u)
+            b = ScatterND (a, all, v)
+            c = ScatterND (b, ends, u) }}""",
+    "the indices are an output": """
+        g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] i, int64[2] r)
+        <int64 a = {1}, int64 b = {3}, int64 one = {1}, int64[1] last = {-1}> {
+            r = Range (a, b, one)
+            i = Unsqueeze (r, last)
+            y = ScatterND (x, i, u) }""",
+    "the indices are an initializer and an output": f"""
+        g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] some) <{SOME}> {{
+        y = ScatterND (x, some, u) }}""",
+    "an input is an output": f"""
+        g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] v) <{ALL}> {{
+        y = ScatterND (x, all, v) }}""",
+    "an output through identities": f"""
+        g (float[4,3] x, float[2,3] u) => (float[4,3] y, float[4,3] z) <{SOME}> {{
+        a = Identity (x)
+        b = ScatterND (a, some, u)
+        y = Identity (b)
+        z = Identity (b) }}""",
+}
+
+
+@pytest.mark.parametrize("model", OUTPUTS.values(), ids=OUTPUTS)
+def test_outputs_are_kept(model: str) -> None:
     assert_sound(model, left=0)
 
 
@@ -46,15 +61,6 @@ def test_one_value_is_two_outputs() -> None:
     model = f"""g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] y) <{ALL}> {{
         y = ScatterND (x, all, v) }}"""
     assert_sound(model)
-
-
-def test_every_link_of_a_chain_is_an_output() -> None:
-    model = f"""g (float[4,3] x, float[2,3] u, float[4,3] v)
-        => (float[4,3] a, float[4,3] b, float[4,3] c) <{ALL}, {SOME}, int64[2,1] ends = {{0, 3}}> {{
-            a = ScatterND (x, some, u)
-            b = ScatterND (a, all, v)
-            c = ScatterND (b, ends, u) }}"""
-    assert_sound(model, left=0)
 
 
 @pytest.mark.parametrize(
@@ -72,27 +78,6 @@ def test_an_output_inside_a_transposed_chain(seen: str, shape: str) -> None:
     assert_sound(model, left=0)
 
 
-def test_the_indices_are_an_output() -> None:
-    model = """g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] i, int64[2] r)
-        <int64 a = {1}, int64 b = {3}, int64 one = {1}, int64[1] last = {-1}> {
-            r = Range (a, b, one)
-            i = Unsqueeze (r, last)
-            y = ScatterND (x, i, u) }"""
-    assert_sound(model, left=0)
-
-
-def test_the_indices_are_an_initializer_and_an_output() -> None:
-    model = f"""g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] some) <{SOME}> {{
-        y = ScatterND (x, some, u) }}"""
-    assert_sound(model, left=0)
-
-
-def test_an_input_is_an_output() -> None:
-    model = f"""g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] v) <{ALL}> {{
-        y = ScatterND (x, all, v) }}"""
-    assert_sound(model, left=0)
-
-
 def test_an_output_that_is_read_again() -> None:
     model = f"""g (float[4,3] x, float[4,3] v, float[2,3] u)
         => (float[4,3] y, float[4,3] z, float[3] r)
@@ -102,15 +87,6 @@ def test_an_output_that_is_read_again() -> None:
             z = ScatterND (n, some, u)
             r = ReduceMax <keepdims = 0> (y, axis) }}"""
     assert_sound(model, {"v": f32(np.arange(12)).reshape(4, 3)}, left=0)
-
-
-def test_an_output_through_identities() -> None:
-    model = f"""g (float[4,3] x, float[2,3] u) => (float[4,3] y, float[4,3] z) <{SOME}> {{
-        a = Identity (x)
-        b = ScatterND (a, some, u)
-        y = Identity (b)
-        z = Identity (b) }}"""
-    assert_sound(model, left=0)
 
 
 def test_an_output_of_a_branch_is_a_full_cover() -> None:

@@ -8,61 +8,47 @@ from tests.helpers.support import assert_sound, i64, parse, run_reference
 ROWS = "int64[2,1] i = {1, 2}, int64[2,1] j = {0, 2}, int64[4,1] all = {0, 1, 2, 3}"
 
 
-def test_data_is_read_after_it_was_scattered() -> None:
-    model = f"""g (float[4,2] a, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+SHARED = {
+    "data is read after it was scattered": f"""
+        g (float[4,2] a, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
         x = Neg (a)
         s = ScatterND (x, i, u)
-        y = Sub (s, x) }}"""
-    assert_sound(model, left=0)
-
-
-def test_one_data_two_scatters() -> None:
-    model = f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z) <{ROWS}> {{
+        y = Sub (s, x) }}""",
+    "one data two scatters": f"""
+        g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z) <{ROWS}> {{
         y = ScatterND (x, i, u)
-        z = ScatterND (x, j, u) }}"""
-    assert_sound(model, left=0)
-
-
-def test_one_list_of_rows_two_scatters() -> None:
-    model = f"""g (float[4,2] x, float[2,2] u, float[2,2] v) => (float[4,2] y) <{ROWS}> {{
+        z = ScatterND (x, j, u) }}""",
+    "one list of rows two scatters": f"""
+        g (float[4,2] x, float[2,2] u, float[2,2] v) => (float[4,2] y) <{ROWS}> {{
         s = ScatterND (x, i, u)
         t = Neg (s)
-        y = ScatterND (t, i, v) }}"""
-    assert_sound(model, left=0)
-
-
-def test_updates_come_from_the_data() -> None:
-    model = f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
+        y = ScatterND (t, i, v) }}""",
+    "updates come from the data": f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
         u = GatherND (x, j)
-        y = ScatterND (x, i, u) }}"""
-    assert_sound(model, left=0)
-
-
-def test_rows_change_places() -> None:
-    model = f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
+        y = ScatterND (x, i, u) }}""",
+    "rows change places": f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
         u = GatherND (x, i)
         v = GatherND (x, j)
         s = ScatterND (x, j, u)
-        y = ScatterND (s, i, v) }}"""
-    assert_sound(model, left=0)
-
-
-def test_data_is_its_own_update() -> None:
-    model = f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}, int64[4,1] back = {{3, 2, 1, 0}}> {{
+        y = ScatterND (s, i, v) }}""",
+    "data is its own update": f"""
+        g (float[4,2] x) => (float[4,2] y) <{ROWS}, int64[4,1] back = {{3, 2, 1, 0}}> {{
         s = ScatterND (x, all, x)
-        y = ScatterND (s, back, s) }}"""
-    assert_sound(model, left=0)
-
-
-def test_what_was_written_is_read_and_written_back() -> None:
+        y = ScatterND (s, back, s) }}""",
     # x[1:3] += u as dynamo writes it: the region is read again and written a second time.
-    model = f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y)
+    "what was written is read and written back": f"""
+        g (float[4,2] x, float[2,2] u) => (float[4,2] y)
         <{ROWS}, int64[1] a = {{1}}, int64[1] b = {{3}}> {{
             p = Slice (x, a, b)
             q = Add (p, u)
             s = ScatterND (x, i, q)
             r = Slice (s, a, b)
-            y = ScatterND (s, i, r) }}"""
+            y = ScatterND (s, i, r) }}""",
+}
+
+
+@pytest.mark.parametrize("model", SHARED.values(), ids=SHARED)
+def test_values_with_several_readers(model: str) -> None:
     assert_sound(model, left=0)
 
 

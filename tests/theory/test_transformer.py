@@ -22,6 +22,7 @@ from onnx_scatterx.theory.components import (
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from tests.helpers.examples import examples
+from tests.paper.draws import picks
 
 Index = tuple[int, ...]
 Integers = NDArray[np.int64]
@@ -65,11 +66,6 @@ def provisions(draw: st.DrawFn) -> tuple[Integers, tuple[int, ...]]:
             below = size if from_end[(number + c) % len(from_end)] else 0
             e[(*index, c)] = column(index) - below
     return e, data_shape
-
-
-def picks(rank: int, max_size: int) -> st.SearchStrategy[Pick]:
-    """Picks of the coordinates of an index of a rank."""
-    return st.lists(st.integers(0, max(rank - 1, 0)), max_size=max_size if rank else 0).map(Pick)
 
 
 @st.composite

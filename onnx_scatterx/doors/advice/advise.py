@@ -18,6 +18,7 @@ from onnx_scatterx.doors.advice.candidates import candidates
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.ir.opset import raise_opset
@@ -60,13 +61,9 @@ def advise_on(
     if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
         search.refused = search.beside(violations)
     search.run(sized.change)
-    kept: dict[tuple[object, ...], list[NodeRecord]] = {}
-    for record in search.stuck:
-        ways = search.commands(key_of(record.entry), given)
-        kept.setdefault(ways or (search.refusal(record),), []).append(record)
-    others: dict[tuple[Way, ...], list[Key]] = {}
-    for key in search.refused:
-        others.setdefault(search.commands(key, given), []).append(key)
+    ways = ((search.commands(key_of(record.entry), given), record) for record in search.stuck)
+    kept = grouped((found or (search.refusal(record),), record) for found, record in ways)
+    others = grouped((search.commands(key, given), key) for key in search.refused)
     found = [
         *(
             _advice(n, tuple(k for k in key if isinstance(k, Way)), search)

@@ -138,9 +138,7 @@ def _named(models: Models) -> dict[str, AnyModel]:
             several = models
         named = {}
         for number, model in enumerate(several, 1):
-            name = f"model {number}"
-            if isinstance(model, (str, os.PathLike)):
-                name = os.fspath(model)
+            name = os.fspath(model) if isinstance(model, str | os.PathLike) else f"model {number}"
             named[name if name not in named else f"{name} ({number})"] = model
     if not named:
         raise ScatterXError("no model was given to time")
@@ -153,10 +151,7 @@ def _under_targets(named: Mapping[str, AnyModel], targets: Sequence[str]) -> dic
     if len(named) != 1:
         raise ScatterXError(f"targets are compared on one model, and here are {len(named)}")
     (model,) = named.values()
-    found: dict[str, AnyModel] = {ORIGINAL: model}
-    for target in targets:
-        found[target] = optimize(model, target=target)
-    return found
+    return {ORIGINAL: model} | {target: optimize(model, target=target) for target in targets}
 
 
 @dataclass(frozen=True)

@@ -204,18 +204,12 @@ def computed_dims(
         known = [a.dims for a in inputs if a is not None and a.dims is not None]
         whole = len(known) == len(inputs) and (len(known) == 1 or node.op in BROADCAST)
         return common_shape(known, world, f"{node.op}: the shapes fit") if whole else None
-    if node.op == "TopK":
-        return _chosen(inputs, node)
-    if node.op == "MatMul":
-        return _multiplied(inputs, world)
-    if node.op == "Einsum":
-        return _einsum(inputs, node)
-    if node.op == "Resize":
-        return _resized(inputs, node, world)
-    return _slid_over(node, inputs, world)
+    return _FORMULAS.get(node.op, _slid_over)(node, inputs, world)
 
 
-def _multiplied(inputs: Sequence[Tensor | None], world: World) -> tuple[Term, ...] | None:
+def _multiplied(
+    node: Node, inputs: Sequence[Tensor | None], world: World
+) -> tuple[Term, ...] | None:
     """Return the dims of a product of matrices, whose other axes are broadcast."""
     a, b = inputs
     if a is None or b is None or b.dims is None or a.rank < 2 or b.rank < 2:
@@ -224,7 +218,9 @@ def _multiplied(inputs: Sequence[Tensor | None], world: World) -> tuple[Term, ..
     return (*outer, a.shape[-2], b.shape[-1])
 
 
-def _einsum(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, ...] | None:
+def _einsum(
+    node: Node, inputs: Sequence[Tensor | None], world: World
+) -> tuple[Term | None, ...] | None:
     """Return the dims of an Einsum: a letter has one size, unless one is 1 and the other is not."""
     equation = node.get("equation", b"").decode().replace(" ", "")
     sides, arrow, result = equation.partition("->")
@@ -242,7 +238,7 @@ def _einsum(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term | None, .
 
 
 def _resized(
-    inputs: Sequence[Tensor | None], node: Node, world: World
+    node: Node, inputs: Sequence[Tensor | None], world: World
 ) -> tuple[Term | None, ...] | None:
     """Return the dims of a Resize by whole numbers, or to sizes; others are rounded."""
     a = inputs[0]
@@ -262,7 +258,7 @@ def _resized(
     )
 
 
-def _chosen(inputs: Sequence[Tensor | None], node: Node) -> tuple[Term, ...] | None:
+def _chosen(node: Node, inputs: Sequence[Tensor | None], world: World) -> tuple[Term, ...] | None:
     a, count = inputs[0], inputs[1] if len(inputs) > 1 else None
     axis = node.get("axis", -1)
     if a is None or a.dims is None or count is None or not -a.rank <= axis < a.rank:
@@ -304,3 +300,6 @@ def _slid_over(
         fits = world.known(at_most(ZERO, room))
         found.append(divide(room, integer(strides[k])) + 1 if fits else None)
     return (dims[0], channels, *found)
+
+
+_FORMULAS = {"TopK": _chosen, "MatMul": _multiplied, "Einsum": _einsum, "Resize": _resized}

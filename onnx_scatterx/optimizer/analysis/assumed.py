@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import onnx_ir as ir
@@ -174,7 +175,7 @@ class ReadConstants:
 
     def __init__(self) -> None:
         self._initializers: dict[ir.Value, TensorValue] = {}
-        self._nodes: dict[ir.Node, TensorValue | None] = {}
+        self.constant = cache(_whole)
 
     def initializer(self, value: ir.Value, tensor: ir.TensorProtocol) -> TensorValue:
         """Return the abstract value of an initializer."""
@@ -183,14 +184,9 @@ class ReadConstants:
             found = self._initializers[value] = of_tensor(tensor)
         return found
 
-    def constant(self, node: ir.Node) -> TensorValue | None:
-        """Return the abstract value of a Constant node, or None if it depends on the visit."""
-        if node not in self._nodes:
-            self._nodes[node] = _whole(node)
-        return self._nodes[node]
-
 
 def _whole(node: ir.Node) -> TensorValue | None:
+    """Return the abstract value of a Constant node, or None if it depends on the visit."""
     attributes = node.attributes.data
     if any(attribute.is_ref() for attribute in attributes.values()):
         return None

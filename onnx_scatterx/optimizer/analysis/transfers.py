@@ -80,10 +80,9 @@ TRANSFERS: dict[str, Transfer] = {
     **dict.fromkeys(arithmetic.COMPARISONS, arithmetic.elementwise),
 }
 
-QUANTIZED: dict[str, Transfer] = {
-    "DequantizeLinear": contrib.dequantize,
+MICROSOFT: dict[str, Transfer] = {
+    **dict.fromkeys(contrib.ROWS.keys() - {"SimplifiedLayerNormalization"}, contrib.by_row),
     "QuantizeLinear": contrib.quantize,
-    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), contrib.same_shape),
     **dict.fromkeys(("QLinearAdd", "QLinearMul"), contrib.add_or_mul),
     **dict.fromkeys(("DynamicQuantizeMatMul", "MatMulIntegerToFloat"), contrib.quantized_matmul),
     "MatMulNBits": contrib.matmul_of_bits,
@@ -93,9 +92,6 @@ QUANTIZED: dict[str, Transfer] = {
     "QLinearConv": contrib.quantized_conv,
     "QLinearGlobalAveragePool": contrib.global_pool,
     "QLinearWhere": contrib.where,
-}
-FUSED: dict[str, Transfer] = {
-    **dict.fromkeys(contrib.ROWS.keys() - {"SimplifiedLayerNormalization"}, contrib.by_row),
     "FusedConv": contrib.conv,
     "FusedGemm": contrib.gemm,
     "FusedMatMul": contrib.matmul,
@@ -103,7 +99,6 @@ FUSED: dict[str, Transfer] = {
     "TransposeMatMul": contrib.matmul,
     "Trilu": creation.trilu,
 }
-MICROSOFT = QUANTIZED | FUSED
 """The same of ONNX Runtime's domain ``com.microsoft``: its quantizer's, and its other tools'."""
 _TABLES = {"": TRANSFERS, "com.microsoft": MICROSOFT}
 _CANNOT = (UnknownAttributeError, LookupError, ValueError, ArithmeticError, TypeError)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
 from onnx_scatterx.optimizer.assumptions.expressions import PROPERTIES, parts_of, statement
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
@@ -111,10 +112,7 @@ def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
 
 def conditions_of(found: Iterable[Clause]) -> dict[str, list[str]]:
     """Return the conditions of each name, in the order of the clauses."""
-    conditions: dict[str, list[str]] = {}
-    for clause in found:
-        conditions.setdefault(clause.name, []).append(clause.condition)
-    return conditions
+    return grouped((clause.name, clause.condition) for clause in found)
 
 
 def check(

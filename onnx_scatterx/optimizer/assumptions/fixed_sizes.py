@@ -85,11 +85,8 @@ class _Reader:
                 self._shape(name, [_checked(n, name) for n in given])
             else:
                 raise ScatterXError(f"the size of {name!r} is a number or a list, not {given!r}")
-        shapes = {}
-        for name in self.inputs:
-            found = self._found(name)
-            if found is not None:
-                shapes[name] = found
+        found = {name: self._found(name) for name in self.inputs}
+        shapes = {name: shape for name, shape in found.items() if shape is not None}
         sizes = {name: number for name, (number, _) in self.symbols.items()}
         return FixedSizes(sizes, shapes)
 

@@ -17,6 +17,7 @@ from itertools import islice, takewhile
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
 from onnx_scatterx.optimizer.emit.writer import Writer
@@ -123,9 +124,7 @@ class AvailableValues:
     def similar(self, t: Term) -> list[Term]:
         """Return numbers that the graph computes of the same sizes as a term."""
         if self._alike is None:
-            self._alike = {}
-            for number in self.scalars:
-                self._alike.setdefault(number.leaves(), []).append(number)
+            self._alike = grouped((number.leaves(), number) for number in self.scalars)
         found = (n for n in self._alike.get(t.leaves(), ()) if n is not t)
         return list(islice(found, _SIMILAR))
 

@@ -133,18 +133,13 @@ def pieces(access: Access) -> list[Piece]:
 
 
 def _pieces(access: Access) -> list[Piece]:
-    if any(facts_empty(access.facts, n) for n in access.shape):
-        return []
+    if any(access.facts.is_nonnegative(-n) for n in access.shape):
+        return []  # an extent is proven to be 0
     zero = tuple(term(0) for _ in access.shape)
     whole = _UpdateBox(access, access.index_exprs, zero, access.shape, access.facts)
     found = list(islice(_cut(whole), LIMITS.boxes + 1))
     refuse_unless(len(found) <= LIMITS.boxes, Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
     return found
-
-
-def facts_empty(facts: Facts, extent: Term) -> bool:
-    """Return whether an extent is proven to be 0."""
-    return facts.is_nonnegative(-extent)
 
 
 class _UpdateBox(NamedTuple):

@@ -42,23 +42,9 @@ class Written:
 
 NOTHING = Written()
 
-_ELEMENTS = {
-    "Expand": (0,),
-    "Gather": (0,),
-    "GatherElements": (0,),
-    "GatherND": (0,),
-    "Pad": (0,),
-    "ReduceMax": (0,),
-    "Reshape": (0,),
-    "Slice": (0,),
-    "Split": (0,),
-    "Squeeze": (0,),
-    "TensorScatter": (0, 1),
-    "TopK": (0,),
-    "Transpose": (0,),
-    "Unsqueeze": (0,),
-    "Where": (1, 2),
-}
+_MOVES = """Expand Gather GatherElements GatherND Pad ReduceMax Reshape Slice Split Squeeze TopK
+    Transpose Unsqueeze"""
+_ELEMENTS = {**dict.fromkeys(_MOVES.split(), (0,)), "TensorScatter": (0, 1), "Where": (1, 2)}
 """The inputs whose elements are in the outputs; for any other operator, all inputs.
 
 The other inputs say where elements are moved: sizes, positions, masks.

@@ -138,7 +138,7 @@ def objection(value: ir.Value, trial: DryRun, known: GraphValues) -> FloatReason
                 return fault or FloatReason.INEXACT
     op, inputs = before_moves(trial.result, trial.steps)
     if op == "DequantizeLinear":
-        readers = quantizers_below(producer, of=_computes)
+        readers = quantizers_below(producer, of=lambda node: is_operator(node, _IN_INTEGERS))
         found = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
         return FloatReason.INTEGER_KERNEL if found else None
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
@@ -175,10 +175,6 @@ def _computed_in_integers(
         return FloatReason.INTEGER_KERNEL
     scales = [*dequantizers(inputs[1:], steps), *quantizers_below(last)]
     return None if all(_has_one_scale(n, known) for n in scales) else FloatReason.ONE_SCALE
-
-
-def _computes(node: ir.Node) -> bool:
-    return is_operator(node, _IN_INTEGERS)
 
 
 def _is_between(

@@ -137,16 +137,14 @@ def _through(own: AxisMap, wanted: AxisMap) -> AxisMap | None:
 
 def _is_within(axis_map: AxisMap, extent: Term, low: Shape, high: Shape, facts: Facts) -> bool:
     if axis_map.dim is None:
-        return facts.is_nonnegative(axis_map.start) and facts.is_nonnegative(
-            extent - 1 - axis_map.start
-        )
+        behind = extent - 1 - axis_map.start
+        return facts.is_nonnegative(axis_map.start) and facts.is_nonnegative(behind)
     first = axis_map.start + axis_map.step * low[axis_map.dim]
     end = axis_map.start + axis_map.step * high[axis_map.dim]
     if axis_map.step < 0:
         first, end = end - axis_map.step, first - axis_map.step
-    return facts.is_nonnegative(first) and facts.is_nonnegative(
-        extent - end + abs(axis_map.step) - 1
-    )
+    behind = extent - end + abs(axis_map.step) - 1
+    return facts.is_nonnegative(first) and facts.is_nonnegative(behind)
 
 
 _FAR = 1 << 62  # beyond every position

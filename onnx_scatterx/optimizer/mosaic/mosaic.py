@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.mosaic.cells import Cell, every, full_box, with_interval
 from onnx_scatterx.optimizer.mosaic.strided_interval import (
@@ -230,9 +231,7 @@ def coalesced(mosaic: Mosaic, facts: Facts) -> Mosaic:
     A region that is written back unchanged has the same source and coordinates as its neighbours,
     and so disappears.
     """
-    groups: dict[object, list[Cell]] = {}
-    for cell in mosaic.cells:
-        groups.setdefault((cell.source, tuple(_class(s) for s in cell.box)), []).append(cell)
+    groups = grouped(((cell.source, *map(_class, cell.box)), cell) for cell in mosaic.cells)
     if all(len(g) == 1 for g in groups.values()):
         return mosaic
     cells = tuple(c for group in groups.values() for c in _merged(group, facts))

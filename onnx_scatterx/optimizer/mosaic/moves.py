@@ -9,12 +9,13 @@ same cells cover the new shape, and the source is viewed in another shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import makers, reached
 from onnx_scatterx.optimizer.analysis.domain.call import Call, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
@@ -235,20 +236,13 @@ def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
     def is_move(node: ir.Node) -> bool:
         return node.op_type in moves and node.domain == "" and node.graph is graph
 
-    found = {n for n in graph if is_scatter(n)}
-    stack = list(found)
     seen: set[ir.Value] = set()
-    while stack:
-        node = stack.pop()
+
+    def near(node: ir.Node) -> Iterator[ir.Node]:
         for value in (*moved_inputs(node), *node.outputs):
-            if value in seen:
-                continue
-            seen.add(value)
-            near = [node for node, place in value.uses() if place == 0 or _moves_all(node)]
-            producer = value.producer()
-            if producer is not None:
-                near.append(producer)
-            fresh = {n: None for n in near if n not in found and is_move(n)}
-            found.update(fresh)
-            stack += fresh
-    return found
+            if value not in seen:  # once: many nodes may read it
+                seen.add(value)
+                users = [user for user, place in value.uses() if place == 0 or _moves_all(user)]
+                yield from filter(is_move, (*users, *makers([value])))
+
+    return set(reached(filter(is_scatter, graph), near))

@@ -91,16 +91,10 @@ class StridedInterval(NamedTuple):
                 kept.append(part)
                 continue
             hole = other.refined(modulus, part.residue)
-            kept.append(
-                StridedInterval(
-                    modulus, part.residue, part.low, smaller(part.high, hole.low, facts)
-                )
-            )
-            kept.append(
-                StridedInterval(
-                    modulus, part.residue, larger(part.low, hole.high, facts), part.high
-                )
-            )
+            kept += [
+                part._replace(high=smaller(part.high, hole.low, facts)),
+                part._replace(low=larger(part.low, hole.high, facts)),
+            ]
         return [k for k in kept if not k.is_empty(facts)]
 
     def moved(self, scale: int, offset: Term) -> tuple[StridedInterval, int, Term] | None:

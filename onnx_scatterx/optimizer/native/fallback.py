@@ -150,9 +150,8 @@ class _BodyWriter:
     def op(
         self, op: str, inputs: Sequence[ir.Value], **attributes: int | str | Sequence[int]
     ) -> ir.Value:
-        given = {k: list(v) if isinstance(v, tuple) else v for k, v in attributes.items()}
         name = f"{op}_{len(self.tape.nodes)}"
-        return self.tape.op(op, inputs, given, name=name, output=ir.Value(name=name))
+        return self.tape.op(op, inputs, attributes, name=name, output=ir.Value(name=name))
 
     def ints(self, values: int | Sequence[int]) -> ir.Value:
         name = f"Constant_{len(self.tape.nodes)}"

@@ -24,6 +24,7 @@ from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
+from onnx_scatterx.optimizer.symbolic.limits import NARROW
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers, dim_of, symbol_of
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
@@ -228,7 +229,7 @@ def _small(scatter: Scatter, provenance: Provenance, axes: Sequence[int]) -> Pro
 def is_narrow(target: Term, scatter: Scatter) -> bool:
     """Return whether a target surely fits int64: beyond it the model's own numbers wrap around."""
     low, high = scatter.facts.interval(target)
-    return low > -(2.0**62) and high < 2.0**62
+    return low > -NARROW and high < NARROW
 
 
 def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTensor | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 import onnx_ir as ir
@@ -69,13 +70,7 @@ def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, l
     ``run`` rewrites the model with some assumptions, and returns the effect. The second value lists
     for each scatter the assumptions that it needs.
     """
-    seen: dict[Clauses, Effect] = {}
-
-    def effect(clauses: Clauses) -> Effect:
-        if clauses not in seen:
-            seen[clauses] = run(clauses)
-        return seen[clauses]
-
+    effect = cache(run)
     whole = effect(given)
     if effect(()).is_same_as(whole):
         return (), [() for _ in whole.entries]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.advice import (
     Advice,
     counted,
@@ -324,9 +325,7 @@ def tallies(reports: Sequence[Report], planned: bool) -> tuple[list[str], list[s
 
 def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is said of nodes, in a line for each text."""
-    found: dict[str, list[str]] = {}
-    for node, text in said:
-        found.setdefault(text, []).append(node)
+    found = grouped((text, node) for node, text in said)
     return [f"{named(nodes)}: {text}" for text, nodes in found.items()]
 
 

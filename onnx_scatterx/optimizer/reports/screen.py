@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.advice import advice_lines
 from onnx_scatterx.optimizer.reports.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.optimizer.reports.rendering import Group, TextTable
@@ -76,12 +77,9 @@ def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
 
 def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Return the entries that are told alike: by less of their row, until few groups are left."""
-    found: dict[object, list[Entry]] = {}
+    rows = [(entry, entry.row()) for entry in entries]
     for cells in ((0, 1, 2, 3), (1, 2, 3), (2, 3), (3,)):
-        found = {}
-        for entry in entries:
-            row = entry.row()
-            found.setdefault((entry.action, *(row[cell] for cell in cells)), []).append(entry)
+        found = grouped(((e.action, *(row[cell] for cell in cells)), e) for e, row in rows)
         if len(found) <= _ROWS:
             break
     return list(found.values())

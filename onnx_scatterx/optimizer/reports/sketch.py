@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.graphs import Wired, Wiring, makers, reached
 from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_scatter
 
@@ -118,11 +119,8 @@ class Sketch:
             self.arrows[middle, self._box("result", "", label)] = None
 
     def _has_cycle(self) -> bool:
-        before: dict[int, list[int]] = {}
-        for start, end in self.arrows:
-            before.setdefault(end, []).append(start)
         try:
-            TopologicalSorter(before).prepare()
+            TopologicalSorter(grouped((end, start) for start, end in self.arrows)).prepare()
         except CycleError:
             return True
         return False

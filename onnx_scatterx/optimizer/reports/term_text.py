@@ -113,7 +113,7 @@ class TermFormatter:
             if isinstance(atom, Lookup)
         }
         t = t.replace(spelt) if spelt else t
-        return str(t.at({d: _coordinate(d) for d in t.coords}))
+        return str(t.at({d: element(("text", d), (), name=f"I_{d}", low=0) for d in t.coords}))
 
     def table(self, array: np.ndarray) -> str:
         """Return the name of a table; ``tables`` lists its elements."""
@@ -157,10 +157,6 @@ def component_text(component: Component[Any], wording: TermFormatter) -> str:
 def shape_text(shape: Shape) -> str:
     """Return a shape as text."""
     return shortened(f"[{', '.join(map(str, shape))}]")
-
-
-def _coordinate(dim: int) -> Term:
-    return element(("text", dim), (), name=f"I_{dim}", low=0)
 
 
 def _factor(text: str) -> str:

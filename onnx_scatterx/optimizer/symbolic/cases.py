@@ -236,6 +236,20 @@ def minimum(a: Number, b: Number) -> Term:
     return term(a) - pos(term(a) - b)
 
 
+def both_cases(atom: PositivePart | Indicator) -> list[tuple[Term, Term]]:
+    """Return the value of an atom in each of its cases, after the term that is >= 0 in this case.
+
+    >>> from onnx_scatterx.optimizer.symbolic.symbols import size
+    >>> n = size("n")
+    >>> both_cases(*step(n - 3).atoms), both_cases(*pos(n - 3).atoms)
+    ([(n - 3, 1), (-n + 2, 0)], [(n - 3, n - 3), (-n + 3, 0)])
+    """
+    (inner,) = atom.parts
+    if isinstance(atom, PositivePart):
+        return [(inner, inner), (-inner, term(0))]
+    return [(inner, term(1)), (-inner - 1, term(0))]
+
+
 def equals(a: Number, b: Number) -> Term:
     """Return 1 if two terms are equal, else 0."""
     difference = term(a) - b

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NARROW = 1 << 62
+"""Below this, results fit into 64 bits."""
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -15,7 +15,7 @@ import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import TooLargeError, budget
 from onnx_scatterx.optimizer.symbolic.constraints import ConstraintSet
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW
 from onnx_scatterx.optimizer.symbolic.quasi_polynomial import at, never_negative
 from onnx_scatterx.optimizer.symbolic.terms import Atom, Symbol, Term, size
 
@@ -131,6 +131,6 @@ class OneSize(ConstraintSet):
             for monomial, c in each.items:
                 sizes = (max(map(abs, self._atom_interval(atom))) for atom in monomial)
                 total += abs(c) * math.prod(sizes)
-            if not total < 1 << 62:
+            if not total < NARROW:
                 return False
         return True

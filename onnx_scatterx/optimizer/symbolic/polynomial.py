@@ -335,4 +335,15 @@ def as_term(atom: Atom) -> Term:
     return _interned((((atom,), 1),))
 
 
+def multiple_of(t: Term) -> tuple[Atom | None, int]:
+    """Return (atom, factor) if a term is an atom times a number, and (None, 0) if it is not.
+
+    >>> from onnx_scatterx.optimizer.symbolic.symbols import size
+    >>> print(*multiple_of(3 * size("n")), *multiple_of(size("n") + 1))
+    n 3 None 0
+    """
+    monomial, factor = t.items[0] if len(t.items) == 1 else ((), 0)
+    return (monomial[0], factor) if len(monomial) == 1 else (None, 0)
+
+
 _small = {n: _interned((((), n),) if n else ()) for n in range(-16, 257)}

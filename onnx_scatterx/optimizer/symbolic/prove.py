@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import cast
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
@@ -40,6 +41,7 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     Symbol,
     Term,
     as_term,
+    both_cases,
     coord,
     lower_bound,
     remainders,
@@ -265,33 +267,29 @@ class Facts(SampledFacts):
         tried = piecewise[: LIMITS.first_cases if depth == LIMITS.proof_depth else 1]
         return any(self._in_both_cases(atom, t, depth) for atom in tried)
 
-    def _in_both_cases(self, atom: Atom, t: Term, depth: int) -> bool:
-        inner = atom.parts[0]
-        for positive, value in ((True, inner if isinstance(atom, PositivePart) else 1), (False, 0)):
-            facts = self._in_case(atom, positive, value)
+    def _in_both_cases(self, atom: PositivePart | Indicator, t: Term, depth: int) -> bool:
+        for condition, value in both_cases(atom):
+            facts = self._in_case(atom, condition, value)
             if facts is None:
                 continue  # this case never happens
-            seen = budget().memo.setdefault((atom, positive), {})
+            seen = budget().memo.setdefault((atom, condition), {})
             if not facts._prove(facts._decided(t.replace({atom: value}, seen)), depth - 1):
                 return False
         return True
 
-    def _in_case(self, atom: Atom, positive: bool, value: Number) -> Facts | None:
+    def _in_case(self, atom: Atom, condition: Term, value: Term) -> Facts | None:
         """Return these facts and those of a case, during one question."""
         memo = budget().memo
-        key = self, atom, positive
+        key = self, atom, condition
         if key not in memo:
-            memo[key] = self._with_case(atom, positive, value)
-        found: Facts | None = memo[key]
-        return found
+            memo[key] = self._with_case(atom, condition, value)
+        return cast("Facts | None", memo[key])
 
-    def _with_case(self, atom: Atom, positive: bool, value: Number) -> Facts | None:
-        inner = atom.parts[0]
-        condition = inner if positive else -inner - (not isinstance(atom, PositivePart))
+    def _with_case(self, atom: Atom, condition: Term, value: Term) -> Facts | None:
         if self.interval(condition)[1] < 0:
             return None
         facts_of_atom = (f for layer in self._layers for f in layer._by_piece.get(atom, ()))
-        seen = budget().memo.setdefault((atom, positive), {})
+        seen = budget().memo.setdefault((atom, condition), {})
         known = [f.replace({atom: value}, seen) for f in facts_of_atom]
         if any((f.constant or 0) < 0 for f in known):
             return None
@@ -304,7 +302,7 @@ class Facts(SampledFacts):
             if isinstance(atom, Indicator):
                 low, high = self.interval(atom.parts[0])
                 if low >= 0:
-                    values[atom] = atom.parts[0] if isinstance(atom, PositivePart) else term(1)
+                    values[atom] = term(1)
                 elif high < 0:
                     values[atom] = term(0)
         return self._decided(t.replace(values)) if values else t

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.symbol_ids import results
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,
@@ -25,8 +25,6 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     Symbol,
     Term,
 )
-
-_NARROW = 1 << 62  # below this, results fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class _QuasiAffine:
 def _exact(factor: int, *arrays: np.ndarray) -> list[np.ndarray]:
     """Return integers of a type that holds sums of two of them, each multiplied by ``factor``."""
     largest = max(_largest(array) for array in arrays)
-    fits = (largest + 1) * (factor + 1) < _NARROW
+    fits = (largest + 1) * (factor + 1) < NARROW
     return [array.astype(np.int64 if fits else object) for array in arrays]
 
 
@@ -119,7 +117,7 @@ def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[b
 
 def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
     """Return whether ``t >= 0`` at all of these numbers that satisfy the known facts."""
-    if any(_reach(each, last) >= _NARROW for each in (t, *known)):
+    if any(_reach(each, last) >= NARROW for each in (t, *known)):
         return all(
             _value(t, n) >= 0 or any(_value(each, n) < 0 for each in known)
             for n in range(low, last + 1)

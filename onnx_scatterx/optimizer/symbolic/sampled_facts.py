@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize
+from onnx_scatterx.optimizer.symbolic.tabulate import no_leaf
 from onnx_scatterx.optimizer.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term, as_term
 
 _GREATEST = 5000.0  # of a size at a point
-_NARROW = 2.0**62  # below this, results fit into 64 bits
 _SPREAD = 0x9E3779B97F4A7C15  # spreads numbers over 64 bits
 
 
@@ -64,7 +64,7 @@ class Sample:
         right = EVERYWHERE
         reach = 0.0
         for monomial, c in t.items:
-            if abs(c) >= _NARROW:
+            if abs(c) >= NARROW:
                 return _UNKNOWN
             size = float(abs(c))
             factors: list[np.ndarray] = []
@@ -75,7 +75,7 @@ class Sample:
                 size *= float(max(abs(int(found.numbers.max())), abs(int(found.numbers.min()))))
                 factors.append(found.numbers)
             reach += size
-            if not reach < _NARROW:
+            if not reach < NARROW:
                 return _UNKNOWN
             whole: np.ndarray | int = c
             for numbers in factors:
@@ -108,7 +108,7 @@ class Sample:
             return Values(_drawn(atom, numbers), right)
         if isinstance(atom, FloorDiv):
             right = right & (numbers[1] > 0)
-        made = atom.value(numbers, _no_leaf, _no_leaf)
+        made = atom.value(numbers, no_leaf, no_leaf)
         return Values(np.broadcast_to(np.asarray(made, np.int64), (LIMITS.points,)), right)
 
 
@@ -140,10 +140,6 @@ def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
     else:
         numbers = int(low) + numbers % (int(high) - int(low) + 1)
     return numbers
-
-
-def _no_leaf(*_: object) -> int:
-    raise AssertionError("a leaf and a coordinate have values of their own")
 
 
 class SampledFacts(OneSize):

@@ -8,9 +8,9 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,
     FloorDiv,
     Indicator,
-    Number,
     PositivePart,
     Term,
+    both_cases,
     divided,
 )
 
@@ -42,7 +42,7 @@ def _simplified(t: Term, facts: Facts) -> Term:
     for _ in range(8):
         if not t.piecewise:
             return t
-        decided: dict[Atom, Number] = {}
+        decided: dict[Atom, Term] = {}
         pieces = [a for a in t.all_atoms() if a.decidable]
         for atom in sorted(pieces, key=lambda a: a.place):
             value = _decide(atom, facts)
@@ -54,17 +54,10 @@ def _simplified(t: Term, facts: Facts) -> Term:
     return t
 
 
-def _decide(atom: Atom, facts: Facts) -> Number | None:
-    if isinstance(atom, PositivePart):
-        inner = atom.parts[0]
-        if facts.is_nonnegative(inner):
-            return inner
-        return 0 if facts.is_nonnegative(-inner) else None
-    if isinstance(atom, Indicator):
-        inner = atom.parts[0]
-        if facts.is_nonnegative(inner):
-            return 1
-        return 0 if facts.is_nonnegative(-inner - 1) else None
+def _decide(atom: Atom, facts: Facts) -> Term | None:
+    if isinstance(atom, PositivePart | Indicator):
+        cases = both_cases(atom)
+        return next((value for known, value in cases if facts.is_nonnegative(known)), None)
     if isinstance(atom, FloorDiv):
         inner, divisor = atom.parts
         quotient, rest = divided(inner, divisor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable
@@ -11,7 +12,7 @@ import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.blocks import digest, line_of, varies
-from onnx_scatterx.optimizer.symbolic.polynomial import Number, Term, interned, term
+from onnx_scatterx.optimizer.symbolic.polynomial import Number, Term, interned, multiple_of, term
 from onnx_scatterx.optimizer.symbolic.symbol_ids import SymbolId, symbol_id
 
 _FIRST_LEAF = 64  # places before are of coordinates
@@ -100,15 +101,10 @@ class Lookup(Atom):
         return f"table[{', '.join(map(str, self.parts))}]"
 
 
+@functools.cache
 def coord(dim: int) -> Term:
     """Return the coordinate ``x_dim``."""
-    found = _coords.get(dim)
-    if found is None:
-        found = _coords[dim] = interned(IndexVar, (dim,), (), dim=dim)
-    return found
-
-
-_coords: dict[int, Term] = {}
+    return interned(IndexVar, (dim,), (), dim=dim)
 
 
 def symbol_of(t: Term) -> Symbol | None:
@@ -118,10 +114,7 @@ def symbol_of(t: Term) -> Symbol | None:
     >>> print(symbol_of(n), symbol_of(n + 1))
     n None
     """
-    if len(t.items) != 1:
-        return None
-    ((monomial, factor),) = t.items
-    (atom,) = monomial if len(monomial) == 1 else (None,)
+    atom, factor = multiple_of(t)
     return atom if factor == 1 and isinstance(atom, Symbol) else None
 
 
@@ -131,10 +124,7 @@ def dim_of(t: Term) -> int | None:
     >>> dim_of(coord(2)), dim_of(coord(2) + 1)
     (2, None)
     """
-    if len(t.items) != 1:
-        return None
-    ((monomial, factor),) = t.items
-    (atom,) = monomial if len(monomial) == 1 else (None,)
+    atom, factor = multiple_of(t)
     return atom.dim if factor == 1 and isinstance(atom, IndexVar) else None
 
 

@@ -16,12 +16,10 @@ import numpy as np
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.blocks import blocks
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.monomial import interval_of
-from onnx_scatterx.optimizer.symbolic.polynomial import Term
+from onnx_scatterx.optimizer.symbolic.polynomial import Term, multiple_of
 from onnx_scatterx.optimizer.symbolic.symbols import Symbol, coord, lookup
-
-_NARROW = 1 << 62
 
 
 def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
@@ -46,7 +44,7 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
         raise OverflowError(f"{t} at {math.prod(shape)} places")
     found = np.empty(shape, np.int64)
     for index in np.ndindex(shape):  # Python's numbers do not wrap
-        found[index] = t.evaluate(_no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
+        found[index] = t.evaluate(no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
     return found
 
 
@@ -56,7 +54,7 @@ def _in_blocks(t: Term, dims: tuple[int, ...], shape: tuple[int, ...]) -> np.nda
     found = np.empty(kept, np.int64)
     for index in blocks(kept):
         grid = dict(zip(dims, np.ogrid[index], strict=True))
-        found[index] = t.evaluate(_no_leaf, grid.__getitem__)
+        found[index] = t.evaluate(no_leaf, grid.__getitem__)
     return found
 
 
@@ -69,14 +67,12 @@ def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
         return low, min(high, extents[atom.dim] - 1) if atom.dim in extents else high
 
     terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
-    return all(max(map(abs, interval_of(each, bounds))) < _NARROW for each in terms)
+    return all(max(map(abs, interval_of(each, bounds))) < NARROW for each in terms)
 
 
-def _no_leaf(leaf: object, parts: object) -> int:
+def no_leaf(leaf: object, *_: object) -> int:
+    """Raise AssertionError: in the place of the numbers of leaves, where there are none."""
     raise AssertionError(f"{leaf} has no value")
-
-
-_WIDE = 1 << 62
 
 
 def fitted(terms: np.ndarray) -> Term | None:
@@ -93,7 +89,7 @@ def fitted(terms: np.ndarray) -> Term | None:
     if all(t is flat[0] for t in flat):
         return flat[0]
     numbers = [t.offset for t in flat]
-    if any(abs(n) >= _WIDE for n in numbers):
+    if any(abs(n) >= NARROW for n in numbers):
         return None
     offset = lookup(
         np.array(numbers, np.int64).reshape(terms.shape), [coord(d) for d in range(terms.ndim)]
@@ -120,9 +116,7 @@ def fitted(terms: np.ndarray) -> Term | None:
 
 def _leaf(t: Term) -> tuple[Symbol | None, int]:
     """Return (leaf, factor) if a term is a leaf times a number."""
-    if len(t.items) != 1 or len(t.items[0][0]) != 1:
-        return None, 0
-    (atom,), factor = t.items[0]
+    atom, factor = multiple_of(t)
     return (atom if isinstance(atom, Symbol) else None), factor
 
 

@@ -26,6 +26,7 @@ from onnx_scatterx.optimizer.symbolic.atom import Interval as Interval
 from onnx_scatterx.optimizer.symbolic.cases import FloorDiv as FloorDiv
 from onnx_scatterx.optimizer.symbolic.cases import Indicator as Indicator
 from onnx_scatterx.optimizer.symbolic.cases import PositivePart as PositivePart
+from onnx_scatterx.optimizer.symbolic.cases import both_cases as both_cases
 from onnx_scatterx.optimizer.symbolic.cases import divided as divided
 from onnx_scatterx.optimizer.symbolic.cases import equals as equals
 from onnx_scatterx.optimizer.symbolic.cases import floor_div as floor_div
@@ -43,6 +44,7 @@ from onnx_scatterx.optimizer.symbolic.polynomial import Number as Number
 from onnx_scatterx.optimizer.symbolic.polynomial import Term as Term
 from onnx_scatterx.optimizer.symbolic.polynomial import as_numbers as as_numbers
 from onnx_scatterx.optimizer.symbolic.polynomial import as_term as as_term
+from onnx_scatterx.optimizer.symbolic.polynomial import multiple_of as multiple_of
 from onnx_scatterx.optimizer.symbolic.polynomial import polynomial as polynomial
 from onnx_scatterx.optimizer.symbolic.polynomial import summed as summed
 from onnx_scatterx.optimizer.symbolic.polynomial import term as term

@@ -8,6 +8,7 @@ constants are those of one core of a server; ``onnx-scatterx calibrate`` measure
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -91,10 +92,7 @@ class Sizes:
 
     def product(self, terms: tuple[Term, ...]) -> float:
         """Return about how many elements there are between these extents."""
-        total = 1.0
-        for t in terms:
-            total *= max(self.value(t), 0.0)
-        return total
+        return math.prod((max(self.value(t), 0.0) for t in terms), start=1.0)
 
     def _leaf(self, leaf: Symbol, parts: Any) -> int:
         if leaf.name in self.hints:

@@ -249,11 +249,9 @@ def target_from(
     if "base" in content and "extends" in content:
         base = _base(content["base"], bases)
         target = dataclasses.replace(target, extra=base.extra, prefers_scatter=base.prefers_scatter)
-    extra = target.extra
-    if "tensor_scatter" in content:
-        extra = extra - {"TensorScatter"} | (
-            {"TensorScatter"} if content["tensor_scatter"] else set()
-        )
+    extra = target.extra - {"TensorScatter"}
+    if content.get("tensor_scatter", "TensorScatter" in target.extra):
+        extra |= {"TensorScatter"}
     limits = dict(target.limits)
     for op_type, keys in content.get("limits", {}).items():
         given: dict[str, Any] = {

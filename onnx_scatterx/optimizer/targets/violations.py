@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import (
     RANDOM,
@@ -55,7 +56,7 @@ class TakenOut:
     ) -> None:
         self.model = model
         self._is_sized = is_sized
-        self._live: dict[ir.Graph, set[ir.Node]] = {}
+        self._live_of = cache(live_nodes)
         self._constant: dict[ir.Value, bool] = {}
         self._overridable = overridable(model)
 
@@ -80,11 +81,6 @@ class TakenOut:
         if _does_nothing(node, self._overridable):
             return True
         return all(self._is_constant(value) for value in node.outputs)
-
-    def _live_of(self, graph: ir.Graph) -> set[ir.Node]:
-        if graph not in self._live:
-            self._live[graph] = live_nodes(graph)
-        return self._live[graph]
 
     def _is_constant(self, value: ir.Value) -> bool:
         """Return whether a value is computed from constants and sizes; without recursion."""
@@ -181,10 +177,7 @@ def by_reason(found: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
     >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
     {('Erf', 'no Erf'): ['a', 'b']}
     """
-    names: dict[tuple[str, str], list[str]] = {}
-    for violation in found:
-        names.setdefault((violation.op, violation.why), []).append(violation.node)
-    return names
+    return grouped(((violation.op, violation.why), violation.node) for violation in found)
 
 
 class _Checker:

@@ -35,6 +35,7 @@ from onnx_scatterx.ir.graphs import (
     called_function,
     callers_first,
     graphs_of,
+    is_operator,
     makers,
     nodes_within,
     reached,
@@ -64,7 +65,7 @@ class EmptyLoops:
         self._model = model
         open_to_callers = overridable(model)
         nodes = all_nodes(model)
-        loops = [n for n in nodes if _is_scan(n) or _may_be_empty(n, open_to_callers)]
+        loops = [n for n in nodes if is_operator(n, ("Scan",)) or _may_be_empty(n, open_to_callers)]
         self._numbers = {node.meta[NUMBER] for node in loops}
         self._inferred = self._infer()
 
@@ -102,10 +103,6 @@ def _nodes(model: ir.Model, numbers: Container[int]) -> list[ir.Node]:
     return [n for n in all_nodes(model) if n.meta.get(NUMBER) in numbers]
 
 
-def _is_scan(node: ir.Node) -> bool:
-    return node.op_type == "Scan" and node.domain == ""
-
-
 def _may_be_empty(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
     """Return whether a node is a Loop with scan outputs that may run no iteration."""
     if node.op_type != "Loop" or node.domain != "" or len(node.outputs) < len(node.inputs) - 1:
@@ -126,7 +123,9 @@ def _is_set(value: ir.Value | None, overridable: Collection[ir.Value]) -> bool:
 def _scanned(node: ir.Node) -> list[ir.Value]:
     """Return the outputs of a body that are judged: all of a Scan; those that a Loop stacks."""
     (body,) = graphs_of(node)
-    return list(body.outputs if _is_scan(node) else body.outputs[len(node.inputs) - 1 :])
+    return list(
+        body.outputs if is_operator(node, ("Scan",)) else body.outputs[len(node.inputs) - 1 :]
+    )
 
 
 def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred | None:
@@ -141,7 +140,7 @@ def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred 
         return None
     found: _Inferred = {}
     for node in _nodes(copy, numbers):
-        dims = map(_ranks if _is_scan(node) else _numbers, _scanned(node))
+        dims = map(_ranks if is_operator(node, ("Scan",)) else _numbers, _scanned(node))
         found.setdefault(node.meta[NUMBER], set()).add(tuple(dims))
     return found
 

@@ -14,7 +14,7 @@ default options, ONNX Runtime drops an Expand by a constant with a 0, if no othe
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -134,19 +134,11 @@ def _model(
     proto.output.extend(f"o{i}" if v.name else "" for i, v in enumerate(node.outputs))
     proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
     types = {n: ir.DataType.from_numpy(a.dtype).value for n, a in inputs.items()}
-    given = [
-        onnx.helper.make_tensor_value_info(n, types[n], a.shape)
-        for n, a in inputs.items()
-        if n not in stored
-    ]
+    shapes = [(n, types[n], a.shape) for n, a in inputs.items() if n not in stored]
+    given = [onnx.helper.make_tensor_value_info(*each) for each in shapes]
     held = [onnx.numpy_helper.from_array(inputs[name], name) for name in inputs if name in stored]
-    graph = onnx.helper.make_graph(
-        [proto],
-        "node",
-        given,
-        [onnx.ValueInfoProto(name=name) for name in proto.output if name],
-        held,
-    )
+    outputs = [onnx.ValueInfoProto(name=name) for name in proto.output if name]
+    graph = onnx.helper.make_graph([proto], "node", given, outputs, held)
     opsets = [onnx.helper.make_opsetid("", version)]
     return onnx.helper.make_model(
         graph, opset_imports=opsets, ir_version=onnx.helper.find_min_ir_version_for(opsets)
@@ -176,7 +168,7 @@ class ConstantFinder:
         """Find the values that are known now; return whether nodes were computed for it."""
         self.known, self.found = known, {}
         before = self._runs
-        for _, node, scope in self.nodes():
+        for node, scope in self.nodes():
             if node.op_type == "Constant" and node.domain == "":
                 continue
             for value in node.outputs:
@@ -188,11 +180,9 @@ class ConstantFinder:
                 self._compute(node, scope)
         return self._runs > before
 
-    def nodes(self) -> Iterator[tuple[ir.Graph, ir.Node, Scope]]:
-        """Yield the nodes of the graphs, without the fallbacks of ScatterX."""
-        for graph, scope in self.known.own_graphs():
-            for node in graph:
-                yield graph, node, scope
+    def nodes(self) -> list[tuple[ir.Node, Scope]]:
+        """Return the nodes of the graphs, without the fallbacks of ScatterX."""
+        return [(node, scope) for graph, scope in self.known.own_graphs() for node in graph]
 
     def _has_room(self, size: int) -> bool:
         if size > self._bytes:
@@ -235,13 +225,9 @@ class ConstantFinder:
         if value in self.found:
             return self.found[value]
         tensor = constant(value, self._overridable)
-        if tensor is None:
+        if tensor is None or (tensor.size > LIMITS.floats and value not in self.made):
             return None
-        if tensor.size > LIMITS.floats and value not in self.made:
-            return None
-        if not _is_stored(tensor.dtype):
-            return None
-        return np.asarray(tensor.numpy())
+        return np.asarray(tensor.numpy()) if _is_stored(tensor.dtype) else None
 
 
 def followed(

@@ -201,9 +201,8 @@ class WriteOtherForms(Pass):
         try:
             with budget().share(1 / 4):
                 known = job.cautious.current()
-                old = (job.model.ir_version or 0) < 4
                 for graph, scope in known.own_graphs():
-                    as_nodes = scope.function is not None or old
+                    as_nodes = job.has_constant_nodes(scope)
                     writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                     modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
                     job.note_new(writer.made)

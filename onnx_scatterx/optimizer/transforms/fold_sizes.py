@@ -116,41 +116,32 @@ class _Folding:
     def _keep_operands(self) -> None:
         """Give up floats that a kernel would pack, unless the target lacks what computes them."""
         found, target = self.finder.found, self.job.settings.target
+
+        def is_kept(value: ir.Value) -> bool:
+            node = value.producer()
+            readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+            stays = node is not None and target.has(node.op_type)
+            return stays and not all(map(self._goes, readers))
+
         floats = [v for v, array in found.items() if array.dtype.kind == "f"]
-        again = True
-        while again:
-            kept = []
-            for value in floats:
-                node = value.producer()
-                readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
-                if all(map(self._goes, readers)) or node is None or not target.has(node.op_type):
-                    continue
-                kept.append(value)
+        while kept := [v for v in floats if is_kept(v)]:
             for value in kept:
                 del found[value]
             floats = [v for v in floats if v in found]
-            again = bool(kept)
 
     def _write(self) -> bool:
         """Write the constants that are read; return whether there are any."""
         gone = self._fitted()
         dead: list[ir.Node] = []
         for graph, scope in self.finder.known.own_graphs():
-            old = (self.job.model.ir_version or 0) < 4
-            writer = NodeWriter(
-                graph,
-                scope,
-                self.job.names,
-                constant_nodes=scope.function is not None or old,
-            )
+            as_nodes = self.job.has_constant_nodes(scope)
+            writer = NodeWriter(graph, scope, self.job.names, constant_nodes=as_nodes)
             for node in list(graph):
-                changed = False
-                for value in node.outputs:
-                    if value in self.finder.found and self._is_needed(value, gone):
-                        self._replace(value, node, writer, scope)
-                        changed = True
-                if changed:
-                    dead.append(node)
+                known = [v for v in node.outputs if v in self.finder.found]
+                needed = [v for v in known if self._is_needed(v, gone)]
+                for value in needed:
+                    self._replace(value, node, writer, scope)
+                dead += [node] if needed else []
         remove_dead(dead)
         return bool(dead)
 
@@ -161,7 +152,7 @@ class _Folding:
         """
         most = LIMITS.folded_bytes
         while True:
-            gone = {node for _, node, _ in self.finder.nodes() if self._goes(node)}
+            gone = {node for node, _ in self.finder.nodes() if self._goes(node)}
             written = [v for v in self.finder.found if self._is_needed(v, gone)]
             size = sum(self.finder.found[v].nbytes for v in written)
             if size <= self.room or most <= _SMALL:
@@ -183,28 +174,21 @@ class _Folding:
     def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter, scope: Scope) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.found[value]
-        dtype = ir.DataType.from_numpy(array.dtype)
+        tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
         if not value.is_graph_output():
             with writer.at(node, value.name):
-                made = writer.constant(array, dtype)
-            scope.values[made] = of_tensor(ir.Tensor(array, dtype=dtype))
-            replace_uses(value, made)
-            self.finder.made.add(made)
-            return
-        tensor = ir.Tensor(array, dtype=dtype)
-        result = ir.Value(
-            name=value.name, type=value.type or ir.TensorType(dtype), shape=ir.Shape(array.shape)
-        )
-        result.metadata_props.update(value.metadata_props)
-        value.name = self.job.names.new(f"{value.name}/computed")
-        constant = ir.Node(
-            "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[result], name=value.name
-        )
-        assert node.graph is not None
-        node.graph.insert_before(node, constant)
-        scope.values[result] = of_tensor(tensor)
-        replace_uses(value, result)
-        self.finder.made.add(result)
+                made = writer.constant(array, tensor.dtype)
+        else:
+            kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
+            made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
+            made.metadata_props.update(value.metadata_props)
+            value.name = self.job.names.new(f"{value.name}/computed")
+            constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
+            assert node.graph is not None
+            node.graph.insert_before(node, constant)
+        scope.values[made] = of_tensor(tensor)
+        replace_uses(value, made)
+        self.finder.made.add(made)
 
 
 class FixSizes(ir.passes.InPlacePass):

@@ -25,6 +25,7 @@ from onnx_scatterx.ir.graphs import (
     all_graphs,
     all_nodes,
     called_function,
+    is_operator,
     is_scatterx_domain,
     may_be_operator,
     nodes_within,
@@ -61,7 +62,7 @@ def inline_known_ifs(job: Job) -> bool:
     model, modified = job.model, False
     if (model.ir_version or 0) < 4:
         return False  # initializers are inputs, and a graph cannot get new ones
-    while any(_is_if(node) for node in nodes_within(model.graph)):
+    while any(is_operator(node, ("If",)) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
             known = job.cautious.current()
         found = [
@@ -69,7 +70,7 @@ def inline_known_ifs(job: Job) -> bool:
             for graph, scope in known.scopes.items()
             if scope.function is None
             for node in graph
-            if _is_if(node) and (taken := _taken(node, scope)) is not None
+            if is_operator(node, ("If",)) and (taken := _taken(node, scope)) is not None
         ]
         if not found:
             break
@@ -80,10 +81,6 @@ def inline_known_ifs(job: Job) -> bool:
         job.read_again()
         modified = True
     return modified
-
-
-def _is_if(node: ir.Node) -> bool:
-    return node.op_type == "If" and node.domain == ""
 
 
 def _taken(node: ir.Node, scope: Scope) -> ir.Graph | None:

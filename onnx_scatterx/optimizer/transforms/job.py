@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names, is_read
 from onnx_scatterx.ir.graphs import Wiring, all_nodes
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
@@ -112,13 +113,8 @@ class Job:
     @cached_property
     def _trusts_nothing(self) -> bool:
         """Whether it makes no difference if dims of one name are equal."""
-        names = [
-            d.value
-            for v in self.model.graph.inputs
-            for d in v.shape or ()
-            if not isinstance(d, int)
-        ]
-        named = [name for name in names if name is not None]
+        dims = [d for v in self.model.graph.inputs for d in v.shape or () if not isinstance(d, int)]
+        named = [d.value for d in dims if d.value is not None]
         return self.settings.given["distrust_dims"] or len(set(named)) == len(named)
 
     def read_again(self) -> None:
@@ -221,7 +217,6 @@ class Job:
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        version = self.model.ir_version or 0
         for graph, scope in self.analysis.knowledge.own_graphs():
             yield GraphContext(
                 graph,
@@ -229,12 +224,16 @@ class Job:
                 self.settings.rules,
                 self.names,
                 Constants(scope),
-                scope.function is not None or version < 4,
+                self.has_constant_nodes(scope),
                 self.target,
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],
             )
+
+    def has_constant_nodes(self, scope: Scope) -> bool:
+        """Return whether new constants of a graph are nodes, as it can have no initializers."""
+        return scope.function is not None or (self.model.ir_version or 0) < 4
 
     def note_planned(self, *nodes: ir.Node) -> None:
         """Report how many of the scatters have been planned, or are being planned."""

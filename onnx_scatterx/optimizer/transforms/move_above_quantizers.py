@@ -51,11 +51,9 @@ class MoveAboveQuantizers(Pass):
         return settings.target.onnxruntime
 
     def run(self, job: Job) -> bool:
-        alone, folded = (
-            not job.looked_for_scatters,
-            job.settings.given["fix"] or job.settings.target.is_device,
-        )
-        if not alone and not folded and not any(outcome.rules for outcome in job.outcomes):
+        folded = job.settings.given["fix"] or job.settings.target.is_device
+        wanted = folded or not job.looked_for_scatters
+        if not wanted and not any(outcome.rules for outcome in job.outcomes):
             return False
         if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
             return False

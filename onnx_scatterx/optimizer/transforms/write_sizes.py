@@ -10,7 +10,6 @@ The shapes that an exporter declares of values other than inputs are not checked
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import onnx_ir as ir
@@ -33,9 +32,12 @@ WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=Tr
 def forget_declared(model: ir.Model, fixed: FixedSizes) -> None:
     """Forget the dims that depend on a fixed size, of all values but the inputs of the model."""
     inputs = set(model.graph.inputs)
-    for value in _declared(model):
-        if value not in inputs:
-            _forget(value, fixed)
+    for graph in all_graphs(model):
+        for value in (*graph.inputs, *(v for node in graph for v in node.outputs)):
+            dims = list(dims_of(value) or ())
+            kept = [None if isinstance(d, str) and fixed.concerns(d) else d for d in dims]
+            if kept != dims and value not in inputs:
+                value.shape = ir.Shape(kept)
 
 
 def declare_known(model: ir.Model, known: Knowledge) -> None:
@@ -52,22 +54,6 @@ def declare_known(model: ir.Model, known: Knowledge) -> None:
         value.shape = ir.Shape(
             d if t.constant is None else t.constant
             for d, t in zip(declared, found.shape, strict=True)
-        )
-
-
-def _declared(model: ir.Model) -> Iterator[ir.Value]:
-    """Yield the values of all graphs that have a declared shape, outputs too."""
-    for graph in all_graphs(model):
-        values = (*graph.inputs, *(v for node in graph for v in node.outputs))
-        yield from (v for v in dict.fromkeys(values) if v.shape is not None)
-
-
-def _forget(value: ir.Value, fixed: FixedSizes) -> None:
-    """Forget the dims of a value that depend on a fixed size."""
-    dims = dims_of(value) or ()
-    if any(isinstance(dim, str) and fixed.concerns(dim) for dim in dims):
-        value.shape = ir.Shape(
-            None if isinstance(dim, str) and fixed.concerns(dim) else dim for dim in dims
         )
 
 

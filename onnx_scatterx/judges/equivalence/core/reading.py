@@ -290,16 +290,19 @@ def _draws(node: onnx.NodeProto) -> bool:
     return node.domain in STANDARD and (trains or node.op_type in _RANDOM)
 
 
+_LITERALS = {
+    **dict.fromkeys(("value_int", "value_ints"), "int64"),
+    **dict.fromkeys(("value_float", "value_floats"), "float32"),
+}
+
+
 def constant_of(node: Node) -> Contents | None:
     """Return the value of a Constant node."""
     if node.op != "Constant" or not node.standard:
         return None
     if "value" in node.attributes:
         return contents(node.attributes["value"])
-    for name in ("value_int", "value_ints"):
+    for name, dtype in _LITERALS.items():
         if name in node.attributes:
-            return Contents.of(np.array(node.attributes[name], np.int64), "int64")
-    for name in ("value_float", "value_floats"):
-        if name in node.attributes:
-            return Contents.of(np.array(node.attributes[name], np.float32), "float32")
+            return Contents.of(np.array(node.attributes[name], dtype), dtype)
     return None

@@ -70,18 +70,6 @@ def _exact(a: np.ndarray) -> bool:
     return bool(np.all((a.astype(np.float64) <= 2.0**52) & (a.astype(np.float64) >= -(2.0**52))))
 
 
-def _not(a: Term) -> Term:
-    return 1 - a
-
-
-def _or(a: Term, b: Term) -> Term:
-    return a + b - a * b
-
-
-def _absolute(a: Term) -> Term:
-    return maximum(a, -a)
-
-
 Numeric = Callable[..., np.ndarray]
 Symbolic = Callable[..., "Term | None"]
 
@@ -92,7 +80,7 @@ SAME_TYPE: dict[str, tuple[Numeric, Symbolic | None]] = {
     "Mul": (np.multiply, lambda a, b: a * b),
     "Div": (_divide, truncating_div),
     "Neg": (np.negative, lambda a: -a),
-    "Abs": (np.abs, _absolute),
+    "Abs": (np.abs, lambda a: maximum(a, -a)),
     "Min": (np.minimum, minimum),
     "Max": (np.maximum, maximum),
     "Sign": (np.sign, lambda a: step(a - 1) - step(-a - 1)),
@@ -101,9 +89,9 @@ SAME_TYPE: dict[str, tuple[Numeric, Symbolic | None]] = {
     "Round": (np.rint, None),
     "Sqrt": (np.sqrt, None),
     "And": (np.logical_and, lambda a, b: a * b),
-    "Or": (np.logical_or, _or),
+    "Or": (np.logical_or, lambda a, b: a + b - a * b),
     "Xor": (np.logical_xor, lambda a, b: a + b - 2 * a * b),
-    "Not": (np.logical_not, _not),
+    "Not": (np.logical_not, lambda a: 1 - a),
 }
 
 # operator: (on numbers, on terms); the result is boolean

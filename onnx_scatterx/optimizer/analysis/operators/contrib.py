@@ -45,6 +45,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "Attention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.Attention
     "BiasGelu": ("=0",),  # com.microsoft.BiasGelu
     "CDist": ("0.0 1.0",),  # com.microsoft.CDist
+    "DequantizeLinear": ("=0",),  # com.microsoft.DequantizeLinear
     "DynamicQuantizeLSTM": ("0.0 1.0 0.1 2.1", _STATE, _STATE),  # com.microsoft.DynamicQuantizeLSTM
     "EmbedLayerNormalization": ("0.0 0.1 2.1", "0.0", "0.0 0.1 2.1"),  # its inputs 0 and 2
     "FastGelu": ("=0",),  # com.microsoft.FastGelu
@@ -55,13 +56,16 @@ ROWS: dict[str, tuple[str, ...]] = {
     "MoE": ("=0",),  # com.microsoft.MoE
     "MultiHeadAttention": _HEADS,  # com.microsoft.MultiHeadAttention
     "QAttention": ("0.0 0.1 ?", "? ? ? ? ?"),  # com.microsoft.QAttention
+    "QLinearLeakyRelu": ("=0",),  # com.microsoft.QLinearLeakyRelu
+    "QLinearSigmoid": ("=0",),  # com.microsoft.QLinearSigmoid
+    "QLinearSoftmax": ("=0",),  # com.microsoft.QLinearSoftmax
     "QuickGelu": ("=0",),  # com.microsoft.QuickGelu
     "RotaryEmbedding": ("=0",),  # com.microsoft.RotaryEmbedding
     "SimplifiedLayerNormalization": ("=0",),  # in ONNX Runtime its domain is that of ONNX
     "SkipLayerNormalization": _NORMALIZED,  # com.microsoft.SkipLayerNormalization
     "SkipSimplifiedLayerNormalization": _NORMALIZED,  # com.microsoft.SkipSimplifiedLayer...
 }
-_TYPED = {"EmbedLayerNormalization": 2, "QAttention": 3}
+_TYPED = {"DequantizeLinear": 1, "EmbedLayerNormalization": 2, "QAttention": 3}
 """The input that has the element type: a table of words, a scale."""
 
 
@@ -159,14 +163,6 @@ def _shape_of(call: Call, place: int) -> Shape | None:
 def quantize(call: Call) -> Result:
     dtype = _dtype(call, 2) or ir.DataType.UINT8
     return [TensorValue(dtype, _shape_of(call, 0))]
-
-
-def dequantize(call: Call) -> Result:
-    return [TensorValue(_dtype(call, 1), _shape_of(call, 0))]
-
-
-def same_shape(call: Call) -> Result:
-    return [TensorValue(_dtype(call, 0), _shape_of(call, 0))]
 
 
 def add_or_mul(call: Call) -> Result:

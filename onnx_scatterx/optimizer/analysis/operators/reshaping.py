@@ -23,6 +23,7 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     equals,
     floor_div,
     modulo,
+    multiple_of,
     term,
     where,
 )
@@ -120,9 +121,8 @@ def _or_one(size: Term, facts: Facts) -> Term:
 
 def _alone(size: Term) -> Symbol | None:
     """Return the leaf that a size is a multiple of."""
-    ((monomial, c),) = size.items if len(size.items) == 1 else (((), 0),)
-    leaf = monomial[0] if len(monomial) == 1 and c > 0 else None
-    return leaf if isinstance(leaf, Symbol) else None
+    leaf, factor = multiple_of(size)
+    return leaf if factor > 0 and isinstance(leaf, Symbol) else None
 
 
 def _copied(target: Term, extent: Term, facts: Facts) -> Term:

@@ -37,7 +37,7 @@ def _forms(inputs: int, *forms: Form, attributes: Iterable[str] = ()) -> Forms:
 
 
 FORMS: dict[str, Forms] = {
-    "And": _forms(2, arithmetic.and_),
+    **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
     "CumSum": _forms(
         2,
         arithmetic.exclusive_sum,
@@ -49,21 +49,18 @@ FORMS: dict[str, Forms] = {
     "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
     "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
     "GatherND": _forms(2, rows.gathered_rows, rows.from_start, attributes=("batch_dims",)),
-    "Greater": _forms(2, arithmetic.swapped),
+    **dict.fromkeys(("Greater", "Less"), _forms(2, arithmetic.swapped)),
     "Identity": _forms(1, movement.same_shape),
     "IsNaN": _forms(1, arithmetic.is_nan),
-    "Less": _forms(2, arithmetic.swapped),
     "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
     "Neg": _forms(1, arithmetic.negative),
     "Not": _forms(1, arithmetic.not_),
     "OneHot": _forms(3, attributes=("axis",)),
-    "Or": _forms(2, arithmetic.or_),
     "Pad": _forms(4, rows.concat, attributes=("mode",)),
     "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
     "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
     "Slice": _forms(5, movement.strided_slice),
-    "Squeeze": _forms(2, movement.reshape, attributes=("axes",)),
-    "Unsqueeze": _forms(2, movement.reshape, attributes=("axes",)),
+    **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
     "Where": _forms(3, movement.expanded_where),
 }
 _FIRST: tuple[Form, ...] = (folded, merged.merged, written)

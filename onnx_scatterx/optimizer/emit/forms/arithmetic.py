@@ -151,6 +151,7 @@ def negative(request: Request) -> ir.Value:
 _BOOL = ir.DataType.BOOL
 _NUMBERS = (ir.DataType.INT32, ir.DataType.FLOAT)
 _SWAPPED = {"Greater": "Less", "Less": "Greater"}
+_ON_NUMBERS = {"And": "Mul", "Or": "Max"}
 
 
 def not_(request: Request) -> ir.Value:
@@ -164,17 +165,9 @@ def not_(request: Request) -> ir.Value:
     return w.cast(w.node("Sub", [one, request.cast(0, kind)], kind), kind, _BOOL)
 
 
-def and_(request: Request) -> ir.Value:
-    """Multiply."""
-    return _combined(request, "Mul")
-
-
-def or_(request: Request) -> ir.Value:
-    """Take the larger one."""
-    return _combined(request, "Max")
-
-
-def _combined(request: Request, op: str) -> ir.Value:
+def on_numbers(request: Request) -> ir.Value:
+    """Multiply for And, and take the larger one for Or."""
+    op = _ON_NUMBERS[request.op]
     kind, w = _numbers(request, op), request.writer
     numbers = [request.cast(i, kind) for i in range(len(request.inputs))]
     return w.cast(w.node(op, numbers, kind), kind, _BOOL)

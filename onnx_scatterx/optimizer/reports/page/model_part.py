@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.optimizer.reports.page.environment import Figure, Figures
@@ -176,14 +177,13 @@ class ModelPart:
 
     def by_reason(self, cards: Iterable[Card]) -> dict[str, list[Card]]:
         """Return cards by the reason why their nodes are kept."""
-        return _grouped(
-            cards, lambda c: c.entry.reason.value if c.entry.reason else "by the choice of rules"
-        )
+        reasons = ((card.entry.reason, card) for card in cards)
+        return grouped((r.value if r else "by the choice of rules", card) for r, card in reasons)
 
     @property
     def colliding(self) -> dict[str, list[Card]]:
         """The cards with updates that collide, by which updates win."""
-        return _grouped((c for c in self.cards if c.duplicates), lambda c: c.duplicates)
+        return grouped((card.duplicates, card) for card in self.cards if card.duplicates)
 
     @property
     def operator_rows(self) -> list[tuple[str, int, int]]:
@@ -196,13 +196,6 @@ class ModelPart:
         kinds = {card.is_gather for card in cards}
         word = "node" if len(kinds) > 1 else "gather" if True in kinds else "scatter"
         return f"{len(cards)} {word}{'s' * (len(cards) != 1)}"
-
-
-def _grouped(cards: Iterable[Card], key: Callable[[Card], str]) -> dict[str, list[Card]]:
-    groups: dict[str, list[Card]] = {}
-    for card in cards:
-        groups.setdefault(key(card), []).append(card)
-    return groups
 
 
 def _drawings(detail: EntryDetail, planned: bool) -> Iterator[tuple[Sequence[Figure], str]]:

@@ -45,10 +45,6 @@ class _Slice:
     axis: int | None
     numbers: Integers
 
-    def is_whole(self, size: int) -> bool:
-        """Whether this is the whole of an axis of a size, in ascending order."""
-        return self.numbers.size == size
-
 
 @dataclass(frozen=True)
 class _Tensor:
@@ -128,7 +124,7 @@ class IndexItems:
             if dim.axis is not None:
                 d = place if place < before else place + len(common)
                 spread = [-1 if c == d else 1 for c in range(rank)]
-                whole = dim.is_whole(self.shape[dim.axis])
+                whole = dim.numbers.size == self.shape[dim.axis]  # a slice of all ascends
                 axes[dim.axis] = d if whole else dim.numbers.reshape(spread)
         for axis, numbers in self._indexed():
             if 0 not in shape:
