@@ -112,7 +112,8 @@ def told(texts: Iterable[str]) -> list[str]:
 
 def why(found: dict[str, Any]) -> str:
     """Return the reason of a step that failed."""
-    return shortened(str(found["failed"])) or "no reason"
+    told = shortened(str(found["failed"]))
+    return "it needs more than 9 GiB of memory" if told == "MemoryError:" else told or "no reason"
 
 
 def takes(good: Rows, compiler: str) -> str:
