@@ -23,6 +23,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import statistics
 import tempfile
 from dataclasses import dataclass
@@ -209,7 +210,7 @@ def measure(record: Record, shown: Shown | None, file: list[str] | None, wish: W
         for compiler, python in wish.compilers.items():
             find(compiler, ask, compiler, python, model, feeds, wish.limit)
     for left in (p for p in folder.iterdir() if p.suffix != ".json"):
-        left.unlink()
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def main() -> None:
