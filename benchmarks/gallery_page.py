@@ -92,7 +92,7 @@ def page(results: Rows) -> str:
         "their bits are equal",
         *(f"- {versions.get(c, c)}: {takes(good, c)}" for c in compilers),
         *(f"- {t}: {speed(timed, t)}" for t in TARGETS if timed),
-        *(f"- timed on {m}" for m in told(f"{t['machine']}, {t['runtime']}" for t in timed)),
+        *clocks(good),
         f"- package {', '.join(told(f['standard']['version'] for f in good.values()))}",
     ]
     heads = ["model", "export", "scatters", "nodes", "MB", *compilers]
@@ -103,6 +103,20 @@ def page(results: Rows) -> str:
     todo = (linked(s.title, s.thread) for name, s in GALLERY.items() if name not in results)
     lines += [f"- {title}: not yet" for title in todo]
     return "\n".join(lines) + "\n"
+
+
+def clocks(good: Rows) -> list[str]:
+    """Return on what the rows are timed, and by which clock; most rows first."""
+    titles: dict[str, list[str]] = {}
+    for name, found in good.items():
+        if "ms" in (timed := found.get("times", {})):
+            clock = ", in processor time" if timed.get("clock") == "processor" else ""
+            title = GALLERY[name].title.partition(",")[0] if name in GALLERY else name
+            place = f"{timed['machine']}, {timed['runtime']}{clock}"
+            titles.setdefault(place, []).append(title)
+    first, *others = sorted(titles.items(), key=lambda group: -len(group[1])) or [("", [])]
+    lines = [f"- timed on {first[0]}"] if first[0] else []
+    return lines + [f"- timed on {place}: {', '.join(names)}" for place, names in others]
 
 
 def told(texts: Iterable[str]) -> list[str]:
