@@ -10,6 +10,9 @@ Each step is a process of its own, so a failure costs one cell. ``--only`` makes
 run goes on where the last one ended. ``--file`` measures a model of yours, such as a pretrained
 one: its hash must be the one that you give. ``--page`` only writes the page of what is measured.
 ``--untimed`` leaves the times for another run, such as one on a machine that does nothing else.
+``--again`` does steps again that have a result, and ``--seconds`` gives the compilers more time:
+
+    python benchmarks/gallery.py --only rwkv_169m --again tract --seconds 300 --with tract=PYTHON
 """
 
 from __future__ import annotations
@@ -20,9 +23,12 @@ import json
 import os
 import platform
 import re
+import shutil
 import statistics
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -45,7 +51,7 @@ import onnx_scatterx
 PAGE = ROOT / "docs" / "gallery.md"
 RESULTS = ROOT / "benchmarks" / "gallery.json"
 BEGINS = "<!-- the results begin: benchmarks/gallery.py writes them -->\n"
-SECONDS = 60.0  # of a compiler for one model
+SECONDS = 60.0  # of a compiler for one model, without --seconds
 BUDGET = 10.0  # seconds of the runs of a row, at least three rounds
 WHOLE = (1 << 31) - (1 << 20)  # bytes of a file with all its weights
 
@@ -65,10 +71,13 @@ def take(path: str, sha256: str, folder: str) -> dict[str, Any]:
 def pack(folder: str) -> dict[str, Any]:
     """Put the weights of an export into its file, if it can hold them; return its size in MB."""
     path = Path(folder, "model.onnx")
-    model = onnx.load(path)
-    if (size := model.ByteSize()) < WHOLE:
+    beside = path.with_name("model.onnx.data")
+    size = sum(file.stat().st_size for file in (path, beside) if file.exists())
+    if size < WHOLE:  # larger messages cannot be made
+        model = onnx.load(path)
+        size = model.ByteSize()
         onnx.save(model, path)
-        path.with_name("model.onnx.data").unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
     Path(folder, "packed").touch()
     return {"MB": round(size / 1e6, 1)}
 
@@ -84,15 +93,22 @@ def judge(before: str, after: str, feeds: str) -> dict[str, Any]:
 
 
 def times(folder: str, feeds: str) -> dict[str, Any]:
-    """Let a model and its results take turns in ONNX Runtime, on one thread."""
+    """Let a model and its results take turns in ONNX Runtime, on one thread.
+
+    They share one arena, so that their peaks of memory do not add up. Seconds are those in which
+    the processor ran this process: what other programs take does not count.
+    """
     import onnxruntime as ort
     from turns import Variant, ratios, seconds
 
     with np.load(feeds) as file:
         given = dict(file)
     runs: dict[str, Any] = {}
+    kind, use = ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, ort.OrtMemType.DEFAULT
+    ort.create_and_register_allocator(ort.OrtMemoryInfo("Cpu", kind, 0, use), None)
     for name in ("model", *TARGETS):
         options = ort.SessionOptions()
+        options.add_session_config_entry("session.use_env_allocators", "1")
         options.intra_op_num_threads, options.log_severity_level = 1, 4
         session = onnx_scatterx.session(Path(folder, f"{name}.onnx"), session_options=options)
         fed = {value.name: given[value.name] for value in session.get_inputs()}
@@ -103,13 +119,14 @@ def times(folder: str, feeds: str) -> dict[str, Any]:
     for name, made in runs.items():
         apart = [difference(a, b) for a, b in zip(expected, made.run(), strict=True)]
         found[name] = {"difference": max(apart)}
-    rounds = max(3, min(25, int(BUDGET / (4 * max(seconds(first.run, 1), 1e-3)))))
-    base, shares = ratios(first, runs, rounds)
+    rounds = max(3, min(25, int(BUDGET / (4 * max(seconds(first.run, 1, process_time), 1e-3)))))
+    base, shares = ratios(first, runs, rounds, process_time)
     for name, share in shares.items():
         low, middle, high = statistics.quantiles(share, n=4)
         found[name] |= {"ratio": middle, "quartiles": [low, high]}
     return found | {
         "ms": base * 1e3,
+        "clock": "processor",
         "rounds": rounds,
         "machine": machine(),
         "runtime": f"onnxruntime {ort.__version__}",
@@ -123,7 +140,7 @@ def machine() -> str:
     return f"{name[1] if name else platform.machine()}, {os.cpu_count()} cores"
 
 
-def ask(name: str, python: str, model: str, feeds: str) -> dict[str, Any]:
+def ask(name: str, python: str, model: str, feeds: str, limit: float) -> dict[str, Any]:
     """Give a model to a compiler: as it is, and optimized for the compiler's own target."""
     from onnx_scatterx.doors.devices.checking import judged, truths
     from onnx_scatterx.doors.devices.consumer import ConsumerProcess, consumer_of
@@ -136,8 +153,8 @@ def ask(name: str, python: str, model: str, feeds: str) -> dict[str, Any]:
     truth = truths(files["before"], [given])[0]
     onnx_scatterx.optimize(model, target=consumer.adapter.profile).save(files["after"])
     found: dict[str, Any] = {}
-    with ConsumerProcess(consumer, python, SECONDS) as process:
-        found["compiler"] = f"{name} {process.version}"
+    with ConsumerProcess(consumer, python, limit) as process:
+        found |= {"compiler": f"{name} {process.version}", "limit": limit}
         for when, file in files.items():
             check = judged(consumer, process.run(file, given), truth, file)
             found[when] = {"verdict": check.verdict, "why": shortened(check.message)}
@@ -151,38 +168,49 @@ def inputs_of(model: str) -> set[str]:
     return {value.name for value in onnx.load(model, load_external_data=False).graph.input}
 
 
-def measure(
-    record: Record,
-    shown: Shown | None,
-    file: list[str] | None,
-    compilers: dict[str, str],
-    timed: bool,
-) -> None:
+@dataclass(frozen=True)
+class Wish:
+    """What a run shall find: of which compilers, by which interpreters, and which steps again."""
+
+    compilers: dict[str, str]
+    again: frozenset[str]
+    timed: bool
+    limit: float
+    """Seconds of a compiler for one model."""
+
+
+def measure(record: Record, shown: Shown | None, file: list[str] | None, wish: Wish) -> None:
     """Do all that is still to do for a row."""
     folder, name = record.folder, record.folder.name
     folder.mkdir(parents=True, exist_ok=True)
     paths = {n: str(folder / f"{n}.onnx") for n in ("model", *TARGETS)}
     model, feeds = paths["model"], str(folder / "feeds.npz")
-    steps = STEPS if timed else STEPS[:-1]
-    if all(map(record.has, (*steps, *compilers))) or "failed" in record.known().get("export", {}):
+    steps = (*(STEPS if wish.timed else STEPS[:-1]), *wish.compilers)
+    todo = {step for step in steps if step in wish.again or not record.has(step)}
+    failed = "failed" in record.known().get("export", {}) and "export" not in wish.again
+    if not todo or failed:
         return
+
+    def find(step: str, *work: Any, **how: Any) -> dict[str, Any]:
+        return record.find(step, *work, again=step in wish.again, **how)
+
     if shown is None:
         make: tuple[Any, ...] = (take, *(file or ("", "")), str(folder))
     else:
         make = (export, name, shown.built_from(name), shown.how, str(folder))
-    found = record.find("export", *make, versioned=False, made=model)
+    found = find("export", *make, versioned=False, made=model)
     if "failed" not in found:
-        packed = str(folder / "packed")
-        record.find("size", pack, str(folder), versioned=False, made=packed)
-        for target in TARGETS:
-            record.find(target, optimize, model, paths[target], target, made=paths[target])
-        record.find("judge", judge, model, paths[TARGETS[0]], feeds)
-        if timed:
-            record.find("times", times, str(folder), feeds)
-        for compiler, python in compilers.items():
-            record.find(compiler, ask, compiler, python, model, feeds)
+        find("size", pack, str(folder), versioned=False, made=str(folder / "packed"))
+        if todo & {*TARGETS, "judge", "times"}:
+            for target in TARGETS:
+                find(target, optimize, model, paths[target], target, made=paths[target])
+            find("judge", judge, model, paths[TARGETS[0]], feeds)
+            if wish.timed:
+                find("times", times, str(folder), feeds)
+        for compiler, python in wish.compilers.items():
+            find(compiler, ask, compiler, python, model, feeds, wish.limit)
     for left in (p for p in folder.iterdir() if p.suffix != ".json"):
-        left.unlink()
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def main() -> None:
@@ -194,14 +222,18 @@ def main() -> None:
     parser.add_argument("--with", dest="compilers", nargs="+", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--file", nargs=3, metavar=("NAME", "PATH", "SHA256"), help="your model")
     parser.add_argument("--anew", action="store_true", help="measure again with this version")
+    parser.add_argument("--again", nargs="+", default=[], metavar="STEP", help="such as times")
+    limit = {"type": float, "default": SECONDS, "help": f"of a compiler ({SECONDS:.0f})"}
+    parser.add_argument("--seconds", **limit)
     parser.add_argument("--untimed", action="store_true", help="leave the times for later")
     parser.add_argument("--page", action="store_true", help="write the page of what is measured")
     args = parser.parse_args()
     code, compilers = version(), dict(pair.split("=", 1) for pair in args.compilers)
+    wish = Wish(compilers, frozenset(args.again), not args.untimed, args.seconds)
     name, *file = args.file or ("",)
     for row in [] if args.page else [name] if name else args.only:
         record = Record(args.cache / row, RESULTS, code, args.anew)
-        measure(record, None if name else GALLERY[row], file, compilers, not args.untimed)
+        measure(record, None if name else GALLERY[row], file, wish)
         publish(args.cache)
     publish(args.cache)
 

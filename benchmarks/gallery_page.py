@@ -92,7 +92,7 @@ def page(results: Rows) -> str:
         "their bits are equal",
         *(f"- {versions.get(c, c)}: {takes(good, c)}" for c in compilers),
         *(f"- {t}: {speed(timed, t)}" for t in TARGETS if timed),
-        *(f"- timed on {m}" for m in told(f"{t['machine']}, {t['runtime']}" for t in timed)),
+        *clocks(good),
         f"- package {', '.join(told(f['standard']['version'] for f in good.values()))}",
     ]
     heads = ["model", "export", "scatters", "nodes", "MB", *compilers]
@@ -105,6 +105,20 @@ def page(results: Rows) -> str:
     return "\n".join(lines) + "\n"
 
 
+def clocks(good: Rows) -> list[str]:
+    """Return on what the rows are timed, and by which clock; most rows first."""
+    titles: dict[str, list[str]] = {}
+    for name, found in good.items():
+        if "ms" in (timed := found.get("times", {})):
+            clock = ", in processor time" if timed.get("clock") == "processor" else ""
+            title = GALLERY[name].title.partition(",")[0] if name in GALLERY else name
+            place = f"{timed['machine']}, {timed['runtime']}{clock}"
+            titles.setdefault(place, []).append(title)
+    first, *others = sorted(titles.items(), key=lambda group: -len(group[1])) or [("", [])]
+    lines = [f"- timed on {first[0]}"] if first[0] else []
+    return lines + [f"- timed on {place}: {', '.join(names)}" for place, names in others]
+
+
 def told(texts: Iterable[str]) -> list[str]:
     """Return texts, the frequent ones first."""
     return [text for text, _ in Counter(texts).most_common()]
@@ -112,7 +126,8 @@ def told(texts: Iterable[str]) -> list[str]:
 
 def why(found: dict[str, Any]) -> str:
     """Return the reason of a step that failed."""
-    return shortened(str(found["failed"])) or "no reason"
+    told = shortened(str(found["failed"]))
+    return "it needs more than 9 GiB of memory" if told == "MemoryError:" else told or "no reason"
 
 
 def takes(good: Rows, compiler: str) -> str:

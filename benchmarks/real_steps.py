@@ -117,12 +117,14 @@ class Record:
         *arguments: Any,
         versioned: bool = True,
         made: str | None = None,
+        again: bool = False,
     ) -> dict[str, Any]:
         """Return what a step found, doing it if it is not known, or if the file ``made`` is lost.
 
-        The result of a step that is not ``versioned`` is that of all versions of the package.
+        With ``again``, it is done anyway. The result of a step that is not ``versioned`` is that of
+        all versions of the package.
         """
-        known = self.known().get(key, {}) if self.has(key) else {}
+        known = self.known().get(key, {}) if self.has(key) and not again else {}
         lost = made is not None and "failed" not in known and not Path(made).exists()
         if not known or lost:
             method = "forkserver" if step is export else "fork"

@@ -19,6 +19,9 @@ import onnx_scatterx
 
 SCATTERS = ("Scatter", "ScatterND", "ScatterElements", "TensorScatter", "ScatterX")
 
+Clock = Callable[[], float]
+"""Seconds that pass always, or only while this process runs, such as `time.process_time`."""
+
 
 @dataclass
 class Variant:
@@ -70,31 +73,34 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
 
 
 def ratios(
-    original: Variant, others: dict[str, Variant], rounds: int
+    original: Variant,
+    others: dict[str, Variant],
+    rounds: int,
+    clock: Clock = time.perf_counter,
 ) -> tuple[float, dict[str, list[float]]]:
     """Let all take turns; return the original's median seconds and the ratios of the others."""
     assert original.run is not None
     running = {name: v.run for name, v in others.items() if v.run is not None}
-    once = min(seconds(original.run, 1) for _ in range(3))
+    once = min(seconds(original.run, 1, clock) for _ in range(3))
     repeat = max(1, math.ceil(0.002 / once))
     for run in running.values():
-        seconds(run, repeat)
+        seconds(run, repeat, clock)
     found: dict[str, list[float]] = {name: [] for name in running}
     base = []
     for turn in range(rounds):
         names = list(running)
         names = names[turn % len(names) :] + names[: turn % len(names)] if names else []
         for name in names:  # each beside a run of the original: the machine's moods cancel
-            before = seconds(original.run, repeat)
-            after = seconds(running[name], repeat)
+            before = seconds(original.run, repeat, clock)
+            after = seconds(running[name], repeat, clock)
             base.append(before)
             found[name].append(before / after)
     return statistics.median(base), found
 
 
-def seconds(run: Callable[[], Any], repeat: int) -> float:
-    """Return how long a run takes."""
-    start = time.perf_counter()
+def seconds(run: Callable[[], Any], repeat: int, clock: Clock = time.perf_counter) -> float:
+    """Return how long a run takes, by a clock."""
+    start = clock()
     for _ in range(repeat):
         run()
-    return (time.perf_counter() - start) / repeat
+    return (clock() - start) / repeat
