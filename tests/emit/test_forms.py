@@ -412,6 +412,17 @@ def test_no_form_copies_a_size(shape: list[int], lacks: set[str]) -> None:
     np.testing.assert_array_equal(result, -x[(slice(None, None, 2),) * rank])
 
 
+def test_a_row_without_elements_is_not_reshaped() -> None:
+    """A 0 in the shape of a Reshape would copy the 1 of the row's axis."""
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        return w.node("Gather", [values[0], w.constant(np.array(1))], T.FLOAT, axis=0)
+
+    for width in (0, 3):
+        made = written({"x": ("float", [4, width])}, "float", write, Target("npu", avoid=frozenset({"Gather"})))
+        assert isinstance(made, Refusal) == (width == 0)
+
+
 @given(st.data())
 @examples(60)
 def test_pad_with_axes(data: st.DataObject) -> None:
