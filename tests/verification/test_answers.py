@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -11,7 +12,9 @@ import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.judges.equivalence import proof
 from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
-from onnx_scatterx.judges.verification.result import Verification
+from onnx_scatterx.judges.verification.array_diff import ArrayDifference
+from onnx_scatterx.judges.verification.proving import judged
+from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from tests.helpers.support import parse
 
 NEG = "g (float[N] x) => (float[N] y) { y = Neg (x) }"
@@ -155,3 +158,22 @@ def test_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", one, one, "--prove", "--samples", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["schema"], told["answer"], told["proof"]["answer"]) == (1, "same", "proven")
+
+
+@pytest.mark.parametrize(
+    ("claimed", "sizes", "contradicts"),
+    [
+        ({}, {"N": 3}, True),
+        ({"least": 2}, {"N": 3}, True),
+        ({"least": 2}, {"N": 1}, False),
+        ({"sizes": ({"N": 3},)}, {"N": 3, "M": 1}, True),
+        ({"sizes": ({"N": 3},)}, {"N": 4}, False),
+    ],
+)
+def test_a_run_contradicts_a_proof_at_its_sizes(
+    claimed: dict[str, Any], sizes: dict[str, int], contradicts: bool
+) -> None:
+    proof = Proof({"y": Verdict("proven for sizes" if claimed else "proven")}, **claimed)
+    difference = Difference(Draw(0, sizes, "plain"), "y", ArrayDifference("failed", "", "fails"))
+    found = judged(proof, [difference])
+    assert (found.kind, found.contradicted) == ("refuted", contradicts)

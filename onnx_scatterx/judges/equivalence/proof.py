@@ -84,6 +84,14 @@ class Proof:
     def __bool__(self) -> bool:
         return self.proven
 
+    def covers(self, sizes: Mapping[str, int]) -> bool:
+        """Return whether the models are proven to be the same at these sizes of the inputs."""
+        if self.kind != "proven for sizes":
+            return self.proven
+        if self.least:
+            return bool(sizes) and min(sizes.values()) >= self.least
+        return any(one.items() <= sizes.items() for one in self.sizes)
+
     def __str__(self) -> str:
         lines = [self._headline()]
         if self.refutation is not None:

@@ -91,7 +91,7 @@ def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
         outputs={name: Verdict("refuted") for name in proof.outputs},
         refutation=str(differences[0]),
         inputs=differences[0].draw.feeds,
-        contradicted=proof.kind == "proven",
+        contradicted=any(proof.covers(one.draw.sizes) for one in differences),
     )
 
 
