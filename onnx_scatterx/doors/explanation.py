@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
@@ -64,6 +65,8 @@ def advise(
           the last update wins
     """
     settings = Settings.of(**options)
+    if command is None and isinstance(model, str | os.PathLike):
+        command = Command(os.fspath(model), target=settings.target.name)
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
         inspected = inspect_records(loaded, settings, details=False)

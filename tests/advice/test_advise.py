@@ -387,3 +387,10 @@ def test_a_rank_names_the_size_that_leaves_it_open() -> None:
     found = optimize(onnx.parser.parse_model(HEAD + both), target="standard").report.scatters
     assert ["--assume" in str(s.refusal) for s in found] == [False, True]
     assert str(scatter.refusal) == "the rank of an input is unknown (data; try --assume 'N >= 1')"
+
+
+def test_a_command_names_the_file_that_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "my model.onnx"
+    onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
+    (found,) = advise(path, target="standard")
+    assert found.ways[0].command.startswith(f"onnx-scatterx optimize '{path}' -o OUT.onnx ")

@@ -63,6 +63,7 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     for words, told in (
         (["npu", "--operators", "Add"], "npu.toml: not written: it exists; use it as --target"),
         (["other", "--operators", "Add, ..."], "which is not an ONNX operator"),
+        (["qnn", "--operators", "Add"], "qnn is listed: take another name"),
         (["a/b", "--operators", "Add"], "a/b.toml: not written: give a name without a folder"),
         (["other", "--operators", "Addd"], "which is not an ONNX operator; did you mean Add?"),
         (["other"], "give --operators 'Add, Concat, ...', or --like a model that compiled"),

@@ -213,6 +213,8 @@ def test_no_model_is_streamed_to_a_terminal_or_beside_json(
     assert error_of(capsys).startswith("--json has no effect with -o -")
     assert main(["optimize", BOX, KV, "-o", "-"]) == 2
     assert error_of(capsys).startswith("-o -: several models are written to a directory")
+    assert main(["optimize", BOX, KV, "-o", "two.onnx"]) == 2
+    assert error_of(capsys).startswith("-o two.onnx: several models are written to a directory")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert main(["optimize", BOX, "-o", "-"]) == 2
     assert error_of(capsys).startswith("-o -: a model is written to stdout; send it to a file")

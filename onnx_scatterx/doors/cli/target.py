@@ -32,6 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print how it is used."""
     from onnx_scatterx.ir.io import load
+    from onnx_scatterx.optimizer.targets.catalogue import all_targets
     from onnx_scatterx.optimizer.targets.new_profile import new_profile
 
     if not args.operators and args.like is None:
@@ -41,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         used = f"it exists; use it as --target {path}, or remove it"
         why = used if path.exists() else "give a name without a folder"
         raise ScatterXError(f"{path}: not written: {why}")
+    if args.name in {target.name for target in all_targets()}:
+        raise ScatterXError(f"{args.name} is listed: take another name for one of your own")
     with Writing() as writing:
         like = None if args.like is None else load(args.like)
         writing.text(path, new_profile(args.name, args.operators, like), "the profile")
