@@ -271,6 +271,13 @@ def test_facts_learnt_later_are_used() -> None:
     assert facts.is_nonnegative(U - 3)
 
 
+def test_a_small_size_is_tried_only_where_the_facts_allow_it() -> None:
+    odd = T - 2 * floor_div(T, 2) - 1
+    facts = Facts(known=[9 - T, odd])
+    assert facts.by_one_size((T - 4) * (T - 4) - 1)  # T is not 4
+    assert not facts.by_one_size((T - 5) * (T - 5) - 1)
+
+
 def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*_: object) -> bool:
         raise AssertionError("searched")
