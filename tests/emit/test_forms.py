@@ -419,7 +419,9 @@ def test_a_row_without_elements_is_not_reshaped() -> None:
         return w.node("Gather", [values[0], w.constant(np.array(1))], T.FLOAT, axis=0)
 
     for width in (0, 3):
-        made = written({"x": ("float", [4, width])}, "float", write, Target("npu", avoid=frozenset({"Gather"})))
+        made = written(
+            {"x": ("float", [4, width])}, "float", write, Target("npu", avoid=frozenset({"Gather"}))
+        )
         assert isinstance(made, Refusal) == (width == 0)
 
 
