@@ -167,3 +167,30 @@ def test_windows_of_an_image(target: str) -> None:
     result = onnx_scatterx.optimize(model_of(chain), target=target)
     assert result.report.violations == ()
     assert sum(n.op_type == "Transpose" for n in result.model.graph.node) == 1
+
+
+@pytest.mark.parametrize("op", ["Slice", "Concat", "Gather", "Tile", "Expand"])
+def test_a_move_along_an_axis_in_the_middle(op: str) -> None:
+    """The axes before it are one, and those behind it are one."""
+    chain = Chain([4, 6])
+    shape = [2, 2, 1, 3, 2] if op == "Expand" else [2, 2, 3, 2]
+    chain.add("Reshape", shape, "last", chain.constant(shape))
+    if op == "Slice":
+        parts = [chain.constant([n]) for n in (1, 3, 2)]
+        chain.add(op, [2, 2, 2, 2], "last", *parts)
+    elif op == "Concat":
+        chain.add(op, [2, 2, 6, 2], "last", "last", axis=2)
+    elif op == "Gather":
+        chain.add(op, [2, 2, 4, 2], "last", chain.constant([2, 0, 0, 1]), axis=2)
+    elif op == "Tile":
+        chain.add(op, [2, 2, 6, 2], "last", chain.constant([1, 1, 2, 1]))
+    else:
+        chain.add(op, [2, 2, 2, 3, 2], "last", chain.constant([2, 2, 2, 3, 2]))
+    size = math.prod(chain.shape)
+    chain.add("Reshape", [size], "last", chain.constant([size]))
+    model = model_of(chain)
+    result = onnx_scatterx.optimize(model, target="standard, max_rank = 3")
+    assert result.report.violations == ()
+    rng = np.random.default_rng(0)
+    feed = {"x": rng.random((4, 6), np.float32), "u": rng.random((2, 6), np.float32)}
+    assert_same(model, result.model, [feed])

@@ -97,3 +97,10 @@ def test_nodes_that_need_not_run_are_not_named() -> None:
         y = If (c) < then_branch = a () => (float[N] s) { s = Add (x, k) },
                      else_branch = b () => (float[N] t) { t = Neg (x) } > }""")
     onnx_scatterx.optimize(model, fix={"N": 2})
+
+
+def test_positions_within_batches_are_not_out_of_bounds() -> None:
+    """Their first column is of the first axis behind those of the batch."""
+    model = parse("""g (float[N, 5] x) => (float[N] y) <int64[2, 1] i = {4, -5}> {
+        y = GatherND <batch_dims = 1> (x, i) }""")
+    onnx_scatterx.optimize(model, fix={"N": 2})

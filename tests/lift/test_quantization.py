@@ -2,13 +2,15 @@
 
 import numpy as np
 import onnx_ir as ir
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.optimizer.lift.quantization import Quantization
+from onnx_scatterx.optimizer.lift.quantization import Quantization, quantization_of
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.quantized import LIMITS, SCALES
+from tests.helpers.support import parse
 
 
 @given(
@@ -47,3 +49,29 @@ def test_what_is_called_exact_is_exact(dtype: str, scale: float, point: int, flo
         except rejections():
             return  # there is no kernel for this type
         assert np.array_equal(session.run(["y"], {"x": numbers})[0], numbers)
+
+
+@pytest.mark.parametrize(
+    ("node", "is_known"),
+    [
+        ("DequantizeLinear (x, s, z)", True),
+        ("DequantizeLinear <output_dtype = 1> (x, s, z)", True),
+        ("DequantizeLinear <output_dtype = 10> (x, s, z)", False),  # not the type of the scale
+        ("DequantizeLinear (x, s, fed)", False),
+        ("DequantizeLinear (x, s, wide)", False),  # not the type of the integers
+        ("DequantizeLinear (x, s, two)", False),
+        ("DequantizeLinear <block_size = 2> (x, s, z)", False),
+    ],
+)
+def test_parameters_that_are_not_known(node: str, is_known: bool) -> None:
+    model = parse(
+        f"""g (int8[2] x, int8 fed) => (float[2] y) <float s = {{0.5}}, int8 z = {{3}},
+        int16 wide = {{3}}, int8[2] two = {{3, 4}}> {{ y = {node} }}""",
+        23,
+    )
+
+    def array(value: ir.Value) -> np.ndarray | None:
+        return None if value.const_value is None else value.const_value.numpy()
+
+    found = quantization_of(ir.from_proto(model).graph[0], array, ir.DataType.INT8)
+    assert (found is not None) == is_known

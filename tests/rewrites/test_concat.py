@@ -77,6 +77,22 @@ def test_boxes_that_reach_past_each_other_are_cut_through(golden: Golden) -> Non
     golden(WINDMILL, by=["view"])
 
 
+def test_the_cut_is_where_the_fewest_boxes_lie_across(golden: Golden) -> None:
+    golden(
+        """g (float[3,4] x, float[2,1] a, float[2,1] b, float[1,3] c, float[2,1] d, float[1,2] e)
+        => (float[3,4] y)
+        <int64[2,1,2] ia = {0,0, 1,0}, int64[2,1,2] ib = {0,1, 1,1},
+         int64[1,3,2] ic = {2,0, 2,1, 2,2}, int64[2,1,2] id = {1,3, 2,3},
+         int64[1,2,2] ie = {0,2, 0,3}> {
+            p = ScatterND (x, ia, a)
+            q = ScatterND (p, ib, b)
+            r = ScatterND (q, ic, c)
+            s = ScatterND (r, id, d)
+            y = ScatterND (s, ie, e) }""",
+        by=["view"],
+    )
+
+
 def test_one_source_has_nothing_to_be_put_together(refuses: Refuses) -> None:
     refuses(BOX.replace("[8,N]", "[3,N]").replace("2, 3, 4", "0, 1, 2"), Reason.NO_RULE)
 

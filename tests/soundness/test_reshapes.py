@@ -33,6 +33,27 @@ def test_an_axis_that_is_cut_is_not_merged() -> None:
     assert_sound(model, left=0)
 
 
+@pytest.mark.parametrize(
+    ("shape", "move"),
+    [
+        ("3,3,3", "Slice (x, minus, far, zero, minus)"),
+        ("5,3,3", "Slice (x, zero, three, zero)"),
+        ("3,3,3", "Transpose <perm = [1, 0, 2]> (x)"),
+    ],
+)
+def test_axes_that_are_merged_are_no_axes_of_the_source(shape: str, move: str) -> None:
+    """Rows that are reversed, cut out or transposed before they are merged."""
+    model = f"""g (float[{shape}] x, float[3,3,1] u, float[9,1] v) => (float[9,3] y)
+        <int64[3,3,1] i = {{1, 1, 1, 1, 1, 1, 1, 1, 1}}, int64[2] flat = {{9, 3}},
+         int64[9,1] j = {{0, 0, 0, 0, 0, 0, 0, 0, 0}}, int64[1] zero = {{0}},
+         int64[1] three = {{3}}, int64[1] minus = {{-1}}, int64[1] far = {{-9}}> {{
+        a = {move}
+        b = ScatterElements <axis = 2> (a, i, u)
+        c = Reshape (b, flat)
+        y = ScatterElements <axis = 1> (c, j, v) }}"""
+    assert_sound(model, {}, left=0)
+
+
 @pytest.mark.parametrize("opset", [13, 18])
 @pytest.mark.parametrize("reduction", ["none", "add"])
 def test_sizes_that_are_fed(opset: int, reduction: str) -> None:

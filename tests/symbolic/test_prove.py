@@ -271,6 +271,39 @@ def test_facts_learnt_later_are_used() -> None:
     assert facts.is_nonnegative(U - 3)
 
 
+@examples(200)
+@given(RNG)
+def test_one_size_with_a_residue_is_decided_where_it_has_this_residue(rng: random.Random) -> None:
+    t, (leaf,) = draw(rng, [T], 4), T.leaves()
+    low, modulus = rng.choice([0, 1, 3, 7]), rng.randint(2, 6)
+    residue = rng.randrange(modulus)
+    facts = Facts(known=[T - low])
+    facts.learn_residue(leaf, modulus, residue)
+    if t.leaves() == {leaf} and facts.by_one_size(t):
+        numbers = np.arange(low, 400)
+        numbers = numbers[numbers % modulus == residue]
+        assert (values(t, {T: numbers}) >= 0).all(), f"{t} at {residue} of {modulus} from {low} on"
+
+
+@pytest.mark.parametrize(("low", "first"), [(0, 2), (2, 2), (3, 6), (6, 6), (7, 10)])
+def test_the_first_number_of_a_residue(low: int, first: int) -> None:
+    (leaf,) = T.leaves()
+    facts = Facts(known=[T - low])
+    facts.learn_residue(leaf, 4, 2)
+    assert facts.by_one_size(T - first)
+    assert not facts.by_one_size(T - first - 1)
+    rest = T - 4 * floor_div(T, 4)
+    assert facts.by_one_size(rest - 2)
+    assert facts.by_one_size(2 - rest)
+
+
+def test_a_small_size_is_tried_only_where_the_facts_allow_it() -> None:
+    odd = T - 2 * floor_div(T, 2) - 1
+    facts = Facts(known=[9 - T, odd])
+    assert facts.by_one_size((T - 4) * (T - 4) - 1)  # T is not 4
+    assert not facts.by_one_size((T - 5) * (T - 5) - 1)
+
+
 def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*_: object) -> bool:
         raise AssertionError("searched")
