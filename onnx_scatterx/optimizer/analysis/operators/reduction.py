@@ -38,18 +38,8 @@ _STARTS = {"ReduceSum": term(0), "ReduceProd": term(1)}  # the others have none
 
 
 REDUCTIONS = (
-    "ArgMax",
-    "ArgMin",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
+    *("ArgMax", "ArgMin", *_FOLDS, "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"),
+    *("ReduceMean", "ReduceSumSquare"),
 )
 
 
