@@ -38,7 +38,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
 
     if args.output == STREAM:
         raise ScatterXError("-o -: several models are written to a directory; name one")
-    if args.output.endswith(".onnx") and not Path(args.output).is_dir():
+    if len(args.models) > 1 and args.output.endswith(".onnx") and not Path(args.output).is_dir():
         raise ScatterXError(f"-o {args.output}: several models are written to a directory")
     with Writing() as writing:
         if args.report is not None and _is_beneath(args.report, args.output):
