@@ -126,8 +126,10 @@ def told(texts: Iterable[str]) -> list[str]:
 
 def why(found: dict[str, Any]) -> str:
     """Return the reason of a step that failed."""
-    told = shortened(str(found["failed"]))
-    return "it needs more than 9 GiB of memory" if told == "MemoryError:" else told or "no reason"
+    text = shortened(str(found["failed"]))
+    if text == "MemoryError:" or "bad_alloc" in text:
+        return "it needs more than 9 GiB of memory"
+    return text or "no reason"
 
 
 def takes(good: Rows, compiler: str) -> str:

@@ -67,6 +67,15 @@ def test_a_step_that_failed_is_named() -> None:
     text = page({"own": {"export": {"failed": "MemoryError: in /mine/code/x.py"}}})
     assert "- own, a file, export: MemoryError: in x.py" in text
     assert "- 0 models" in text
+    text = page({"own": MADE | {"times": {"failed": "Exception: std::bad_alloc"}}})
+    assert "- own, a file, times: it needs more than 9 GiB of memory" in text
+
+
+def test_rows_of_another_clock_are_named() -> None:
+    cpu = MADE | {"times": MADE["times"] | {"clock": "processor"}}
+    text = page({"one": MADE, "two": MADE, "three": cpu})
+    runtime = "a machine, onnxruntime 1.32.0"
+    assert f"- timed on {runtime}\n- timed on {runtime}, in processor time: three\n" in text
 
 
 @pytest.mark.parametrize("right", [True, False])
@@ -102,6 +111,8 @@ def test_a_record_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert "failed" in record.find("new", lambda: {"failed": "no memory"}, made=lost)
     assert record.find("new", step) == {"nodes": 2, "version": "2"}
     assert ran.read_text() == ".."
+    assert record.find("new", step, again=True) == {"nodes": 2, "version": "2"}
+    assert ran.read_text() == "..."
     anew = Record(tmp_path / "row", stored, "2", anew=True)
     assert anew.find("old", step) == anew.find("old", step) == {"nodes": 2, "version": "2"}
-    assert ran.read_text() == "..."
+    assert ran.read_text() == "...."
