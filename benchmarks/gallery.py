@@ -170,7 +170,7 @@ def inputs_of(model: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a run shall find: of which compilers, by which interpreters, and which steps again."""
+    """What to measure: with which compilers and interpreters, and which steps are done again."""
 
     compilers: dict[str, str]
     again: frozenset[str]

@@ -51,7 +51,8 @@ def advise(
 
     Other arguments are tried, one after the other and two together, within a limit. If a node is
     removed under them, the result has a command with these arguments, which begins as ``command``
-    says. The other arguments and the errors are those of ``optimize``.
+    says. Without ``command``, it names the model if this is a path. The other arguments and the
+    errors are those of ``optimize``.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>

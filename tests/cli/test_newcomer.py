@@ -91,10 +91,12 @@ def test_operators_of_bodies_functions_and_other_domains() -> None:
         y = If (c) <then_branch = t () => (float[2, 3] a) { a = Abs (x) },
                     else_branch = e () => (float[2, 3] b) { b = com.acme.Fancy (x) }> }""")
     model.opset_import.add(domain="com.acme", version=1)
+    model.graph.node.add(domain="https://acme", op_type="Odd", output=["odd"])
+    model.opset_import.add(domain="https://acme", version=1)
     import onnx_ir as ir
 
     text = new_profile("npu", ["Neg"], ir.from_proto(model))
-    assert '"Abs", "Constant", "If", "Neg", "com.acme.Fancy",' in text
+    assert '"Abs", "Constant", "If", "Neg", "com.acme.Fancy", "https://acme.Odd",' in text
     assert "\nmax_opset = 18 " in text
 
 

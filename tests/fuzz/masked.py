@@ -197,7 +197,7 @@ def _stable(off: Sequence[np.ndarray], default: Sequence[np.ndarray]) -> np.ndar
 def _largest(feed: dict[str, np.ndarray]) -> float:
     """Return the largest finite number of the inputs, at least 1: sums round relative to it."""
     floats = [np.abs(a[np.isfinite(a)]) for a in feed.values() if a.dtype.kind == "f"]
-    return max(1.0, *(float(a.max(initial=0)) for a in floats))
+    return max([1.0, *(float(a.max(initial=0)) for a in floats)])
 
 
 def trial(seed: int) -> tuple[str, onnx.ModelProto | None]:

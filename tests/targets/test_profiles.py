@@ -164,6 +164,7 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\navoid = "NonZero"', "avoid is a list, not 'NonZero'"),
         ('name = "a"\navoid = ["NonNull"]', "avoid has 'NonNull', which is not an ONNX operator"),
         ('name = "a"\noperators = [3]', "operators has 3"),
+        ('name = "a"\noperators = ["..."]', "operators has '...', which is not an ONNX operator"),
         ('name = "a"\nmax_rank = true', "max_rank is a number, not True"),
         ('name = "a"\nmax_rank = 0', "max_rank is at least 1, not 0"),
         ('name = "a"\ndense = 1', "dense is true or false, not 1"),

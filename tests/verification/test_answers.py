@@ -166,6 +166,7 @@ def test_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ({}, {"N": 3}, True),
         ({"least": 2}, {"N": 3}, True),
         ({"least": 2}, {"N": 1}, False),
+        ({"least": 1, "fixed": {"N": 0}}, {"N": 0, "M": 3}, True),
         ({"sizes": ({"N": 3},)}, {"N": 3, "M": 1}, True),
         ({"sizes": ({"N": 3},)}, {"N": 4}, False),
     ],

@@ -131,9 +131,10 @@ _FOLLOWED = {
     **dict.fromkeys(("Cast", "CastLike", "Gather", "Identity", "Slice", "Squeeze", "Unsqueeze"), 1),
     **dict.fromkeys(("Add", "Concat", "Mul", "Sub")),
 }
-"""The operators through which ONNX follows the sizes that a Shape returns.
+"""Through these operators ONNX follows the sizes that a Shape returns.
 
-And how many of their inputs have the sizes; None: all.
+The number says how many inputs, from the first on, may have the sizes; None means all. Constants
+are not followed: ONNX Runtime 1.32 infers nothing from a constant behind a Cast.
 """
 
 
@@ -160,7 +161,7 @@ def follow_sizes(
         for k in range(length or 0):
             at = (integer(k),) * a.rank
             x, y = (from_condition(t.at(at)) if t.dtype == "bool" else t.at(at) for t in (a, made))
-            # In a smaller type, sums of sizes may wrap.
+            # If a type is smaller than 32 bits, sums of sizes may wrap.
             kept = equal(x, y) if made.dtype in ("bool", "int32", "int64") else FALSE
             world.owe(kept, f"Cast of sizes to {made.dtype}")
 

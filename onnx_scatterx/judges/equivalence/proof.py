@@ -89,7 +89,8 @@ class Proof:
         if self.kind != "proven for sizes":
             return self.proven
         if self.least:
-            return bool(sizes) and min(sizes.values()) >= self.least
+            open_ = [n for name, n in sizes.items() if name not in self.fixed]
+            return bool(open_) and min(open_) >= self.least
         return any(one.items() <= sizes.items() for one in self.sizes)
 
     def __str__(self) -> str:

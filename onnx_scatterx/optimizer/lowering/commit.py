@@ -42,9 +42,11 @@ class Written:
 
 NOTHING = Written()
 
-_MOVES = """Expand Gather GatherElements GatherND Pad ReduceMax Reshape Slice Split Squeeze TopK
-    Transpose Unsqueeze"""
-_ELEMENTS = {**dict.fromkeys(_MOVES.split(), (0,)), "TensorScatter": (0, 1), "Where": (1, 2)}
+_MOVES = (
+    *("Expand", "Gather", "GatherElements", "GatherND", "Pad", "ReduceMax", "Reshape", "Slice"),
+    *("Split", "Squeeze", "TopK", "Transpose", "Unsqueeze"),
+)
+_ELEMENTS = {**dict.fromkeys(_MOVES, (0,)), "TensorScatter": (0, 1), "Where": (1, 2)}
 """The inputs whose elements are in the outputs; for any other operator, all inputs.
 
 The other inputs say where elements are moved: sizes, positions, masks.

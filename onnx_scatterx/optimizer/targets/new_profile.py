@@ -37,8 +37,8 @@ def new_profile(name: str, operators: Sequence[str] = (), like: ir.Model | None 
     """Return the text of a profile: of these operators, and of all that a compiled model has.
 
     The model also says the operator set, the most dims, and whether all sizes are numbers. What is
-    not known is a comment. Constant is added, since no list of what a device computes names it.
-    Raises ScatterXError if there is no such operator.
+    not known is a comment. Constant is added: it computes nothing, so most lists lack it. Raises
+    ScatterXError if there is no such operator.
 
     >>> print(new_profile("npu", ["Concat", "Add"]).split("# Uses")[0])
     # What npu takes: use it as `--target npu.toml`. docs/targets.md explains all keys.

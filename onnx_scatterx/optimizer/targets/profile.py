@@ -175,7 +175,7 @@ def _are_steps(values: list[Any]) -> bool:
 def _check_operators(names: list[Any], key: str) -> None:
     """Check that ONNX has each operator of a list; those of other domains have a dot."""
     for name in names:
-        if isinstance(name, str) and re.fullmatch(r"[\w-]+(\.[\w-]+)+", name):
+        if isinstance(name, str) and re.fullmatch(r".*[^.]\.\w+", name):
             continue
         if not (isinstance(name, str) and (name in NEW or onnx.defs.has(name))):
             known = {schema.name for schema in onnx.defs.get_all_schemas() if not schema.domain}
