@@ -4,20 +4,13 @@ A fact that is taken from a model must hold on each run of it, and the term of e
 the value that the run gave.
 """
 
-import itertools
 import random
 from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
-from onnx_scatterx.judges.equivalence.building import Builder
-from onnx_scatterx.judges.equivalence.core.logic import equal, negation
-from onnx_scatterx.judges.equivalence.core.reading import read
-from onnx_scatterx.judges.equivalence.core.terms import walk
-from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.judge import deep
-from tests.helpers.equivalence_support import bound
+from tests.helpers.equivalence_support import assert_possible
 from tests.helpers.examples import scaled
 from tests.helpers.pair import rejections
 from tests.helpers.support import parse, run
@@ -140,25 +133,6 @@ def drawn_feed(rng: np.random.Generator, most: int) -> dict[str, np.ndarray]:
     feed |= {"f": np.arange(10, 10 + n, dtype=np.float32)}
     feed |= {"F": np.arange(20, 20 + n * m, dtype=np.float32).reshape(n, m)}
     return feed | {"b": rng.random(n) < 0.5, "B": rng.random((n, m)) < 0.5}
-
-
-def assert_possible(text: str, feed: Mapping[str, np.ndarray], outputs: list[np.ndarray]) -> None:
-    with deep():
-        world = World()
-        builder = Builder(world)
-        graph = read(parse(text))
-        inputs = {i.name: builder.input(i) for i in graph.inputs}
-        scope = builder.scope(graph, inputs)
-        for node in graph.nodes:
-            builder.run(node, scope)
-        held = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
-        for name, array in zip(graph.outputs, outputs, strict=True):
-            if scope[name].dims is not None:
-                held += bound(scope[name], array)
-        literals = sorted({t for t in walk(held) if t.op == "literal"}, key=lambda t: t.number)
-        held += [negation(equal(a, b)) for a, b in itertools.combinations(literals, 2)]
-        shown = f"{text}\n{feed}\n{outputs}"
-        assert world.solver.satisfiable(held).status != "proven", shown
 
 
 @pytest.mark.parametrize("seed", range(scaled(100)))

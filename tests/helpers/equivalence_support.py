@@ -5,7 +5,8 @@ what it returned must follow from them: each dim, and each element of the output
 element of an output is claimed to be something else, that must not follow.
 """
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ import onnx
 
 from onnx_scatterx.judges.equivalence.building import Builder, Scope
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
-from onnx_scatterx.judges.equivalence.core.logic import both, equal
+from onnx_scatterx.judges.equivalence.core.logic import both, equal, negation
 from onnx_scatterx.judges.equivalence.core.reading import Graph, read
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.core.terms import Term, walk
 from onnx_scatterx.judges.equivalence.core.types import constant
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.judge import deep
@@ -109,6 +110,22 @@ def assert_excluded(text: str, feed: Mapping[str, np.ndarray], opset: int = 18) 
         world, _, _, inputs, _ = _built(model)
         given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
         assert world.solver.satisfiable(given).status == "proven"
+
+
+def assert_possible(
+    text: str, feed: Mapping[str, np.ndarray], outputs: Sequence[np.ndarray]
+) -> None:
+    """Check that a run is possible: what is known of a model excludes none of its elements."""
+    with deep():
+        world, _, graph, inputs, scope = _built(parse(text))
+        held = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
+        for name, array in zip(graph.outputs, outputs, strict=True):
+            if scope[name].dims is not None:
+                held += bound(scope[name], array)
+        literals = sorted({t for t in walk(held) if t.op == "literal"}, key=lambda t: t.number)
+        held += [negation(equal(a, b)) for a, b in itertools.combinations(literals, 2)]
+        shown = f"{text}\n{feed}\n{outputs}"
+        assert world.solver.satisfiable(held).status != "proven", shown
 
 
 def replayed(before: onnx.ModelProto, after: onnx.ModelProto) -> Any:
