@@ -148,6 +148,50 @@ def test_the_last_bits_of_a_double_gelu() -> None:
     unproven(one, other, feed)
 
 
+@pytest.mark.parametrize(
+    ("dims", "sizes", "ends"),
+    [
+        (
+            "12",
+            """f = Cast<to = 1>(%s) g = Cast<to = 1>(n) h = Cast<to = 1>(m) r = Div(g, h)
+            o = Div(f, r) q = Cast<to = 7>(o)""",
+            "d = Concat<axis = 0>(e, e) y = Concat<axis = 0>(d, d)",
+        ),
+        ("4, 1", "q = Squeeze(%s)", "d = Mul(e, p) b = Neg(d) y = Neg(b)"),
+    ],
+)
+def test_memory_of_values_whose_sizes_are_divided_or_squeezed(
+    dims: str, sizes: str, ends: str
+) -> None:
+    """ONNX Runtime infers 12 / (7 / 2) = 4 of floats, too, and takes [4, 1] for [4]."""
+    text = """g (float[%s] x, float[7] w, float[2] v, float[4] p) => (float[?] y, float[M] z)
+        <float[1] c = {2}> { s = Shape(x) i = Identity(s) n = Shape(w) m = Shape(v) %s
+        t = Transpose(p) u = Concat<axis = 0>(t, t) z = Concat<axis = 0>(u, u)
+        e = Expand(c, q) %s }"""
+    one, other = (parse(text % (dims, sizes % name, ends)) for name in "is")
+    for made in (one, other):
+        made.graph.output[0].type.tensor_type.ClearField("shape")
+    x = floats(*map(int, dims.split(", ")))
+    feed = {"x": x, "w": floats(7), "v": floats(2), "p": floats(4)}
+    assert outcome(one, feed)
+    unproven(one, other, feed)
+
+
+def test_memory_of_values_whose_sizes_are_constants_in_the_first_model() -> None:
+    text = """g (float[300] x) => (float[K] y, float[L] z) <int64[1] n = {300}, float[1] c = {2}> {
+        s = %s r = Cast<to = 9>(s) q = Cast<to = 7>(r) t = Transpose(x)
+        u = Concat<axis = 0>(t, t) v = Concat<axis = 0>(u, u) z = Concat<axis = 0>(v, v)
+        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+    one, other = (parse(text % made) for made in ("Identity(n)", "Shape(x)"))
+    unproven(one, other, {"x": floats(300)})
+
+
+def test_sizes_that_are_multiplied_as_floats() -> None:
+    one = parse("""g (float[N] x) => (float[M] y) <float[1] c = {2}> {
+        s = Shape(x) f = Cast<to = 1>(s) m = Mul(f, f) q = Cast<to = 7>(m) y = Expand(c, q) }""")
+    assert "Cast of sizes to int64" in str(prove(one, one))
+
+
 @pytest.mark.parametrize("op", ["BiasDropout", "Sampling"])
 def test_operators_of_the_runtime_that_draw(op: str) -> None:
     text = "g (float[N] x) => (float[N] y, float[N] z) { y = com.microsoft.%s(x) %s }"
