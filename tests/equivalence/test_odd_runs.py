@@ -186,6 +186,18 @@ def test_memory_of_values_whose_sizes_are_constants_in_the_first_model() -> None
     unproven(one, other, {"x": floats(300)})
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+def test_memory_of_a_range_whose_bounds_are_far_apart(bits: int) -> None:
+    """ONNX infers its size from a difference that wraps around: here 5, where a run gives 0."""
+    last = 2 ** (bits - 1) - 1
+    text = f"""g (int{bits}[5] p) => (int{bits}[K] y, int{bits}[M] z) <int64[1] none = {{0}},
+        int{bits} a = {{{last}}}, int{bits} b = {{{3 - last}}}, int{bits} one = {{1}}> {{
+        %s t = Neg(p) u = Neg(t) z = Neg(u) f = Neg(e) g = Neg(f) y = Neg(g) }}"""
+    zero = f"ConstantOfShape <value = int{bits}[1] {{0}}> (none)"
+    one, other = (parse(text % f"e = {made}") for made in (zero, "Range(a, b, one)"))
+    unproven(one, other, {"p": np.arange(5, dtype=f"int{bits}")})
+
+
 def test_sizes_that_are_multiplied_as_floats() -> None:
     one = parse("""g (float[N] x) => (float[M] y) <float[1] c = {2}> {
         s = Shape(x) f = Cast<to = 1>(s) m = Mul(f, f) q = Cast<to = 7>(m) y = Expand(c, q) }""")
