@@ -186,6 +186,25 @@ def test_memory_of_values_whose_sizes_are_constants_in_the_first_model() -> None
     unproven(one, other, {"x": floats(300)})
 
 
+@pytest.mark.parametrize(
+    ("n", "count", "used"),
+    [
+        (70000, 49000, "b = Cast<to = 6>(d) r = Div(m, b) q = Cast<to = 7>(r) e = Expand(c, q)"),
+        (70000, 49000, "l = Cast<to = 7>(m) q = Div(l, d) e = Expand(c, q)"),
+        (65536, 65536, "e = Slice(x, nil, m)"),
+    ],
+)
+def test_memory_of_values_whose_sizes_wrap(n: int, count: int, used: str) -> None:
+    """ONNX Runtime infers 70000 * 70000 / 100000 = 49000, and int32 wraps around."""
+    text = """g (float[%d] x, float[100000] w, float[%d] p) => (float[K] y, float[M] z)
+        <float[1] c = {2}, int32[1] nil = {0}> { s = Shape(x) d = Shape(w) i = Identity(s)
+        a = Cast<to = 6>(%s) m = Mul(a, a) %s
+        t = Transpose(p) u = Concat<axis = 0>(t, t) z = Concat<axis = 0>(u, u)
+        f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+    one, other = (parse(text % (n, count, name, used)) for name in "is")
+    unproven(one, other, {"x": floats(n), "w": floats(100000), "p": floats(count)})
+
+
 @pytest.mark.parametrize("bits", [32, 64])
 def test_memory_of_a_range_whose_bounds_are_far_apart(bits: int) -> None:
     """ONNX infers its size from a difference that wraps around: here 5, where a run gives 0."""

@@ -20,9 +20,11 @@ from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term
-from onnx_scatterx.judges.equivalence.core.types import sort_of
+from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
+from onnx_scatterx.judges.equivalence.operators.elementwise import INTEGER_BINARY
 from onnx_scatterx.judges.equivalence.operators.registry import common_shape
+from onnx_scatterx.judges.equivalence.operators.registry import read as element_at
 
 BELIEVED = {
     *("ArgMax", "ArgMin", "BatchNormalization", "ConvTranspose", "CumSum", "DequantizeLinear"),
@@ -144,7 +146,8 @@ def follow_sizes(
     """Owe that ONNX follows sizes rightly: ONNX Runtime gives memory by what is inferred of them.
 
     ONNX takes a Cast for one that keeps them, and loses elements of a vector that got an axis. So
-    floats are divided as integers. A Squeeze of several sizes loses those that are 1.
+    floats are divided as integers. A Squeeze of several sizes loses those that are 1. Sums and
+    products of numbers are inferred in 64 bits.
     """
     followed = inputs[: _FOLLOWED[node.op]] if node.standard and node.op in _FOLLOWED else ()
     read = [a for a in followed if a is not None and a.of_shape]
@@ -169,6 +172,14 @@ def follow_sizes(
             exact = x.sort == y.sort and made.dtype in ("bool", "int32", "int64")
             kept = equal(x, y) if exact else FALSE
             world.owe(kept, f"Cast of sizes to {made.dtype}")
+    elif node.op in ("Add", "Mul", "Sub") and sort_of(made.dtype) == "integer":
+        low, high = range_of(made.dtype)
+        for k in range((number(made.dims[0]) or 0) if made.rank else 1):
+            at = (integer(k),) * made.rank
+            terms = (element_at(t, made.dims, at, world) for t in inputs if t is not None)
+            whole = number(INTEGER_BINARY[node.op](*terms))
+            if whole is not None and not low <= whole <= high:
+                world.owe(FALSE, f"{node.op} of sizes that wraps around")
 
 
 ONE_BY_ONE = {
