@@ -148,6 +148,81 @@ def test_the_last_bits_of_a_double_gelu() -> None:
     unproven(one, other, feed)
 
 
+@pytest.mark.parametrize(
+    ("dims", "sizes", "ends"),
+    [
+        (
+            "12",
+            """f = Cast<to = 1>(%s) g = Cast<to = 1>(n) h = Cast<to = 1>(m) r = Div(g, h)
+            o = Div(f, r) q = Cast<to = 7>(o)""",
+            "d = Concat<axis = 0>(e, e) y = Concat<axis = 0>(d, d)",
+        ),
+        ("4, 1", "q = Squeeze(%s)", "d = Mul(e, p) b = Neg(d) y = Neg(b)"),
+    ],
+)
+def test_memory_of_values_whose_sizes_are_divided_or_squeezed(
+    dims: str, sizes: str, ends: str
+) -> None:
+    """ONNX Runtime infers 12 / (7 / 2) = 4 of floats, too, and takes [4, 1] for [4]."""
+    text = """g (float[%s] x, float[7] w, float[2] v, float[4] p) => (float[?] y, float[M] z)
+        <float[1] c = {2}> { s = Shape(x) i = Identity(s) n = Shape(w) m = Shape(v) %s
+        t = Transpose(p) u = Concat<axis = 0>(t, t) z = Concat<axis = 0>(u, u)
+        e = Expand(c, q) %s }"""
+    one, other = (parse(text % (dims, sizes % name, ends)) for name in "is")
+    for made in (one, other):
+        made.graph.output[0].type.tensor_type.ClearField("shape")
+    x = floats(*map(int, dims.split(", ")))
+    feed = {"x": x, "w": floats(7), "v": floats(2), "p": floats(4)}
+    assert outcome(one, feed)
+    unproven(one, other, feed)
+
+
+def test_memory_of_values_whose_sizes_are_constants_in_the_first_model() -> None:
+    text = """g (float[300] x) => (float[K] y, float[L] z) <int64[1] n = {300}, float[1] c = {2}> {
+        s = %s r = Cast<to = 9>(s) q = Cast<to = 7>(r) t = Transpose(x)
+        u = Concat<axis = 0>(t, t) v = Concat<axis = 0>(u, u) z = Concat<axis = 0>(v, v)
+        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+    one, other = (parse(text % made) for made in ("Identity(n)", "Shape(x)"))
+    unproven(one, other, {"x": floats(300)})
+
+
+@pytest.mark.parametrize(
+    ("n", "count", "used"),
+    [
+        (70000, 49000, "b = Cast<to = 6>(d) r = Div(m, b) q = Cast<to = 7>(r) e = Expand(c, q)"),
+        (70000, 49000, "l = Cast<to = 7>(m) q = Div(l, d) e = Expand(c, q)"),
+        (65536, 65536, "e = Slice(x, nil, m)"),
+    ],
+)
+def test_memory_of_values_whose_sizes_wrap(n: int, count: int, used: str) -> None:
+    """ONNX Runtime infers 70000 * 70000 / 100000 = 49000, and int32 wraps around."""
+    text = """g (float[%d] x, float[100000] w, float[%d] p) => (float[K] y, float[M] z)
+        <float[1] c = {2}, int32[1] nil = {0}> { s = Shape(x) d = Shape(w) i = Identity(s)
+        a = Cast<to = 6>(%s) m = Mul(a, a) %s
+        t = Transpose(p) u = Concat<axis = 0>(t, t) z = Concat<axis = 0>(u, u)
+        f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+    one, other = (parse(text % (n, count, name, used)) for name in "is")
+    unproven(one, other, {"x": floats(n), "w": floats(100000), "p": floats(count)})
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_memory_of_a_range_whose_bounds_are_far_apart(bits: int) -> None:
+    """ONNX infers its size from a difference that wraps around: here 5, where a run gives 0."""
+    last = 2 ** (bits - 1) - 1
+    text = f"""g (int{bits}[5] p) => (int{bits}[K] y, int{bits}[M] z) <int64[1] none = {{0}},
+        int{bits} a = {{{last}}}, int{bits} b = {{{3 - last}}}, int{bits} one = {{1}}> {{
+        %s t = Neg(p) u = Neg(t) z = Neg(u) f = Neg(e) g = Neg(f) y = Neg(g) }}"""
+    zero = f"ConstantOfShape <value = int{bits}[1] {{0}}> (none)"
+    one, other = (parse(text % f"e = {made}") for made in (zero, "Range(a, b, one)"))
+    unproven(one, other, {"p": np.arange(5, dtype=f"int{bits}")})
+
+
+def test_sizes_that_are_multiplied_as_floats() -> None:
+    one = parse("""g (float[N] x) => (float[M] y) <float[1] c = {2}> {
+        s = Shape(x) f = Cast<to = 1>(s) m = Mul(f, f) q = Cast<to = 7>(m) y = Expand(c, q) }""")
+    assert "Cast of sizes to int64" in str(prove(one, one))
+
+
 @pytest.mark.parametrize("op", ["BiasDropout", "Sampling"])
 def test_operators_of_the_runtime_that_draw(op: str) -> None:
     text = "g (float[N] x) => (float[N] y, float[N] z) { y = com.microsoft.%s(x) %s }"

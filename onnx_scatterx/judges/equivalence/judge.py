@@ -209,6 +209,7 @@ class Trial:
             answer = self._tried(theirs, mine)
             self.regions.append(PairedValue(name, answer))
             if answer:
+                theirs.of_shape |= mine.of_shape  # ONNX follows it in the second model all the same
                 self.second[name] = theirs
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:
