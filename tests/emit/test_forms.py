@@ -382,6 +382,17 @@ def test_remainders(limit: dict[str, bool], kind: str, data: st.DataObject) -> N
     assert_same(before, after, [{"x": x}])
 
 
+@pytest.mark.parametrize("limit", [{"native": False}, {"negative": False}])
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_a_divisor_that_cannot_be_added_to_a_remainder(kind: str, limit: dict[str, bool]) -> None:
+    most = np.iinfo(kind).max
+    before = parse(f"""g ({kind}[N] x) => ({kind}[N] z) <{kind} n = {{{most // 2 + 1}}}> {{
+        z = Mod (x, n) }}""")
+    target = limited("Mod", **limit)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    assert [node.op_type for node in after.graph.node] == ["Mod"]
+
+
 @pytest.mark.parametrize("shape", [[4, 0], [0, 4], [4, 3], [1, 6, 0], [6, 0, 4]])
 @pytest.mark.parametrize("lacks", [{"Gather"}, {"Gather", "Identity", "Unsqueeze", "Squeeze"}])
 def test_no_form_copies_a_size(shape: list[int], lacks: set[str]) -> None:

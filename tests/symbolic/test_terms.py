@@ -192,6 +192,7 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
         (step(N - 4) * step(N - 4), step(N - 4)),
         (floor_div(4 * N + 2 * M + 1, 2), 2 * N + M),
         (floor_div(N, -2), floor_div(-N, 2)),
+        (floor_div(N, -1), -N),
         (floor_div(floor_div(N, 2), 3), floor_div(N, 6)),
         (floor_div(N + 5, 2), floor_div(N + 1, 2) + 2),
         (floor_div(2 * N, 4), floor_div(N, 2)),
