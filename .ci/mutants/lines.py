@@ -93,18 +93,22 @@ class Lines:
         is_late = found != {""}
         covering = found if is_late else set().union(*by_line.values())
         asked = {n for n in covering if self._seconds.get(n, inf) < inf}
-        near = self._in_turn({n for n in asked if n.startswith(f"{beside}/")}, NEAR)
-        chosen = near + self._in_turn(asked - set(near), seconds - self._sum(near))
+        near = self._cheapest({n for n in asked if n.startswith(f"{beside}/")}, NEAR)
+        chosen = near + self._cheapest(asked - set(near), seconds - self._sum(near))
         return Job(fault, chosen, round(self._sum(chosen)), is_late)
 
-    def _in_turn(self, tests: set[str], seconds: float) -> list[str]:
-        """Return the cheapest test of each file, the next one of each file, and so on."""
-        files: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(tests, key=lambda n: (self._seconds[n], n)):
-            files[name.split("::")[0]].append(name)
-        turns = [n for turn in itertools.zip_longest(*files.values()) for n in turn if n]
-        totals = itertools.accumulate(self._seconds[n] for n in turns)
-        return turns[: max(sum(total <= seconds for total in totals), len(files))]
+    def _cheapest(self, tests: set[str], seconds: float) -> list[str]:
+        """Return the cheapest test of each file, and of the others those that fit."""
+        by_cost = sorted(tests, key=lambda n: (self._seconds[n], n))
+        of_file = {n.split("::")[0]: n for n in reversed(by_cost)}
+        first = [n for n in by_cost if of_file[n.split("::")[0]] == n]
+        others = [n for n in by_cost if of_file[n.split("::")[0]] != n]
+        totals = itertools.accumulate((self._seconds[n] for n in others), initial=self._sum(first))
+        chosen = {
+            *first,
+            *(n for n, t in zip(others, list(totals)[1:], strict=True) if t <= seconds),
+        }
+        return [n for n in by_cost if n in chosen]
 
     def _sum(self, tests: list[str]) -> float:
         return sum(self._seconds[n] for n in tests)
