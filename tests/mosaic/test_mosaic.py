@@ -87,24 +87,29 @@ class Model:
         self.check(self.mosaic.sliced(axis, first, count, step, self.facts), plain)
 
     def write(self) -> None:
-        """Write a tensor over a box that lies within."""
-        box, shape = [], []
+        """Write tensors over boxes that lie within."""
+        cells, plain = [], self.plain
+        for _ in range(self.rng.randint(1, 2)):
+            cell = self.box()
+            cells.append(cell)
+            over = {n: dict(elements(cell, n)) for n in plain}
+            plain = {
+                n: old | over[n]
+                for n, old in plain.items()
+                if over[n].keys() <= old.keys() and all(at(s.length, n) >= 0 for s in cell.box)
+            }
+        if plain:
+            self.check(self.mosaic.overlaid(cells, self.facts), plain)
+
+    def box(self) -> Cell:
+        box = []
         for extent in self.mosaic.shape:
             modulus = self.rng.choice([1, 1, 2, 3])
-            low, high = self.rng.choice([(term(0), extent), (self.number(), self.number())])
-            box.append(StridedInterval(modulus, self.rng.randrange(modulus), low, high))
-            shape.append(high)
-        name = f"t{next(self.count)}"
+            ends = self.rng.choice([(term(0), extent), (self.number(), self.number())])
+            box.append(StridedInterval(modulus, self.rng.randrange(modulus), *ends))
         maps = tuple(AxisMap(d, 1, term(0)) for d in range(len(box)))
-        cell = Cell(tuple(box), View(ir.Value(name=name), tuple(shape), maps))
-        plain = {}
-        for n, old in self.plain.items():
-            over = dict(elements(cell, n))
-            forwards = all(at(s.length, n) >= 0 for s in box)
-            if forwards and over.keys() <= old.keys():
-                plain[n] = old | over
-        if plain:
-            self.check(self.mosaic.overlaid([cell], self.facts), plain)
+        source = View(ir.Value(name=f"t{next(self.count)}"), tuple(s.high for s in box), maps)
+        return Cell(tuple(box), source)
 
     def join(self) -> None:
         axis = self.rng.randrange(len(self.mosaic.shape))
