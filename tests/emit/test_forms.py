@@ -240,6 +240,16 @@ def test_cumsum(shape: list[int], kind: str, data: st.DataObject) -> None:
     compare({"x": (kind, shape)}, output, write, target)
 
 
+@pytest.mark.parametrize("shape", [[2, 0], [0, 2]])
+def test_no_product_has_the_sums_of_empty_lines(shape: list[int]) -> None:
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
+        return w.node("CumSum", [x, w.constant(np.array(1))], T.INT64)
+
+    target = Target("npu", avoid=frozenset({"CumSum"}))
+    assert not compare({"x": ("bool", shape)}, "int64", write, target)
+
+
 def test_a_count_needs_no_cumsum_of_int64() -> None:
     """What masked writes need: the sum of a mask before each element."""
 
