@@ -7,6 +7,7 @@ that is negated.
 from __future__ import annotations
 
 import difflib
+import functools
 import gc
 import itertools
 import sys
@@ -46,6 +47,7 @@ class Fault(NamedTuple):
     def file(self) -> Path:
         return (ROOT / self.path).resolve()
 
+    @functools.cache  # noqa: B019 (for as long as the process)
     def changed(self) -> str:
         operator = get_operator(self.operator)()
         return mutate_code(self.file.read_text(), operator, self.occurrence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections import defaultdict
@@ -85,7 +86,7 @@ class Lines:
 
     def job(self, fault: Fault, beside: str, seconds: float) -> Job:
         """Choose tests that run a fault. What only an import runs, all tests of the file test."""
-        by_line = self._data.contexts_by_lineno(fault.path)
+        by_line = self._of_file(fault.path)
         code = compile(fault.file.read_text(), fault.path, "exec")
         lines = {n for part in codes(code) for *_, n in part.co_lines() if n}
         # A folded constant is part of the line before.
@@ -96,6 +97,10 @@ class Lines:
         near = self._cheapest({n for n in asked if n.startswith(f"{beside}/")}, NEAR)
         chosen = near + self._cheapest(asked - set(near), seconds - self._sum(near))
         return Job(fault, chosen, round(self._sum(chosen)), is_late)
+
+    @functools.cache  # noqa: B019 (for as long as the process)
+    def _of_file(self, path: str) -> dict[int, list[str]]:
+        return self._data.contexts_by_lineno(path)
 
     def _cheapest(self, tests: set[str], seconds: float) -> list[str]:
         """Return the cheapest test of each file, and of the others those that fit."""
