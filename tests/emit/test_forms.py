@@ -161,6 +161,25 @@ def test_slices_with_steps_where_no_axis_can_be_added(
     assert is_there or not whole or not fits
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize(("start", "end"), [(1, 6), (0, 5), (1, 4), (2, 6)])
+def test_rows_between_the_ends_of_an_axis(axis: int, start: int, end: int) -> None:
+    """The rows around them are cut off, and the others are rows of two."""
+    shape = [3, 5, 2]
+    shape[axis] = 7
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        numbers = [w.constant([n]) for n in (start, end, axis, 2)]
+        return w.node("Slice", [values[0], *numbers], T.FLOAT)
+
+    for rank in (3, 4):
+        avoid = frozenset({"Gather", "Concat"})
+        limits = {"Slice": OperatorLimits(steps=False)}
+        target = Target("npu", avoid=avoid, max_rank=rank, limits=limits)
+        fits = rank == 4 or axis != 1
+        assert compare({"x": ("float", shape)}, "float", write, target) == fits
+
+
 @examples(80)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3), KINDS, st.data())
 def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
