@@ -262,6 +262,8 @@ def test_intervals_are_exact_beyond_float() -> None:
     assert (N + big).interval()[0] == big
     assert (big * pos(N - 1) - big).interval()[0] == -big
     assert floor_div(N + big, 2).interval()[0] == big // 2
+    below = element("terms.below", (), name="b", low=-9, high=-1)
+    assert floor_div(below, M + 1).interval() == (-9, -1)
 
 
 @pytest.mark.parametrize(
