@@ -52,6 +52,18 @@ def test_what_is_called_exact_is_exact(dtype: str, scale: float, point: int, flo
 
 
 @pytest.mark.parametrize(
+    ("kind", "point"), [("INT8", -128), ("INT8", 127), ("UINT8", 0), ("UINT8", 255)]
+)
+def test_255_steps_may_be_more_than_a_float16_holds(kind: str, point: int) -> None:
+    integers = ir.DataType[kind]
+    zero = np.array(point, integers.numpy()).tobytes()
+    for step, is_exact in ((256, True), (258, False)):
+        scale = np.array(step, np.float16).tobytes()
+        found = Quantization(integers, ir.DataType.FLOAT16, scale, zero, None)
+        assert found.is_exact == is_exact
+
+
+@pytest.mark.parametrize(
     ("node", "is_known"),
     [
         ("DequantizeLinear (x, s, z)", True),
@@ -61,6 +73,8 @@ def test_what_is_called_exact_is_exact(dtype: str, scale: float, point: int, flo
         ("DequantizeLinear (x, s, wide)", False),  # not the type of the integers
         ("DequantizeLinear (x, s, two)", False),
         ("DequantizeLinear <block_size = 2> (x, s, z)", False),
+        ("DequantizeLinear <saturate: int = @saturate> (x, s, z)", False),
+        ("Clip (x, s, z)", False),
     ],
 )
 def test_parameters_that_are_not_known(node: str, is_known: bool) -> None:
