@@ -411,6 +411,15 @@ def test_remainders(limit: dict[str, bool], kind: str, data: st.DataObject) -> N
     assert_same(before, after, [{"x": x}])
 
 
+def test_the_remainder_of_a_number_without_an_upper_bound() -> None:
+    before = parse("""g (int64[N] x) => (int64[N] z) <int64 zero = {0}, int64 n = {5}> {
+        y = Max (x, zero)  z = Mod (y, n) }""")
+    target = limited("Mod", native=False)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    assert all(node.op_type != "Mod" for node in after.graph.node)
+    assert_same(before, after, [{"x": np.array([-(2**63), -1, 0, 4, 5, 2**63 - 1])}])
+
+
 @pytest.mark.parametrize("limit", [{"native": False}, {"negative": False}])
 @pytest.mark.parametrize("kind", ["int64", "int32"])
 def test_a_divisor_that_cannot_be_added_to_a_remainder(kind: str, limit: dict[str, bool]) -> None:
