@@ -85,15 +85,22 @@ class Lines:
             self._seconds |= json.loads(file.read_text())
 
     def job(self, fault: Fault, beside: str, seconds: float) -> Job:
-        """Choose tests that run a fault. What only an import runs, all tests of the file test."""
+        """Choose tests that run a fault.
+
+        If the line also runs before the tests, as they are imported, all those beside the folder
+        may depend on it. If it only runs then, all tests that run a line of the file may.
+        """
         by_line = self._of_file(fault.path)
         code = compile(fault.file.read_text(), fault.path, "exec")
         lines = {n for part in codes(code) for *_, n in part.co_lines() if n}
         # A folded constant is part of the line before.
         found = set(by_line.get(max(n for n in lines if n <= fault.line), ()))
-        is_late = found != {""}
-        covering = found if is_late else set().union(*by_line.values())
-        asked = {n for n in covering if self._seconds.get(n, inf) < inf}
+        is_late = "" not in found
+        if found == {""}:
+            found = set().union(*by_line.values())
+        if not is_late:
+            found |= {n for n in self._seconds if n.startswith(f"{beside}/")}
+        asked = {n for n in found if self._seconds.get(n, inf) < inf}
         near = self._cheapest({n for n in asked if n.startswith(f"{beside}/")}, NEAR)
         chosen = near + self._cheapest(asked - set(near), seconds - self._sum(near))
         return Job(fault, chosen, round(self._sum(chosen)), is_late)
