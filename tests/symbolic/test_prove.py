@@ -227,6 +227,7 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
         (Facts(), T * U + T),
         (Facts({0: T}), T - 1 - X),
         (Facts({0: T}), T - 1 + X),
+        (Facts({0: term(4)}), 9 - X * X),
         (Facts({0: T, 1: U}), T * U - 1 - (X * U + Y)),
         (Facts({0: floor_div(T, 2)}), T - 2 - 2 * X),
         (Facts(known=[T - 4]), minimum(T, 6) - 4),
