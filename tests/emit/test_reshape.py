@@ -1,6 +1,7 @@
 """Reshapes between shapes of sizes, any of which may be 0: a 0 in a shape may copy a dim."""
 
 from itertools import product
+from math import prod
 
 import numpy as np
 import onnx_ir as ir
@@ -12,6 +13,7 @@ from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.reshape import reshape
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
+from onnx_scatterx.optimizer.symbolic.terms import term
 from onnx_scatterx.text.reasons import RefusedError
 from tests.helpers.support import parse, run
 
@@ -34,8 +36,8 @@ def test_every_size_may_be_0(old: str, opset: int) -> None:
         scope = interpret(model).scopes[graph]
         writer = Writer(graph, scope, Names(model), constant_nodes=False)
         x, a, b = (scope.of(v).dims for v in graph.inputs)
-        sizes = {"A": a[0], "B": b[0], "1": 1, "2": 2}
-        dims = tuple(x[0] * 0 + np.prod([sizes[c] for c in dim]) for dim in new)
+        sizes = {"A": a[0], "B": b[0], "1": term(1), "2": term(2)}
+        dims = tuple(prod((sizes[c] for c in dim), start=term(1)) for dim in new)
         with writer.at(graph[-1]):
             numbers = TermEmitter(writer, scope, AvailableValues(graph, scope, ()))
             try:
@@ -49,5 +51,5 @@ def test_every_size_may_be_0(old: str, opset: int) -> None:
             at = dict(zip("AB", given, strict=True)) | {"1": 1, "2": 2}
             data = np.zeros([at[c] for c in old.split(",")], np.float32)
             feed = {"x": data, "a": np.zeros(at["A"], "f"), "b": np.zeros(at["B"], "f")}
-            wanted = [int(np.prod([at[c] for c in dim])) for dim in new]
+            wanted = [prod(at[c] for c in dim) for dim in new]
             assert list(run(ir.to_proto(model), feed)[0].shape) == wanted, (old, new, given)

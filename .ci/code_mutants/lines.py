@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pytest
 from coverage import Coverage, CoverageData
 
-from mutants.faults import Fault, codes
-from mutants.forks import run_all, start, wait
+from code_mutants.faults import Fault, codes
+from code_mutants.forks import run_all, start, wait
 
 NEAR = 10.0  # seconds of tests beside the folder, which are asked first
 
