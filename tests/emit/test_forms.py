@@ -164,12 +164,13 @@ def test_slices_with_steps_where_no_axis_can_be_added(
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize(("start", "end"), [(1, 6), (0, 5), (1, 4), (2, 6)])
 def test_rows_between_the_ends_of_an_axis(axis: int, start: int, end: int) -> None:
-    """The rows around them are cut off, and the others are rows of two."""
+    """The rows around them are cut off, and the others are rows of two; of the next axis, one."""
     shape = [3, 5, 2]
     shape[axis] = 7
+    axes = [axis, (axis + 1) % 3]
 
     def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
-        numbers = [w.constant([n]) for n in (start, end, axis, 2)]
+        numbers = [w.constant(n) for n in ([start, 1], [end, 2], axes, [2, 1])]
         return w.node("Slice", [values[0], *numbers], T.FLOAT)
 
     for rank in (3, 4):
