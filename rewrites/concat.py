@@ -33,7 +33,7 @@ class ConcatRule(RegionRule):
         choices = []
         for axis in range(region.rank):
             cuts = axis_cuts(region, axis, planner)
-            parts = split(region, axis, cuts, planner) if cuts else None
+            parts = split(region, axis, cuts, planner.facts) if cuts else None
             if parts is not None:
                 choices.append((axis, parts))
         if not choices:
@@ -123,12 +123,11 @@ def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
         cuts.insert(place, position)
 
 
-def split(region: Region, axis: int, cuts: list[Term], planner: Planner) -> list[Region] | None:
+def split(region: Region, axis: int, cuts: list[Term], facts: Facts) -> list[Region] | None:
     """Return the parts of a region between cuts of an axis, except the parts without cells.
 
     None if a part without cells is not proven to be empty, as nothing could be written there.
     """
-    facts = planner.facts
     bounds = [region.low[axis], *cuts, region.high[axis]]
     groups: list[list[Cell]] = [[] for _ in bounds[1:]]
     for cell in region.cells:

@@ -161,6 +161,26 @@ def test_slices_with_steps_where_no_axis_can_be_added(
     assert is_there or not whole or not fits
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize(("start", "end"), [(1, 6), (0, 5), (1, 4), (2, 6)])
+def test_rows_between_the_ends_of_an_axis(axis: int, start: int, end: int) -> None:
+    """The rows around them are cut off, and the others are rows of two; of the next axis, one."""
+    shape = [3, 5, 2]
+    shape[axis] = 7
+    axes = [axis, (axis + 1) % 3]
+
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        numbers = [w.constant(n) for n in ([start, 1], [end, 2], axes, [2, 1])]
+        return w.node("Slice", [values[0], *numbers], T.FLOAT)
+
+    for rank in (3, 4):
+        avoid = frozenset({"Gather", "Concat"})
+        limits = {"Slice": OperatorLimits(steps=False)}
+        target = Target("npu", avoid=avoid, max_rank=rank, limits=limits)
+        fits = rank == 4 or axis != 1
+        assert compare({"x": ("float", shape)}, "float", write, target) == fits
+
+
 @examples(80)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3), KINDS, st.data())
 def test_constant_rows(shape: list[int], kind: str, data: st.DataObject) -> None:
@@ -238,6 +258,16 @@ def test_cumsum(shape: list[int], kind: str, data: st.DataObject) -> None:
 
     output = "int64" if kind == "bool" else kind
     compare({"x": (kind, shape)}, output, write, target)
+
+
+@pytest.mark.parametrize("shape", [[2, 0], [0, 2]])
+def test_no_product_has_the_sums_of_empty_lines(shape: list[int]) -> None:
+    def write(w: Writer, values: Sequence[ir.Value]) -> ir.Value:
+        x = w.node("Cast", [values[0]], T.INT64, to=T.INT64.value)
+        return w.node("CumSum", [x, w.constant(np.array(1))], T.INT64)
+
+    target = Target("npu", avoid=frozenset({"CumSum"}))
+    assert not compare({"x": ("bool", shape)}, "int64", write, target)
 
 
 def test_a_count_needs_no_cumsum_of_int64() -> None:
@@ -339,9 +369,9 @@ def test_shapes_and_numbers(avoid: str) -> None:
 @pytest.mark.parametrize("least", [-3, 0])
 def test_a_remainder_has_the_shape_of_both(shape: str, least: int) -> None:
     """Also if the number itself is the remainder, which need not have that shape."""
-    before = parse(f"""g (int64{shape} x) => (int64 z)
-        <int64[2, 2] n = {{4, 5, 6, 7}}, int64 least = {{{least}}}, int64 most = {{3}}> {{
-        y = Clip (x, least, most)  z = Mod (y, n) }}""")
+    before = parse(f"""g (bool{shape} x) => (int64 z)
+        <int64[2, 2] n = {{4, 5, 6, 7}}, int64 least = {{{least}}}> {{
+        c = Cast <to = 7> (x)  y = Add (c, least)  z = Mod (y, n) }}""")
     before.graph.output[0].type.tensor_type.ClearField("shape")
     if shape == "[0]":
         before.graph.initializer[0].CopyFrom(
@@ -351,7 +381,7 @@ def test_a_remainder_has_the_shape_of_both(shape: str, least: int) -> None:
     after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
     assert all(node.op_type != "Mod" for node in after.graph.node)
     dims = [int(d) for d in shape.strip("[]").split(",") if d]
-    assert_same(before, after, [{"x": np.resize(np.array([-3, 2]), dims).astype("int64")}])
+    assert_same(before, after, [{"x": np.resize(np.array([True, False]), dims)}])
 
 
 @examples(60)
@@ -380,6 +410,26 @@ def test_remainders(limit: dict[str, bool], kind: str, data: st.DataObject) -> N
     count = sum(node.op_type == "Mod" for node in after.graph.node)
     assert count in ((0,) if "native" in limit else (0, 1) if least == 0 else (0, 2))
     assert_same(before, after, [{"x": x}])
+
+
+def test_the_remainder_of_a_number_without_an_upper_bound() -> None:
+    before = parse("""g (int64[N] x) => (int64[N] z) <int64 zero = {0}, int64 n = {5}> {
+        y = Max (x, zero)  z = Mod (y, n) }""")
+    target = limited("Mod", native=False)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    assert all(node.op_type != "Mod" for node in after.graph.node)
+    assert_same(before, after, [{"x": np.array([-(2**63), -1, 0, 4, 5, 2**63 - 1])}])
+
+
+@pytest.mark.parametrize("limit", [{"native": False}, {"negative": False}])
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_a_divisor_that_cannot_be_added_to_a_remainder(kind: str, limit: dict[str, bool]) -> None:
+    most = np.iinfo(kind).max
+    before = parse(f"""g ({kind}[N] x) => ({kind}[N] z) <{kind} n = {{{most // 2 + 1}}}> {{
+        z = Mod (x, n) }}""")
+    target = limited("Mod", **limit)
+    after = onnx_scatterx.optimize(before, target=target, passes=["WriteOtherForms"]).model
+    assert [node.op_type for node in after.graph.node] == ["Mod"]
 
 
 @pytest.mark.parametrize("shape", [[4, 0], [0, 4], [4, 3], [1, 6, 0], [6, 0, 4]])

@@ -169,7 +169,7 @@ def test_windows_of_an_image(target: str) -> None:
     assert sum(n.op_type == "Transpose" for n in result.model.graph.node) == 1
 
 
-@pytest.mark.parametrize("op", ["Slice", "Concat", "Gather", "Tile", "Expand"])
+@pytest.mark.parametrize("op", ["Slice", "Concat", "Gather", "Tile", "Expand", "Gather [2, 2]"])
 def test_a_move_along_an_axis_in_the_middle(op: str) -> None:
     """The axes before it are one, and those behind it are one."""
     chain = Chain([4, 6])
@@ -182,6 +182,9 @@ def test_a_move_along_an_axis_in_the_middle(op: str) -> None:
         chain.add(op, [2, 2, 6, 2], "last", "last", axis=2)
     elif op == "Gather":
         chain.add(op, [2, 2, 4, 2], "last", chain.constant([2, 0, 0, 1]), axis=2)
+    elif op == "Gather [2, 2]":
+        indices = chain.constant(np.array([[2, 0], [0, 1]]))
+        chain.add("Gather", [2, 2, 2, 2, 2], "last", indices, axis=2)
     elif op == "Tile":
         chain.add(op, [2, 2, 6, 2], "last", chain.constant([1, 1, 2, 1]))
     else:

@@ -1,8 +1,9 @@
 """Terms that are written as nodes have their value, and take as many nodes as were counted."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 
 import numpy as np
 import onnx
@@ -15,10 +16,10 @@ from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
-from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, pos, term
+from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, pos, step, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import open_session, rejections
-from tests.helpers.support import parse, run
+from tests.helpers.support import i64, parse, run
 
 MODEL = "g (float[N] x, float[M] u) => (float[N] y) { y = Identity (x) }"
 SIZES = [(n, m) for n in (0, 1, 2, 5, 9) for m in (0, 1, 3, 8)]
@@ -33,7 +34,7 @@ def numbers(
     graph = model.graph
     scope = knowledge.scopes[graph]
     writer = Writer(graph, scope, Names(model), constant_nodes=False)
-    shapes = [scope.values[v].shape for v in graph.inputs]
+    shapes = [scope.values[v].shape for v in graph.inputs[:2]]
     n, m = (shape[0] for shape in shapes if shape is not None)
     with writer.at(graph[-1]):
         yield model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
@@ -85,6 +86,19 @@ def test_a_maximum_is_written_as_is_shorter() -> None:
             assert made.cost(t) == 6  # two shapes, Mul, Sub, Max, Sub
             made.vector(t)
             assert len(model.graph) - before == 6
+
+
+@pytest.mark.parametrize("build", [pos, step])
+def test_a_difference_that_would_wrap_is_compared(build: Callable[[Term], Term]) -> None:
+    text = "g (float[N] x, float[M] u, int64 a) => (float[N] y) { y = Identity (x) }"
+    with numbers(text=text) as (model, made, n, _):
+        a = made.scope.values[model.graph.inputs[2]].scalar
+        assert a is not None
+        proto = written(build(a - n), model, made)
+    for given, count in product((-(2**63), -1, 0, 3, 4, 2**63 - 1), (0, 3, 4)):
+        feed = {"x": np.zeros(count, np.float32), "u": np.zeros(1, np.float32), "a": i64(given)}
+        expected = max(given - count, 0) if build is pos else int(given >= count)
+        assert run(proto, feed)[1].tolist() == [expected]
 
 
 @pytest.mark.parametrize("number", [1 << 63, 1 << 64, 10**38, -(1 << 63) - 1])

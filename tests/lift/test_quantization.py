@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.optimizer.lift.quantization import Quantization, quantization_of
+from onnx_scatterx.optimizer.lift.quantization import Quantization, operands_of, quantization_of
 from tests.helpers.pair import SESSIONS, rejections
 from tests.helpers.quantized import LIMITS, SCALES
 from tests.helpers.support import parse
@@ -52,6 +52,18 @@ def test_what_is_called_exact_is_exact(dtype: str, scale: float, point: int, flo
 
 
 @pytest.mark.parametrize(
+    ("kind", "point"), [("INT8", -128), ("INT8", 127), ("UINT8", 0), ("UINT8", 255)]
+)
+def test_255_steps_may_be_more_than_a_float16_holds(kind: str, point: int) -> None:
+    integers = ir.DataType[kind]
+    zero = np.array(point, integers.numpy()).tobytes()
+    for step, is_exact in ((256, True), (258, False)):
+        scale = np.array(step, np.float16).tobytes()
+        found = Quantization(integers, ir.DataType.FLOAT16, scale, zero, None)
+        assert found.is_exact == is_exact
+
+
+@pytest.mark.parametrize(
     ("node", "is_known"),
     [
         ("DequantizeLinear (x, s, z)", True),
@@ -61,6 +73,8 @@ def test_what_is_called_exact_is_exact(dtype: str, scale: float, point: int, flo
         ("DequantizeLinear (x, s, wide)", False),  # not the type of the integers
         ("DequantizeLinear (x, s, two)", False),
         ("DequantizeLinear <block_size = 2> (x, s, z)", False),
+        ("DequantizeLinear <saturate: int = @saturate> (x, s, z)", False),
+        ("Clip (x, s, z)", False),
     ],
 )
 def test_parameters_that_are_not_known(node: str, is_known: bool) -> None:
@@ -75,3 +89,25 @@ def test_parameters_that_are_not_known(node: str, is_known: bool) -> None:
 
     found = quantization_of(ir.from_proto(model).graph[0], array, ir.DataType.INT8)
     assert (found is not None) == is_known
+
+
+@pytest.mark.parametrize(
+    ("node", "moved"),
+    [
+        ("Transpose (a)", [0]),
+        ("Gather (a, i)", [0]),
+        ("Slice (a, i, i)", [0]),
+        ("Reshape (a, i)", [0]),
+        ("ScatterND (a, i, b)", [0, 2]),
+        ("ScatterElements (a, i, b)", [0, 2]),
+        ("TensorScatter (a, b, i)", [0, 1]),
+        ("Where (c, a, b)", [1, 2]),
+        ("Concat <axis = 0> (a, b, a)", [0, 1, 2]),
+        ("Add (a, b)", []),
+        ("other.Transpose (a)", []),
+    ],
+)
+def test_inputs_whose_elements_are_moved(node: str, moved: list[int]) -> None:
+    model = ir.from_onnx_text(f"""<ir_version: 10, opset_import: ["" : 24, "other" : 1]>
+        g (float[2] a, float[2] b, int64[2] i, bool[2] c) => (float[?] y) {{ y = {node} }}""")
+    assert operands_of(model.graph[0]) == moved

@@ -1,6 +1,14 @@
 """concat: a region that can be cut across is the Concat of its parts."""
 
+import onnx_ir as ir
+
 from onnx_scatterx import Reason
+from onnx_scatterx.optimizer.lowering.rule import Region
+from onnx_scatterx.optimizer.mosaic.cells import Cell
+from onnx_scatterx.optimizer.mosaic.strided_interval import AxisMap, StridedInterval, View
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.terms import size, term
+from onnx_scatterx.rewrites.concat import split
 from tests.helpers.rules import Golden, Refuses, rows, sizes
 
 BOX = """g (float[8,N] x, float[3,N] u) => (float[8,N] y) <int64[3,1] i = {2, 3, 4}>
@@ -114,3 +122,15 @@ def test_every_second_row_has_no_cut(refuses: Refuses) -> None:
 
 def test_parts_that_no_rule_writes(refuses: Refuses) -> None:
     refuses(BOX, Reason.NO_RULE)
+
+
+def test_a_part_without_cells_must_be_empty() -> None:
+    a, b, n = (size(f"concat.{name}") for name in "abn")
+    x = View(ir.Value(name="x"), (n,), (AxisMap(0, 1, term(0)),))
+    spans = (term(0), a), (b, n)
+    cells = tuple(Cell((StridedInterval.interval(*span),), x) for span in spans)
+    region = Region(cells, (term(0),), (n,))
+    assert split(region, 0, [a, b], Facts(known=[b - a, n - b])) is None
+    parts = split(region, 0, [a, b], Facts(known=[b - a, n - b, a - b]))
+    assert parts is not None
+    assert [(part.low, part.high) for part in parts] == [((low,), (high,)) for low, high in spans]

@@ -32,6 +32,14 @@ WORDS = """g (float[B,9] x, int64[K] words) => (float[B,9] y) <float[1,1] least 
         y = ScatterElements <axis = 1> (x, i, u) }"""
 
 
+ROWS = """g (float[7,N] x, int64[K,1] i) => (float[7,N] y) <float least = {-inf}> {
+        k = Shape <start = 0, end = 1> (i)
+        n = Shape <start = 1, end = 2> (x)
+        s = Concat <axis = 0> (k, n)
+        u = Expand (least, s)
+        y = ScatterND (x, i, u) }"""
+
+
 def drawn(size: int = 7) -> list[dict[str, Any]]:
     """Return feeds with positions from both ends of an axis, some of them twice."""
     draw = np.random.default_rng(0).integers
@@ -52,6 +60,11 @@ def test_the_greater_of_a_number_and_what_is_there(golden: Golden) -> None:
 
 def test_tokens_that_came_before(golden: Golden) -> None:
     golden(FILL % ("-inf", "none"), *drawn(), target=ANY)
+
+
+def test_whole_rows(golden: Golden) -> None:
+    feeds = [{"N": n, "i": np.array(rows).reshape(-1, 1)} for n in (0, 2) for rows in ([], [6, -6])]
+    golden(ROWS, *feeds)
 
 
 def test_a_mask_of_the_greatest(golden: Golden) -> None:

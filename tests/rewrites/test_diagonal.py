@@ -263,7 +263,7 @@ ODD: dict[str, tuple[str, list[dict[str, int]], int | None]] = {
         0,
     ),
     "rows that are named from the end": (
-        f"""g (float[N,M] x, float[K] u) => (float[N,M] z) {RANGE}
+        f"""g (float[N,M] x, float[K] u) => (float[N,M] z) {RANGE.replace("-2", "-1")}
         k = Shape (u) n = Squeeze (k) r = Range (zero, n, one) d = Add (r, minus)
         i = Unsqueeze (d, last) ii = Concat <axis = -1> (i, i) w = Expand (v, k)
         z = ScatterND (x, ii, w) }}""",

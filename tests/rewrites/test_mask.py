@@ -237,6 +237,10 @@ NOT_ALIKE = {
     "another order": "a = GatherND (x, i) s = Neg (a) u = Slice (s, minus, ends, zero, minus)",
     "a power of another tensor": "a = GatherND (x, i) b = GatherND (z, i) u = Pow (a, b)",
     "the greater of a number that may be a zero": "a = GatherND (x, i) u = Max (v, a)",
+    "other flat positions": """r = Slice (n, zero, one, zero) c = Slice (n, one, two, zero)
+        f = Add (r, r) p = Add (f, c) q = Reshape (p, minus) l = Reshape (x, minus)
+        a = Gather (l, q) u = Neg (a)""",
+    "the greatest of three": "a = GatherND (x, i) b = GatherND (z, i) u = Max (a, b, b)",
     "a last bit that depends on the place": "a = GatherND (x, i) u = Sin (a)",
     "a float that becomes an integer": """a = GatherND (x, i) b = Cast <to = 6> (a)
         u = Cast <to = 1> (b)""",

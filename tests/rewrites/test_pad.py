@@ -156,7 +156,9 @@ OLD = """g (%s[1,3] u) => (%s[4,3] y) <int64[1,3] i = {1, 1, 1}, int64[2] s = {4
         y = Scatter (x, i, u) }"""
 
 
-@pytest.mark.parametrize(("kind", "number"), [("double", "0.1"), ("double", "1e300")])
+@pytest.mark.parametrize(
+    ("kind", "number"), [("double", "0.1"), ("double", "1e300"), ("int64", "7")]
+)
 def test_a_fill_that_is_no_float_needs_operator_set_11(
     kind: str, number: str, refuses: Refuses
 ) -> None:

@@ -77,6 +77,10 @@ CHAINS = {
         f"{ALL} w = Greater (all, c2) e = Sub (n, c1) p = Sub (e, all) r = Where (w, p, all)",
         SIZES,
     ),
+    "reversed from a position on": (
+        f"{ALL} w = Greater (all, c2) e = Add (n, c2) p = Sub (e, all) r = Where (w, p, all)",
+        SIZES,
+    ),
     "int32 that wraps": (  # n = 2, 3, 4, 5 give -2, -1, 0, 1
         """h = Cast <to = 6> (n) k = Constant <value = int32 {1073741824}> ()
         t = Mul (h, k) d = Div (t, k) w = Cast <to = 7> (d) r = Reshape (w, v1)""",

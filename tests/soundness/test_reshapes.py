@@ -54,6 +54,21 @@ def test_axes_that_are_merged_are_no_axes_of_the_source(shape: str, move: str) -
     assert_sound(model, {}, left=0)
 
 
+@pytest.mark.parametrize("moved", ["data", "updates"])
+def test_axes_of_data_and_updates_are_both_merged(moved: str) -> None:
+    """The other one is not transposed, so its axes could be merged."""
+    shapes = ["[6,4]" if name == moved else "[4,6]" for name in ("data", "updates")]
+    other = "updates" if moved == "data" else "data"
+    model = f"""g (float{shapes[0]} data, float{shapes[1]} updates, float[3] w) => (float[24] y)
+        <int64[4,1] all = {{0, 1, 2, 3}}, int64[3,1] some = {{7, 8, 9}}, int64[1] flat = {{-1}}> {{
+        t_{moved} = Transpose ({moved})
+        t_{other} = Identity ({other})
+        a = ScatterND <reduction = "add"> (t_data, all, t_updates)
+        b = Reshape (a, flat)
+        y = ScatterND (b, some, w) }}"""
+    assert_sound(model, left=0)
+
+
 @pytest.mark.parametrize("opset", [13, 18])
 @pytest.mark.parametrize("reduction", ["none", "add"])
 def test_sizes_that_are_fed(opset: int, reduction: str) -> None:

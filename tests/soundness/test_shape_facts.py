@@ -5,7 +5,7 @@ import pytest
 
 from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.pair import Feed
-from tests.helpers.support import assert_sound, nodes, optimize, parse
+from tests.helpers.support import assert_sound, i64, nodes, optimize, parse
 
 DENSE = Target("dense", dense_limit=1 << 40)
 
@@ -122,3 +122,9 @@ def test_resize_that_keeps_the_ratio_gives_other_sizes() -> None:
     model = RESIZED.replace("ASKED", "four").replace(" AXES", axes)
     assert_sound(model, _resized(1, 2, 8, 6), _resized(1, 2, 10, 5), rejected=0)
     assert "Resize" in {n.op_type for n in optimize(parse(model)).graph.node}
+
+
+def test_updates_whose_rank_only_the_scatter_tells() -> None:
+    model = """g (float[5,3] x, float[1,3] v, int64[R] dims) => (float[5,3] y)
+        <int64[2,1] i = {1, 3}> { u = Expand (v, dims) y = ScatterND (x, i, u) }"""
+    assert_sound(model, {"dims": i64([2, 3])}, left=0)

@@ -132,6 +132,28 @@ def test_read_of_as_many_as_there_may_be() -> None:
     assert_sound(model, *({"N": n} for n in (1, 2, 3)))
 
 
+@pytest.mark.parametrize(
+    ("data", "order"),
+    [("[1, 2]", "[1, 3] order = {0, 0, 0}"), ("[3, 1, 2]", "[1, 3] order = {0, 1, 2}")],
+)
+def test_reads_by_a_matrix(data: str, order: str) -> None:
+    positions = ", ".join(f"{row}, {column}" for row in range(3) for column in (1, 3))
+    model = f"""g (float[4, 6] x, float{data} u) => (float[4, 6] y)
+        <int64[6, 2] i = {{{positions}}}, int64[1] last = {{-1}}, int64{order}>
+        {{ rows = Gather (u, order) flat = Reshape (rows, last) y = ScatterND (x, i, flat) }}"""
+    assert_sound(model)
+
+
+def test_reads_of_one_number_by_a_matrix() -> None:
+    model = f"""g (float[N, 6] x, float[1] v) => (float[N, 6] y)
+        <{CONSTANTS}, int64[1] ones = {{1}}, int64[1] start = {{0}}, int64[1] many = {{4}}> {{
+        sx = Shape <end = 1> (x) all = Mul (sx, many) shape = Concat <axis = 0> (ones, all)
+        order = ConstantOfShape <value = int64[1] {{0}}> (shape) u = Gather (v, order)
+        n = Squeeze (all) r = Range (zero, n, one) q = Div (r, four) w = Mod (r, four)
+        {columns("q", "w")} j = Unsqueeze (i, start) y = ScatterND (x, j, u) }}"""
+    assert_sound(model, *({"N": n} for n in (0, 1, 2, 5)))
+
+
 def test_size_of_which_a_multiple_is_asked_for() -> None:
     """``[1, 4 N]`` copies a dim where N is 0, and then the Reshape cannot run."""
     model = parse(f"""g (float[N, 6] x, float[N, 4] u) => (float[N, 6] y)

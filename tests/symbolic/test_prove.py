@@ -226,6 +226,8 @@ def test_must_be_proven_equal(a: Term, b: Term) -> None:
         (Facts(), T - floor_div(T, 2)),
         (Facts(), T * U + T),
         (Facts({0: T}), T - 1 - X),
+        (Facts({0: T}), T - 1 + X),
+        (Facts({0: term(4)}), 9 - X * X),
         (Facts({0: T, 1: U}), T * U - 1 - (X * U + Y)),
         (Facts({0: floor_div(T, 2)}), T - 2 - 2 * X),
         (Facts(known=[T - 4]), minimum(T, 6) - 4),
@@ -254,6 +256,7 @@ def test_must_be_proven(facts: Facts, t: Term) -> None:
         (Facts(known=[T - 1]), T - 2),
         (Facts(), floor_div(T, 2) + floor_div(T, 2) - T),
         (Facts(), T * T - 2),
+        (Facts(known=[A]), floor_div(A, U) + 1),  # U may be 0
     ],
 )
 def test_must_not_be_proven(facts: Facts, t: Term) -> None:

@@ -192,6 +192,7 @@ def test_ring_laws_give_the_same_object(rng: random.Random) -> None:
         (step(N - 4) * step(N - 4), step(N - 4)),
         (floor_div(4 * N + 2 * M + 1, 2), 2 * N + M),
         (floor_div(N, -2), floor_div(-N, 2)),
+        (floor_div(N, -1), -N),
         (floor_div(floor_div(N, 2), 3), floor_div(N, 6)),
         (floor_div(N + 5, 2), floor_div(N + 1, 2) + 2),
         (floor_div(2 * N, 4), floor_div(N, 2)),
@@ -261,6 +262,8 @@ def test_intervals_are_exact_beyond_float() -> None:
     assert (N + big).interval()[0] == big
     assert (big * pos(N - 1) - big).interval()[0] == -big
     assert floor_div(N + big, 2).interval()[0] == big // 2
+    below = element("terms.below", (), name="b", low=-9, high=-1)
+    assert floor_div(below, M + 1).interval() == (-9, -1)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ PROVOKED = {
                     next = Identity (c)
                     first = Slice (c, zero, one, zero)
                     part = ScatterND (first, i, u) }}> }}""",
-    Reason.COLLIDES: nd("4,2", "", "3,2", "<int64[3,1] i = {1, 1, 1}>"),
+    Reason.COLLIDES: nd("4,1", "", "3,1", "<int64[3,1] i = {1, 1, 1}>"),
     Reason.MAY_COLLIDE: nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>"),
     Reason.NO_CUT: EVERY_SEVENTEENTH,
     Reason.NO_KERNEL: """<ir_version: 8, opset_import: ["" : 18]>
