@@ -143,7 +143,7 @@ def check(
             )
         if assumption.witness(0 if name in symbols else -math.inf) is None:
             listed = ", ".join(str(c) for c in found if c.name == name)
-            raise ScatterXError(f"no number satisfies all of this: {listed}")
+            raise ScatterXError(f"no number was found that satisfies all of this: {listed}")
     return assumed
 
 
