@@ -15,7 +15,8 @@ import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import TooLargeError, budget
 from onnx_scatterx.optimizer.symbolic.constraints import ConstraintSet
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.monomial import is_narrow
 from onnx_scatterx.optimizer.symbolic.quasi_polynomial import at, never_negative
 from onnx_scatterx.optimizer.symbolic.terms import Atom, Symbol, Term, size
 
@@ -115,22 +116,11 @@ class OneSize(ConstraintSet):
             fact
             for layer in self._layers
             for fact in layer._by_leaf.get(leaf, ())
-            if len(fact.leaves()) == 1 and not fact.coords and self._is_narrow(fact)
+            if len(fact.leaves()) == 1 and not fact.coords and is_narrow(fact, {leaf: (low, high)})
         ]
-        if not self._is_narrow(t):
+        if not is_narrow(t, {leaf: (low, high)}):
             return None
         numbers = np.arange(low, high + 1)
         for fact in known:
             numbers = numbers[at(fact, numbers) >= 0]
         return True if bool((at(t, numbers) >= 0).all()) else None
-
-    def _is_narrow(self, t: Term) -> bool:
-        """Return whether 64 bits hold all sums and products in the evaluation of a term."""
-        for each in (t, *(part for atom in t.all_atoms() for part in atom.parts)):
-            total = 0.0
-            for monomial, c in each.items:
-                sizes = (max(map(abs, self._atom_interval(atom))) for atom in monomial)
-                total += abs(c) * math.prod(sizes)
-            if not total < NARROW:
-                return False
-        return True
