@@ -25,7 +25,11 @@ CLAIMS = (
     ("Section 8, the program", "tests/paper/test_propositions.py", "test_8"),
     ("The test cases of the paper's repository", "tests/paper/test_repository.py", ""),
     ("Adjoints, against inner products and autograd", "tests/theory/test_adjoint.py", ""),
-    ("Strided copies: exact, least, never above the kernel's", "tests/theory/test_moves.py", ""),
+    (
+        "Strided copies: exact, rarely one too many, never above the kernel's",
+        "tests/theory/test_moves.py",
+        "",
+    ),
     ("StableHLO against XLA", "tests/theory/conventions/test_stablehlo.py", ""),
 )
 

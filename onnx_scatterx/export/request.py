@@ -43,7 +43,7 @@ class ExportRequest:
     def check(self) -> None:
         """Raise ValueError if such a model does not exist."""
         t, gathers = self.transformer, self.reduction is None
-        forms = ("standard", "nd") if gathers else ("standard", "nd", "scatterx")
+        forms = ("standard",) if gathers else ("standard", "scatterx")
         check(self.form in forms, f"form must be one of {', '.join(forms)}, not {self.form!r}")
         known = self.indices in ("constant", "input")
         check(known, f"indices must be 'constant' or 'input', not {self.indices!r}")

@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import onnx
@@ -27,7 +27,7 @@ _TYPED_FIELDS = frozenset(_FIELDS.values())
 DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
 """Fields of a tensor's message that may hold its numbers."""
 
-HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
+_HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
 _SPARSE = "onnx_scatterx.sparse_initializers"
 _CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
@@ -263,13 +263,32 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
                 yield value.const_value
         for node in graph:
             for attribute in node.attributes.data.values():
-                if attribute.type not in HOLD_TENSORS or attribute.is_ref():
+                if attribute.type not in _HOLD_TENSORS or attribute.is_ref():
                     continue
                 # Not as_tensor(): it looks for every method of a tensor, each time.
                 if attribute.type == ir.AttributeType.TENSOR:
                     yield attribute.value
                 elif attribute.type == ir.AttributeType.TENSORS:
                     yield from attribute.value
+
+
+def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.TensorProtocol]) -> None:
+    """Let a model hold what a function returns of each tensor: perhaps the tensor itself."""
+    for graph in all_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                value.const_value = new(value.const_value)
+        for node in graph:
+            for name, attribute in list(node.attributes.data.items()):
+                if attribute.type not in _HOLD_TENSORS or attribute.is_ref():
+                    continue
+                single = attribute.type == ir.AttributeType.TENSOR
+                held = [attribute.value] if single else list(attribute.value)
+                found = [new(tensor) for tensor in held]
+                if any(one is not other for one, other in zip(found, held, strict=True)):
+                    content = found[0] if single else found
+                    doc = attribute.doc_string
+                    node.attributes[name] = ir.Attr(name, attribute.type, content, doc_string=doc)
 
 
 def is_inside(location: str | os.PathLike[str]) -> bool:

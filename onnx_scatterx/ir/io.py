@@ -63,7 +63,7 @@ AnyModel: TypeAlias = "MessageLike | IrLike"
 class ModelSource:
     """A model that a caller gave: its path, or the model itself, and the file it came from.
 
-    The external data of a message lie in ``directory``; None if it is not known.
+    The external data of a message lie in its ``directory``, which is None if it is not known.
     """
 
     model: Path | onnx.ModelProto | ir.Model

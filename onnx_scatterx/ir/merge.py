@@ -13,9 +13,9 @@ Elsewhere `after` is written. Elements of lists are compared by their names: nod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeAlias
+import math
+from collections.abc import Callable, Hashable
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -23,10 +23,7 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.ir.check import is_large
-from onnx_scatterx.ir.data import tensors, to_proto
-from onnx_scatterx.ir.graphs import all_graphs
-
-_Holder: TypeAlias = "ir.Value | ir.Node"
+from onnx_scatterx.ir.data import graphs, replace_tensors, tensors, to_proto
 
 _KEYS: dict[str, Callable[[Any], Hashable]] = {
     "AttributeProto": lambda attribute: attribute.name,
@@ -74,9 +71,10 @@ class Original:
         # The text of an empty tensor that stands for one of the original, whose place is its last
         # dim. No file can have it.
         self._mark = f"onnx_scatterx.weight {uuid4().hex}"
-        held = (tensor.raw for _, _, tensor in _held(model))
+        held = [t for graph in graphs(message) for t in getattr(graph, "initializer", ())]
+        large = (t for t in tensors(message) if is_large(math.prod(t.dims)))
         # They live as long as their places count.
-        self._weights = list({id(t): t for t in (*message.graph.initializer, *held)}.values())
+        self._weights = list({id(t): t for t in (*held, *large)}.values())
         self._names = [tensor.name for tensor in self._weights]
         self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
@@ -112,51 +110,23 @@ class Original:
 
     def _written(self, model: ir.Model) -> onnx.ModelProto:
         """Return what onnx_ir writes, without copies of the original's weights."""
-        with self._without_weights(model):
-            return to_proto(model)
+        weights: dict[int, ir.TensorProtocol] = {}
 
-    @contextmanager
-    def _without_weights(self, model: ir.Model) -> Iterator[None]:
-        replaced: list[tuple[_Holder, str, Any]] = []
+        def without(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+            is_read = isinstance(tensor, ir.serde.TensorProtoTensor)
+            place = self._places.get(id(tensor.raw)) if is_read else None
+            if place is None:
+                return tensor
+            nothing = np.zeros((0, place), np.float32)
+            stub = ir.Tensor(nothing, name=tensor.name, doc_string=self._mark)
+            weights[id(stub)] = tensor
+            return stub
+
+        replace_tensors(model, without)
         try:
-            for holder, name, tensor in list(_held(model)):
-                place = self._places.get(id(tensor.raw))
-                if place is not None:
-                    nothing = np.zeros((0, place), np.float32)
-                    stub = ir.Tensor(nothing, name=tensor.name, doc_string=self._mark)
-                    replaced.append((holder, name, _put(holder, name, stub)))
-            yield
+            return to_proto(model)
         finally:
-            for holder, name, content in replaced:
-                _put(holder, name, content)
-
-
-def _held(model: ir.Model) -> Iterator[tuple[_Holder, str, ir.serde.TensorProtoTensor]]:
-    """Yield the initializers and the large attributes that are messages, with what holds them."""
-    for graph in all_graphs(model):
-        for value in graph.initializers.values():
-            if isinstance(value.const_value, ir.serde.TensorProtoTensor):
-                yield value, "", value.const_value
-        for node in graph:
-            for name, attribute in node.attributes.data.items():
-                if attribute.type != ir.AttributeType.TENSOR or attribute.is_ref():
-                    continue
-                tensor = attribute.value
-                if isinstance(tensor, ir.serde.TensorProtoTensor) and is_large(tensor.size):
-                    yield node, name, tensor
-
-
-def _put(holder: _Holder, name: str, content: Any) -> Any:
-    """Let an initializer or an attribute hold a tensor, and return what it held."""
-    if isinstance(holder, ir.Value):
-        held: Any = holder.const_value
-        holder.const_value = content
-        return held
-    held = holder.attributes[name]
-    if not isinstance(content, ir.Attr):
-        content = ir.Attr(name, held.type, content, doc_string=held.doc_string)
-    holder.attributes[name] = content
-    return held
+            replace_tensors(model, lambda tensor: weights.get(id(tensor), tensor))
 
 
 def _merge(message: Any, before: Any, after: Any) -> None:

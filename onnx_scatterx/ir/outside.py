@@ -20,15 +20,19 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.ir.data import HOLD_TENSORS, ir_tensors, is_inside, location_of, tensors
-from onnx_scatterx.ir.graphs import all_graphs
+from onnx_scatterx.ir.data import (
+    ir_tensors,
+    is_inside,
+    location_of,
+    replace_tensors,
+    tensors,
+)
 from onnx_scatterx.system.writing import Writing, same_content
 
 
@@ -102,22 +106,7 @@ def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]
 
 
 def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.ExternalTensor]) -> None:
-    for graph in all_graphs(model):
-        for initializer in graph.initializers.values():
-            if isinstance(initializer.const_value, ir.ExternalTensor):
-                initializer.const_value = replaced(initializer.const_value)
-        for node in graph:
-            for name, attribute in list(node.attributes.data.items()):
-                if attribute.type not in HOLD_TENSORS or attribute.is_ref():
-                    continue
-                value: Any = attribute.value
-                if isinstance(value, ir.ExternalTensor):
-                    value = replaced(value)
-                elif attribute.type == ir.AttributeType.TENSORS:
-                    value = [replaced(t) if isinstance(t, ir.ExternalTensor) else t for t in value]
-                if value is not attribute.value:
-                    doc = attribute.doc_string
-                    node.attributes[name] = ir.Attr(name, attribute.type, value, doc_string=doc)
+    replace_tensors(model, lambda t: replaced(t) if isinstance(t, ir.ExternalTensor) else t)
 
 
 _CHUNK = 1 << 26  # bytes that are copied at once

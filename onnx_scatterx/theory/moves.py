@@ -6,8 +6,7 @@ A device that copies memory in strides runs such a list: s and t are flat offset
 and b_d strides, in elements of row-major tensors. A scattering copies from updates to data, a
 gathering from data to its output. No element is written twice, so the copies may run in any order.
 
-Up to 8 elements, the list is the shortest one: all sets of elements are tried. Of more elements,
-the dims along which all of them move alike come first. Elements at equal steps are joined, in each
+The dims along which all elements move alike come first. Elements at equal steps are joined, in each
 order of the other dims, and then copies of one form at equal steps, until nothing joins.
 """
 
@@ -32,7 +31,6 @@ Dims: TypeAlias = tuple[tuple[N, Point[N]], ...]
 """The extent and the strides of each dim."""
 Grid: TypeAlias = tuple[Point[N], Dims[N]]
 
-FEW = 8  # elements for which every partition is tried
 _TRIED = 1 << 18  # elements that are joined, over all orders
 
 
@@ -135,8 +133,6 @@ def as_move(first: Point[Any], dims: Dims[Any], size: int) -> Move[Any]:
 
 def _fewest(points: Integers) -> list[Grid[int]]:
     """Return the grids of the elements of a tensor, ``(source, target)`` on the last axis."""
-    if points.size <= 2 * FEW:
-        return _exact([((s, t), ()) for s, t in points.reshape(-1, 2).tolist()])
     common: list[tuple[int, Point[int]]] = []
     for d in range(points.ndim - 1):
         steps = np.diff(points, axis=d)
@@ -145,7 +141,7 @@ def _fewest(points: Integers) -> list[Grid[int]]:
             points = points[(slice(None),) * d + (slice(1),)]
     shared = tuple(common)
     orders = ([((s, t), shared) for s, t in flat.tolist()] for flat in _orders(points))
-    return joined(min(map(joined, orders), key=len), exact=True)
+    return min(map(joined, orders), key=len)
 
 
 def _orders(points: Integers) -> Iterator[Integers]:
@@ -157,11 +153,10 @@ def _orders(points: Integers) -> Iterator[Integers]:
     yield (flat := points.reshape(-1, 2))[np.argsort(flat[:, 1])]
 
 
-def joined(grids: list[Grid[Any]], *, exact: bool = False) -> list[Grid[Any]]:
+def joined(grids: list[Grid[Any]]) -> list[Grid[Any]]:
     """Join grids of one form at equal steps, until no two join.
 
-    Offsets may be terms. If ``exact``, few grids of a form are joined to the fewest; then offsets
-    are numbers. What is joined stays without overlap, if the grids are.
+    Offsets may be terms. What is joined stays without overlap, if the grids are.
 
     >>> joined([((i, 2 * i), ()) for i in (0, 1, 2, 7, 8, 9)])
     [((0, 0), ((2, (7, 14)), (3, (1, 2))))]
@@ -169,8 +164,7 @@ def joined(grids: list[Grid[Any]], *, exact: bool = False) -> list[Grid[Any]]:
     while True:
         found: list[Grid[Any]] = []
         for group in grouped((grid[1], grid) for grid in grids).values():
-            few = exact and 1 < len(group) <= FEW and len(grids) <= FEW * FEW
-            found += _exact(group) if few else _stretches(group)
+            found += _stretches(group)
         if len(found) == len(grids):
             return found
         grids = found
@@ -189,41 +183,3 @@ def _stretches(grids: list[Grid[Any]]) -> list[Grid[Any]]:
         found.append((points[begin], (*more, *dims)))
         begin = end
     return found
-
-
-def _exact(grids: list[Grid[int]]) -> list[Grid[int]]:
-    """Return the fewest grids for at most ``FEW`` grids of one form: every set of them is tried."""
-    inner, starts = grids[0][1], [g[0] for g in grids]
-    sets = {}
-    for mask in range(1, 1 << len(starts)):
-        chosen = sorted((p for i, p in enumerate(starts) if mask >> i & 1), key=lambda p: p[1])
-        if (dims := _fit(chosen)) is not None:
-            sets[mask] = (chosen[0], (*dims, *inner))
-    best: list[tuple[int, ...]] = [()]
-    for mask in range(1, 1 << len(starts)):
-        within = (s for s in sets if not s & ~mask and s & mask & -mask)
-        best.append(min(((s, *best[mask ^ s]) for s in within), key=len))
-    return [sets[s] for s in best[-1]]
-
-
-def _fit(points: list[Point[int]]) -> Dims[int] | None:
-    """Return the dims if points, which ascend in the target, are one grid.
-
-    The first point is a corner, and the second is one step from it.
-    """
-    if len(points) == 1:
-        return ()
-    (s, t), (s1, t1) = points[:2]
-    a, b = s1 - s, t1 - t
-    for n in range(len(points), 1, -1):
-        left, corners = set(points), []
-        for s, t in points:
-            line = {(s + i * a, t + i * b) for i in range(n)}
-            if (s, t) in left and line <= left:
-                left -= line
-                corners.append((s, t))
-            elif (s, t) in left:
-                break
-        if not left and (dims := _fit(corners)) is not None:
-            return (*dims, (n, (a, b)))
-    return None

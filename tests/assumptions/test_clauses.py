@@ -48,9 +48,9 @@ def test_statements_that_cannot_be_read(text: str) -> None:
         ("u: nonnegative", "'u': it does not hold integers"),
         ("N: unique", "cannot assume 'unique' of 'N': it is a size"),
         ("pos < Q", "cannot compare 'pos' with 'Q': the model has no such symbol; it has D, N, S"),
-        ("4 <= N <= 3", "no number satisfies all of this: N >= 4, N <= 3"),
-        ("N < 0", "no number satisfies all of this: N < 0"),
-        (["N % 4 == 1", "N % 2 == 0"], "no number satisfies all of this"),
+        ("4 <= N <= 3", "no number was found that satisfies all of this: N >= 4, N <= 3"),
+        ("N < 0", "no number was found that satisfies all of this: N < 0"),
+        (["N % 4 == 1", "N % 2 == 0"], "no number was found that satisfies all of this"),
         (["N < D", "D < N"], "the assumptions about '[DN]' contradict other assumptions"),
     ],
 )

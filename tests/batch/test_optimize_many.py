@@ -14,7 +14,8 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.batch import optimize_many
+from onnx_scatterx.doors.batch import many, optimize_many
+from onnx_scatterx.doors.batch.workers import Task, failed
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.theory.conventions import pytorch
@@ -68,7 +69,32 @@ def test_processes(zoo: Path, tmp_path: Path) -> None:
         zoo, out, jobs=2, target="standard", on_progress=lambda *done: told.append(done)
     )
     check(summary, out)
-    assert told == [("optimizing", i + 1, 6) for i in range(6)]
+    assert {stage.partition(": ")[0] for stage, _, _ in told} == {"optimizing"}
+    assert any("b.onnxtxt" in stage for stage, _, _ in told)
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[-1] == ("optimizing", 6, 6)
+
+
+def test_the_models_at_work_are_named(monkeypatch: pytest.MonkeyPatch, zoo: Path) -> None:
+    """At most three of them."""
+    sources = [zoo / f"{name}.onnx" for name in "abcd"]
+    for source in sources:
+        source.write_bytes(b"")
+    told: list[tuple[str, int, int]] = []
+    tasks = [Task(source, None, {}, None) for source in sources]
+    events = [*tasks, *(failed(task, "bad") for task in reversed(tasks))]
+    monkeypatch.setattr(many, "run_in_processes", lambda *_: (event for event in events))
+    onnx_scatterx.inspect_many(sources, on_progress=lambda *said: told.append(said))
+    assert told == [
+        ("inspecting: a.onnx", 0, 4),
+        ("inspecting: a.onnx, b.onnx", 0, 4),
+        ("inspecting: a.onnx, b.onnx, c.onnx", 0, 4),
+        ("inspecting: a.onnx, b.onnx, c.onnx, ...", 0, 4),
+        ("inspecting: a.onnx, b.onnx, c.onnx", 1, 4),
+        ("inspecting: a.onnx, b.onnx", 2, 4),
+        ("inspecting: a.onnx", 3, 4),
+        ("inspecting", 4, 4),
+    ]
 
 
 @pytest.mark.started

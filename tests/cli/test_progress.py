@@ -13,7 +13,7 @@ import pytest
 
 from onnx_scatterx.doors.cli import progress as shown
 from onnx_scatterx.doors.cli import supervised
-from onnx_scatterx.doors.cli.progress import Batch, stages
+from onnx_scatterx.doors.cli.progress import stages
 from tests.cli.test_cli import KV
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
@@ -72,22 +72,6 @@ def test_without_a_terminal_no_progress_is_shown(monkeypatch: pytest.MonkeyPatch
         assert tell is None
 
 
-def test_many_models() -> None:
-    told: list[tuple[str, int, int]] = []
-    batch = Batch(lambda *said: told.append(said), "optimizing")
-    a, b, c, d, e = (Path(f"in/{name}.onnx") for name in "abcde")
-    batch.running((a,))
-    batch.running((a, b))
-    assert told[-1] == ("optimizing: a.onnx, b.onnx", 0, 0)
-    batch.running((b,))
-    batch.done("optimizing", 1, 5)
-    assert told[-1] == ("optimizing: b.onnx", 1, 5)
-    batch.running((b, c, d, e))
-    assert told[-1] == ("optimizing: b.onnx, c.onnx, d.onnx, ...", 1, 5)
-    batch.running(())
-    assert told[-1] == ("optimizing", 1, 5)
-
-
 def test_the_remaining_time_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a number of steps there is none."""
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
@@ -96,12 +80,11 @@ def test_the_remaining_time_is_estimated(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("COLUMNS", "100")
     with stages() as tell:
         assert tell is not None
-        batch = Batch(tell, "optimizing")
+        tell("optimizing", 0, 0)
         wait_for(terminal, "optimizing")
         assert "eta" not in text_of(terminal)
-        batch.running([Path("in/a.onnx"), Path("in/b.onnx")])
         for done in range(1, 4):
-            batch.done("optimizing", done, 900)
+            tell("optimizing: a.onnx, b.onnx", done, 900)
             time.sleep(0.2)
         wait_for(terminal, "optimizing 3 of 900: a.onnx, b.onnx eta 0:0")
 

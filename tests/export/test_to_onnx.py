@@ -108,7 +108,7 @@ def test_scatterings_run_as_models() -> None:
     def compare(seed: int) -> None:
         random = np.random.default_rng(seed)
         source = scattering(random)
-        form = str(random.choice(["standard", "standard", "nd", "scatterx"]))
+        form = str(random.choice(["standard", "standard", "standard", "scatterx"]))
         indices = str(random.choice(["constant", "constant", "input"]))
         if is_refused(source.transformer, indices):
             with pytest.raises(ValueError, match="no columns"):
@@ -121,7 +121,7 @@ def test_scatterings_run_as_models() -> None:
         seen.update({form, indices, *operators(model)})
 
     compare()
-    wanted = ("ScatterND", "ScatterElements", "ScatterX", "Transpose", "input")
+    wanted = ("ScatterND", "ScatterX", "Transpose", "input")
     assert min(seen[name] for name in wanted) >= 1
 
 
@@ -134,18 +134,17 @@ def test_gatherings_run_as_models() -> None:
         random = np.random.default_rng(seed)
         t, dtype = transformer(random), str(random.choice(DTYPES))
         source = Gathering(sample(dtype, *t.data_shape, seed=int(random.integers(99))), t)
-        form = str(random.choice(["standard", "standard", "nd"]))
         indices = str(random.choice(["constant", "constant", "input"]))
         if is_refused(t, indices):
             with pytest.raises(ValueError, match="no columns"):
-                to_onnx(source, form=form, indices=indices)
+                to_onnx(source, indices=indices)
             return
-        model = to_onnx(source, form=form, indices=indices)
+        model = to_onnx(source, indices=indices)
         check(source, model)
-        seen.update({form, indices, *operators(model)})
+        seen.update({indices, *operators(model)})
 
     compare()
-    wanted = ("GatherND", "Gather", "GatherElements", "Transpose", "input")
+    wanted = ("GatherND", "Transpose", "input")
     assert min(seen[name] for name in wanted) >= 1
 
 
@@ -168,12 +167,11 @@ def test_the_optimizer_treats_them_like_any_other() -> None:
     assert removed[True] >= 5
 
 
-@pytest.mark.parametrize("form", ["standard", "nd"])
-def test_boxes_are_removed(form: str) -> None:
+def test_boxes_are_removed() -> None:
     """x[:, 1:3] = y."""
     t = XTransformer((4, 2), (4, 5), i64([[1], [2]]), Pick((1,)), Pick((0,)), Pick((1, 0)))
     source = Scattering(sample("float32", 4, 5), sample("float32", 4, 2, seed=1), t)
-    model = to_onnx(source, form=form)
+    model = to_onnx(source)
     optimized = onnx_scatterx.optimize(model, target="standard").model
     check(source, optimized)
     assert (scatters(model), scatters(optimized)) == (1, 0)
@@ -220,7 +218,7 @@ def test_complex_numbers_have_a_model() -> None:
 @pytest.mark.parametrize(
     ("options", "because"),
     [
-        ({"form": "slices"}, "form must be one of standard, nd, scatterx, not 'slices'"),
+        ({"form": "slices"}, "form must be one of standard, scatterx, not 'slices'"),
         ({"indices": "f"}, "indices must be 'constant' or 'input', not 'f'"),
         ({"opset": 12}, r"opset must be in 13\.\."),
         ({"opset": 999}, r"opset must be in 13\..*, not 999"),
@@ -243,7 +241,7 @@ def test_other_sources_are_refused() -> None:
     source = scatter_nd(X, i64([[1], [3]]), X[:2])
     with pytest.raises(ValueError, match="those of the source"):
         to_onnx(source, dtype=np.float32)
-    with pytest.raises(ValueError, match="form must be one of standard, nd, not"):
+    with pytest.raises(ValueError, match="form must be one of standard, not"):
         to_onnx(Gathering(X, source.transformer), form="scatterx")
     with pytest.raises(ValueError, match="out of bounds"):
         to_onnx(rows(1, 9)((5, 4)))

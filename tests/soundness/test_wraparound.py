@@ -109,6 +109,7 @@ def test_terms_are_tabulated_without_wrapping() -> None:
     a, b = (lookup(i64([s * 2**62, -s * 2**62, s]), [coord(0)]) for s in (1, -1))
     assert tabulated(step(2 * a - 2 * b), {0: 3}).tolist() == [1, 0, 1]
     assert tabulated(floor_div(4 * a, 8), {0: 3}).tolist() == [2**61, -(2**61), 0]
+    assert tabulated(2**70 * coord(0) + 3, {0: 1}).tolist() == [3]
     with pytest.raises(OverflowError):
         tabulated(2 * a + term(2**62), {0: 3})
 

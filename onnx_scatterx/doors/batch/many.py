@@ -10,7 +10,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
@@ -26,6 +26,7 @@ from onnx_scatterx.system.reading import KnownFiles, files_read, recorded
 from onnx_scatterx.system.scratch import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
+_NAMED = 3  # models at work
 
 
 def models_in(directory: Path) -> list[Path]:
@@ -108,9 +109,6 @@ def _files_in(folder: Path) -> list[Path]:
         return []
 
 
-Running = Callable[[Sequence[Path]], None]
-
-
 def optimize_many(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
@@ -121,7 +119,6 @@ def optimize_many(
     timeout: float | None = None,
     advice: bool = False,
     on_progress: Progress | None = None,
-    on_running: Running | None = None,
     external_data: bool = False,
     opset: int | None = None,
     **options: Unpack[Options],
@@ -147,9 +144,9 @@ def optimize_many(
             between the steps and bounds what ``verify`` takes, and a model that is late is not
             written; the worker is busy until the step is done.
         advice: let the reports say what to do next, as ``advise`` does, and what would be smaller.
-        on_progress: ``on_progress("optimizing", done, total)`` is called after each model.
-        on_running: is called with the paths of the models that processes are at work on, each time
-            that one begins or ends; an ``executor`` does not tell.
+        on_progress: ``on_progress("optimizing: a.onnx, b.onnx", done, total)`` is called each time
+            that a model begins or ends, with the names of the first three that processes are at
+            work on. With an ``executor``, the stage is ``"optimizing"``.
         external_data: write the weights of each model to a file beside it.
         opset: as for ``optimize``.
         **options: the options of ``optimize``.
@@ -194,7 +191,7 @@ def optimize_many(
         )
         for source, place in pairs
     ]
-    return _run(tasks, executor, jobs, Observer(on_progress), "optimizing", on_running)
+    return _run(tasks, executor, jobs, Observer(on_progress), "optimizing")
 
 
 def inspect_many(
@@ -204,7 +201,6 @@ def inspect_many(
     jobs: int | None = None,
     timeout: float | None = None,
     on_progress: Progress | None = None,
-    on_running: Running | None = None,
     **options: Unpack[Options],
 ) -> Summary:
     """Inspect many models; nothing is written.
@@ -231,7 +227,7 @@ def inspect_many(
         checked = _checked(options)
         _, sources = sources_of(paths)
     tasks = [Task(source, None, checked, None, timeout) for source in sources]
-    return _run(tasks, executor, jobs, Observer(on_progress), "inspecting", on_running)
+    return _run(tasks, executor, jobs, Observer(on_progress), "inspecting")
 
 
 def _check_limits(jobs: int | None, timeout: float | None) -> None:
@@ -247,9 +243,8 @@ def _run(
     jobs: int | None,
     observer: Observer,
     stage: str,
-    on_running: Running | None,
 ) -> Summary:
-    """Run tasks, and report the progress."""
+    """Run tasks, and report the progress: how many are done, and which are at work."""
     start = time.perf_counter()
     done: dict[Path, ModelOutcome] = {}
     at_work: dict[Path, None] = {}
@@ -261,10 +256,11 @@ def _run(
                 at_work.pop(event.source, None)
             else:
                 at_work[event.source] = None
-            if on_running is not None:
-                on_running(tuple(at_work))
-            if isinstance(event, ModelOutcome):
-                observer.stage(stage, len(done), len(tasks))
+            names = [path.name for path in at_work]
+            if len(names) > _NAMED:
+                names[_NAMED:] = ["..."]
+            working = f"{stage}: {', '.join(names)}" if names else stage
+            observer.stage(working, len(done), len(tasks))
     return Summary(tuple(done[t.source] for t in tasks), time.perf_counter() - start)
 
 

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_target, settings
 from onnx_scatterx.doors.cli.output import print_error, report_place, show_result
-from onnx_scatterx.doors.cli.progress import Batch, stages
+from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
 
 if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.summary import Summary
-
-
-@contextlib.contextmanager
-def watched(what: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
-    """Give the arguments by which `optimize_many` tells how far it is."""
-    with stages(quiet=quiet) as tell:
-        if tell is None:
-            yield {}
-        else:
-            batch = Batch(tell, what)
-            yield {"on_progress": batch.done, "on_running": batch.running}
 
 
 def optimize_directory(args: argparse.Namespace) -> int:
@@ -50,7 +37,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
             for model in models_in(Path(paths)) if isinstance(paths, str) else paths:
                 note_model(model)
             writing.check()
-        with watched("optimizing", quiet=args.quiet) as observers:
+        with stages(quiet=args.quiet) as progress:
             summary = optimize_many(
                 paths,
                 args.output,
@@ -60,7 +47,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 external_data=args.save_as_external_data,
                 opset=args.opset,
                 advice=not args.no_advice and report is not None and report.suffix == ".html",
-                **observers,
+                on_progress=progress,
                 **settings(args),
             )
         if args.json or not args.quiet:

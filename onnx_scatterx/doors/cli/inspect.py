@@ -21,7 +21,7 @@ from onnx_scatterx.doors.cli.arguments import (
     reject_unused,
     settings,
 )
-from onnx_scatterx.doors.cli.batch import batch_status, watched
+from onnx_scatterx.doors.cli.batch import batch_status
 from onnx_scatterx.doors.cli.output import print_error, show, show_report, show_result, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
@@ -83,12 +83,12 @@ def _inspect(args: argparse.Namespace) -> int:
 def _inspect_many(args: argparse.Namespace) -> int:
     from onnx_scatterx.doors.batch import inspect_many
 
-    with watched("inspecting") as observers:
+    with stages() as progress:
         summary = inspect_many(
             paths_of(args.models),
             jobs=args.jobs,
             timeout=args.timeout,
-            **observers,
+            on_progress=progress,
             **settings(args),
         )
     show_result(summary, json=args.json)

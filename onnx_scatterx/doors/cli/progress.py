@@ -8,9 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.text.visible import visible
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.system.observer import Progress
 
 PATIENCE = 0.5  # seconds in which nothing is shown
-_NAMES = 3  # of models that are at work
 _SPEED = 600.0  # seconds whose steps give the estimate of the remaining time
 
 
@@ -107,28 +104,3 @@ class _Display:
             if self._bar is not None:
                 self._bar.stop()
                 self._bar = None
-
-
-@dataclass
-class Batch:
-    """Many models: how many are done, and which are at work."""
-
-    tell: Progress
-    what: str
-    models: Sequence[Path] = ()
-    counts: tuple[int, int] = (0, 0)
-
-    def __post_init__(self) -> None:
-        self.running(())
-
-    def done(self, _: str, done: int, total: int) -> None:
-        """Take note of how many are done."""
-        self.counts = (done, total)
-        self.running(self.models)
-
-    def running(self, models: Sequence[Path]) -> None:
-        """Take note of those that are at work."""
-        self.models = models
-        names = ", ".join(path.name for path in models[:_NAMES])
-        more = ", ..." if len(models) > _NAMES else ""
-        self.tell(f"{self.what}: {names}{more}" if names else self.what, *self.counts)

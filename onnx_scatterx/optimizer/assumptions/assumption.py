@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onnx_scatterx.optimizer.assumptions import residues
 from onnx_scatterx.optimizer.assumptions.expressions import (
     PROPERTIES,
     evaluate,
@@ -32,6 +31,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
 }
 _LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what a size or an element of an input can be
+_TRIED = 10_000  # numbers in search of one that is allowed
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,10 @@ class Assumption:
         return tuple(sorted(n for n in around | multiples if self.allows(n)))
 
     def witness(self, low: float = -math.inf) -> int | None:
-        """Return the allowed value nearest to 0 that is at least ``low``, or None.
+        """Return the allowed value nearest to 0 that is at least ``low``; None if none is found.
 
-        Bounds that are not numbers are ignored.
+        Bounds that are not numbers are ignored. Some thousand numbers are tried, in steps of the
+        largest modulus of which one residue is allowed.
 
         >>> texts = "> 2, % 4 == 0", "> 2, < 3", "% 1000000000 == 5, < 0"
         >>> [Assumption.parse(text, "n").witness() for text in texts]
@@ -137,18 +138,14 @@ class Assumption:
         """
         interval = self.interval()
         least, most = int(max(interval[0], low, _LEAST)), int(min(interval[1], _MOST))
-        allowed: dict[int, residues.Ranges] = {}
-        excluded: set[int] = set()
-        for c in self.comparisons:
-            if isinstance(c.bound, int) and c.modulus:
-                ranges = residues.compared(c.modulus, c.sign, c.bound)
-                allowed[c.modulus] = residues.both(allowed.get(c.modulus, ranges), ranges)
-            elif isinstance(c.bound, int) and c.sign == "!=":
-                excluded.add(c.bound)
-        above = residues.first(allowed, excluded, max(least, 0), most)
-        turned = {m: residues.mirrored(m, ranges) for m, ranges in allowed.items()}
-        below = residues.first(turned, {-n for n in excluded}, max(-most, 1), -least)
-        found = [above, None if below is None else -below]
+        known = [c for c in self.comparisons if isinstance(c.bound, int)]
+        allows = Assumption(tuple(known), self.properties).allows
+        steps = [(c.modulus, int(c.bound)) for c in known if c.modulus and c.sign == "=="]
+        step, residue = max(steps, default=(1, 0))
+        up, down = max(least, 0), min(most, -1)
+        above = range(up + (residue - up) % step, most + 1, step)
+        below = range(down - (down - residue) % step, least - 1, -step)
+        found = [next(filter(allows, numbers[:_TRIED]), None) for numbers in (above, below)]
         return min((n for n in found if n is not None), key=abs, default=None)
 
     @property

@@ -143,7 +143,7 @@ def check(
             )
         if assumption.witness(0 if name in symbols else -math.inf) is None:
             listed = ", ".join(str(c) for c in found if c.name == name)
-            raise ScatterXError(f"no number satisfies all of this: {listed}")
+            raise ScatterXError(f"no number was found that satisfies all of this: {listed}")
     return assumed
 
 
@@ -152,7 +152,6 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
 
     One of a size that is fixed is true or not: raises ScatterXError if it is not.
 
-    >>> from onnx_scatterx.optimizer.assumptions.clauses import clauses
     >>> print(*at_sizes(clauses(["idx < 2*n", "n <= 8"]), FixedSizes({"n": 4}, {})))
     idx < 2*4
     """
@@ -172,7 +171,6 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
 def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
     """Return the numbers that are assumed of names.
 
-    >>> from onnx_scatterx.optimizer.assumptions.clauses import clauses
     >>> equalities(clauses(["b == 4", "n <= 8"]))
     {'b': 4}
     """

@@ -133,7 +133,7 @@ class Rule(ABC):
     name: str
     """That of the rule's file, unless the rule gives itself another one."""
     reads_all_data: ClassVar[bool] = False
-    """Reads all of the data: if the target has the scatter, used only if the user names it."""
+    """It reads all of the data. If the target has the scatter, it is used only if it is named."""
     writes_scatterx: ClassVar[bool] = False
     """The scatter becomes ScatterX: the report does not call it removed."""
     takes_last: ClassVar[bool] = False

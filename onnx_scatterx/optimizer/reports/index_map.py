@@ -141,7 +141,7 @@ def _dims(
     """Return which dims of the other tensor are shown: those along the axes that are."""
     if not found.cell:
         dims = [None if a is None else found.dims[a] for a in (rows, columns)]
-        # Boxes of one place each move along a dim of the updates that no line is along.
+        # If each box is one place, a dim of the updates counts the boxes.
         rest = [d for d, n in enumerate(found.shape) if n > 1 and d not in found.dims]
         for side, axis in enumerate((rows, columns)):
             if rest and axis is not None and dims[side] is None:

@@ -42,7 +42,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Boxes, which of them an arrow leads from and to, and how many nodes of each operator."""
+    """A piece of a graph: boxes, arrows from box to box, and how many nodes of each operator."""
 
     boxes: tuple[Box, ...] = ()
     arrows: tuple[tuple[int, int], ...] = ()

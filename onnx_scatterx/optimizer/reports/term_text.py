@@ -30,7 +30,7 @@ def footprint_text(
 ) -> str:
     """Return in words the elements that a scatter writes, or a gather reads.
 
-    One of nothing, everything, a box, a strided box, boxes, or unknown. ``axes`` are those of the
+    The words are: nothing, everything, box, strided box, boxes, unknown. ``axes`` are those of the
     statement, for each axis of the data. If the text is long, terms in it are letters, unless the
     ``whole`` is asked for.
     """

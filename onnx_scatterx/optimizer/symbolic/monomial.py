@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.budget import TooLargeError
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.symbolic.polynomial import Term
@@ -89,6 +90,23 @@ def interval_of(t: Term, of: Callable[[Atom], Interval]) -> Interval:
             least, most = _by_remainder(t, quotient, k, of)
             low, high = max(low, least), min(high, most)
     return low, high
+
+
+def is_narrow(t: Term, ranges: Mapping[Atom, Interval]) -> bool:
+    """Return whether 64 bits hold all comparisons and divisions in the evaluation of a term.
+
+    ``ranges`` says between which numbers some atoms lie. Sums and products may wrap on the way.
+    """
+
+    @functools.cache
+    def bounds(atom: Atom) -> Interval:
+        known = ranges.get(atom)
+        return atom.interval(lambda each: interval_of(each, bounds)) if known is None else known
+
+    terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
+    if any(abs(c) >= NARROW for each in terms for _, c in each.items):
+        return False  # NumPy refuses such a factor
+    return all(max(map(abs, interval_of(each, bounds))) < NARROW for each in terms)
 
 
 def lower_bound(items: Iterable[tuple[Monomial, int]], of: Callable[[Atom], Interval]) -> float:

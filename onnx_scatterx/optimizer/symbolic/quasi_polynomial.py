@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onnx_scatterx.optimizer.symbolic.atom import Interval
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
+from onnx_scatterx.optimizer.symbolic.monomial import is_narrow
 from onnx_scatterx.optimizer.symbolic.symbol_ids import results
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,
     FloorDiv,
     Indicator,
-    Lookup,
     PositivePart,
     Symbol,
     Term,
@@ -117,7 +118,8 @@ def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[b
 
 def _holds(t: Term, known: tuple[Term, ...], low: int, last: int) -> bool:
     """Return whether ``t >= 0`` at all of these numbers that satisfy the known facts."""
-    if any(_reach(each, last) >= NARROW for each in (t, *known)):
+    ranges: dict[Atom, Interval] = dict.fromkeys(t.leaves(), (low, last))
+    if not all(is_narrow(each, ranges) for each in (t, *known)):
         return all(
             _value(t, n) >= 0 or any(_value(each, n) < 0 for each in known)
             for n in range(low, last + 1)
@@ -135,21 +137,6 @@ def at(t: Term, numbers: np.ndarray) -> np.ndarray:
 
 def _value(t: Term, n: int) -> int:
     return int(t.evaluate(lambda _, __: n, lambda _: 0))
-
-
-def _reach(t: Term, last: int) -> float:
-    """Return a bound of all parts of a term if its size does not exceed ``last``."""
-    total = 0.0
-    for monomial, c in t.items:
-        total += abs(c) * math.prod([_reach_of(atom, last) for atom in monomial])
-    return total
-
-
-def _reach_of(atom: Atom, last: int) -> float:
-    if isinstance(atom, Symbol):
-        return last
-    own = max(map(abs, atom.bounds)) if isinstance(atom, Lookup) else 0
-    return 1 + own + sum([_reach(part, last) for part in atom.parts])
 
 
 def _quasi_affine(t: Term, leaf: Symbol) -> _QuasiAffine | None:

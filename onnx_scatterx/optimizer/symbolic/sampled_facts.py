@@ -31,7 +31,7 @@ class Values(NamedTuple):
     right: np.ndarray
 
 
-ConstraintSet = dict[Atom, Values]
+AtomValues = dict[Atom, Values]
 
 # Elements are less than these. They are small at three of four points, so that many of them can be
 # positions on one axis.
@@ -52,9 +52,9 @@ class Sample:
     """
 
     def __init__(self) -> None:
-        self._known: ConstraintSet = Memo()
+        self._known: AtomValues = Memo()
 
-    def of(self, t: Term, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
+    def of(self, t: Term, extents: Mapping[int, Term], inner: AtomValues) -> Values:
         """Return the values of a term; ``inner`` keeps those that depend on coordinates.
 
         They are right if no coordinate is beyond its extent, and no divisor is 0.
@@ -83,14 +83,14 @@ class Sample:
             total = total + whole
         return Values(total, right)
 
-    def _of_atom(self, atom: Atom, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
+    def _of_atom(self, atom: Atom, extents: Mapping[int, Term], inner: AtomValues) -> Values:
         known = inner if atom.coords else self._known
         found = known.get(atom)
         if found is None:
             found = known[atom] = self._compute(atom, extents, inner)
         return found
 
-    def _compute(self, atom: Atom, extents: Mapping[int, Term], inner: ConstraintSet) -> Values:
+    def _compute(self, atom: Atom, extents: Mapping[int, Term], inner: AtomValues) -> Values:
         if isinstance(atom, IndexVar):
             drawn = _sizes(atom.dim, "coord")
             extent = extents.get(atom.dim)

@@ -7,17 +7,15 @@ Exporters write indices element by element: ``[[0, p[0]], [1, p[1]]]``. Its colu
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 
 import numpy as np
 
-from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.blocks import blocks
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
-from onnx_scatterx.optimizer.symbolic.monomial import interval_of
+from onnx_scatterx.optimizer.symbolic.monomial import is_narrow
 from onnx_scatterx.optimizer.symbolic.polynomial import Term, multiple_of
 from onnx_scatterx.optimizer.symbolic.symbols import Symbol, coord, lookup
 
@@ -38,7 +36,8 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     shape = tuple(extents.values())
     steps = PRICES.table + t.weight + math.prod(shape) * t.weight // PRICES.tabulated
     budget().work(steps)
-    if _is_narrow(t, extents):
+    ranges = {a: (0, extents[a.dim] - 1) for a in t.all_atoms() if a.dim in extents}
+    if is_narrow(t, ranges):
         return np.broadcast_to(_in_blocks(t, tuple(extents), shape), shape)
     if math.prod(shape) > LIMITS.exact_values:
         raise OverflowError(f"{t} at {math.prod(shape)} places")
@@ -56,18 +55,6 @@ def _in_blocks(t: Term, dims: tuple[int, ...], shape: tuple[int, ...]) -> np.nda
         grid = dict(zip(dims, np.ogrid[index], strict=True))
         found[index] = t.evaluate(no_leaf, grid.__getitem__)
     return found
-
-
-def _is_narrow(t: Term, extents: Mapping[int, int]) -> bool:
-    """Return whether 64 bits hold all comparisons and divisions in the evaluation of a term."""
-
-    @functools.cache
-    def bounds(atom: Atom) -> Interval:
-        low, high = atom.interval(lambda each: interval_of(each, bounds))
-        return low, min(high, extents[atom.dim] - 1) if atom.dim in extents else high
-
-    terms = [t, *(part for atom in t.all_atoms() for part in atom.parts)]
-    return all(max(map(abs, interval_of(each, bounds))) < NARROW for each in terms)
 
 
 def no_leaf(leaf: object, *_: object) -> int:

@@ -1,11 +1,10 @@
 """The parts of a model that its target does not take: operators, uses, ranks, sizes, opsets.
 
-Nodes that every compiler removes first are not reported: unused nodes, nodes that compute with
-constants and known sizes alone, Identity, and Dropout that drops nothing.
+Nodes that every compiler removes first are not reported:
 
-nodes that no output of the model needs
-nodes that depend on constants and known sizes alone: each is computed once, and becomes a constant
-Identity, and Dropout in inference
+    nodes that no output of the model needs
+    nodes that depend on constants and known sizes alone: each is computed once, as a constant
+    Identity, and Dropout in inference
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Call(NamedTuple):
 
     @property
     def older_facts(self) -> Facts:
-        """Return the result in the older versions of ONNX Runtime."""
+        """The facts in the older versions of ONNX Runtime: these, and ``older``."""
         return self.facts.assuming(*self.older) if self.older else self.facts
 
     def unknown_shape(self, rank: int, output: int = 0) -> Shape:
