@@ -27,10 +27,15 @@ class GoldenFile:
         return {_test(title): text.strip("\n") for title, _, text in parts}
 
     def tests(self) -> list[str]:
-        """Return the names of the tests that have a section: those that take `golden`."""
-        tree = ast.parse(self.test_file.read_text())
-        found = (n for n in tree.body if isinstance(n, ast.FunctionDef))
-        return [f.name for f in found if any(a.arg == "golden" for a in f.args.args)]
+        """Return the names of what has a section: tests that take `golden`, rows of `GOLDEN`."""
+        found: list[str] = []
+        for node in ast.parse(self.test_file.read_text()).body:
+            match node:
+                case ast.Assign(targets=[ast.Name("GOLDEN")], value=ast.Dict(keys=keys)):
+                    found += [_test(ast.literal_eval(key)) for key in keys if key]
+                case ast.FunctionDef(name=name) if name != "test_golden":
+                    found += [name] if any(a.arg == "golden" for a in node.args.args) else []
+        return found
 
     def update(self, test: str, text: str) -> None:
         """Write the section of a test, in the order of the tests; sections of no test go."""

@@ -3,7 +3,7 @@
 What the rule makes is run in ONNX Runtime beside the original, on every feed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -155,6 +155,18 @@ class Refuses:
         assert last.reason is reason, str(report)
         if feeds:
             assert_sound_at(model, *feeds, left=left, rejected=rejected, target=target, opset=opset)
+
+
+class Case:
+    """A row of a table: what `golden` or `refuses` is called with."""
+
+    def __init__(self, model: str | onnx.ModelProto, *given: Any, **options: Any) -> None:
+        self._given = (model, *given)
+        self._options = options
+
+    def check(self, judge: Callable[..., None]) -> None:
+        """Call `golden` or `refuses`."""
+        judge(*self._given, **self._options)
 
 
 def parse_text(model: str | onnx.ModelProto, opset: int) -> onnx.ModelProto:

@@ -31,9 +31,12 @@ def test_every_row_has_its_file_and_its_test(script: ModuleType) -> None:
             assert (path, test) == ("", "")
             continue
         assert (ROOT / "onnx_scatterx" / path).is_file(), row
-        file, _, function = test.partition("::")
-        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        file, _, called = test.partition("::")
+        function, _, case = called.removesuffix("]").partition("[")
+        text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        tree = ast.parse(text)
         assert function in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}, test
+        assert f'    "{case}": Case(' in text or not case, test
 
 
 def test_every_claim_selects_tests(script: ModuleType) -> None:

@@ -3,46 +3,45 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, sizes
+from tests.helpers.rules import Case, Golden, Refuses, sizes
 
 BOX = """g ({0}[8,N] x, {0}[3,N] u) => ({0}[8,N] y) <int64[3,1] i = {{2, 3, 4}}>
     {{ y = ScatterND <reduction = "{1}"> (x, i, u) }}"""
 
 
-def test_rows_that_are_added(golden: Golden) -> None:
-    golden(BOX.format("float", "add"), *sizes(N=(0, 1, 5)), by=["concat", "view"])
-
-
-def test_rows_that_are_multiplied(golden: Golden) -> None:
-    golden(BOX.format("int32", "mul"), *sizes(N=(0, 1, 5)), by=["concat", "view"])
-
-
-def test_a_maximum_of_integers(golden: Golden) -> None:
-    golden(BOX.format("int64", "max"), *sizes(N=(0, 1, 5)), by=["concat", "view"])
-
-
-def test_a_minimum_of_floats_keeps_what_the_scatter_keeps(golden: Golden) -> None:
-    golden(BOX.format("float", "min"), *sizes(N=(0, 1, 5)), by=["concat", "view"])
-
-
-def test_a_full_cover(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "rows that are added": Case(
+        BOX.format("float", "add"), *sizes(N=(0, 1, 5)), by=["concat", "view"]
+    ),
+    "rows that are multiplied": Case(
+        BOX.format("int32", "mul"), *sizes(N=(0, 1, 5)), by=["concat", "view"]
+    ),
+    "a maximum of integers": Case(
+        BOX.format("int64", "max"), *sizes(N=(0, 1, 5)), by=["concat", "view"]
+    ),
+    "a minimum of floats keeps what the scatter keeps": Case(
+        BOX.format("float", "min"), *sizes(N=(0, 1, 5)), by=["concat", "view"]
+    ),
+    "a full cover": Case(
         """g (bool[3,N] x, bool[3,N] u) => (bool[3,N] y) <int64[3,1] i = {2, 1, 0}>
         { y = ScatterND <reduction = "add"> (x, i, u) }""",
         *sizes(N=(0, 1, 5)),
         by=["view"],
-    )
-
-
-def test_what_was_added_is_multiplied(golden: Golden) -> None:
-    golden(
+    ),
+    "what was added is multiplied": Case(
         """g (float[8,N] x, float[3,N] u, float[2,N] v) => (float[8,N] y)
         <int64[3,1] i = {2, 3, 4}, int64[2,1] j = {4, 5}> {
             z = ScatterND <reduction = "add"> (x, i, u)
             y = ScatterND <reduction = "mul"> (z, j, v) }""",
         *sizes(N=(0, 1, 5)),
         by=["concat", "view"],
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_a_write_is_not_combined(refuses: Refuses) -> None:

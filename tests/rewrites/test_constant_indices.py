@@ -8,7 +8,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.drawn_scatters import Drawn, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, parse_text, rows, sizes
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, rows, sizes
 from tests.helpers.support import assert_sound
 
 TRIANGLE = """g (float[3,3,N] x, float[6,N] u) => (float[3,3,N] y)
@@ -22,10 +22,6 @@ def written(size: int | str, positions: list[int], reduction: str = "none", tail
     data, updates = f"{size}{tail}", f"{len(positions)}{tail}"
     listed = ", ".join(map(str, positions))
     return SCATTERED % (data, updates, data, len(positions), listed, reduction)
-
-
-def test_a_triangle(golden: Golden) -> None:
-    golden(TRIANGLE, *sizes(N=(0, 1, 5)))
 
 
 @pytest.mark.parametrize("reduction", ["none", "add"])
@@ -84,35 +80,6 @@ def test_positions_beyond_the_end_in_a_branch_that_is_not_taken(beyond: int) -> 
     assert_sound_at(text, {"c": False}, left=1)
 
 
-def test_all_positions_in_another_order(golden: Golden) -> None:
-    golden(
-        """g (float[2,3] x, float[6] u) => (float[2,3] y)
-        <int64[6,2] i = {1,2, 0,0, 1,0, 0,2, 0,1, 1,1}> { y = ScatterND (x, i, u) }""",
-        rules=["constant_indices"],
-    )
-
-
-def test_columns_in_another_order_for_each_row(golden: Golden) -> None:
-    golden("""g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
-        { y = ScatterElements <axis = 1> (x, i, u) }""")
-
-
-def test_positions_that_meet_are_added_in_rounds(golden: Golden) -> None:
-    golden(written(5, [1, 3, 1, 1, 0], "add", ",N"), *sizes(N=(0, 1, 5)))
-
-
-def test_the_greatest_of_those_that_meet(golden: Golden) -> None:
-    golden(written(4, [1, 3, 1, 0, 2, 2], "max").replace("float", "int64"))
-
-
-def test_eight_rounds(golden: Golden) -> None:
-    golden(written(2, [1] * 8, "add"))
-
-
-def test_tables_of_2048_entries(golden: Golden) -> None:
-    golden(written(1024, [1, 3, 1], "add"))
-
-
 REFUSED = {
     "updates that meet": (Reason.COLLIDES, written(5, [1, 3, 1])),
     "too many that meet": (Reason.TOO_COSTLY, written(2, [1] * 9, "add")),
@@ -163,8 +130,30 @@ def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
     refuses(written(5, [1, 3, 1], "add").replace("float", kind), Reason.NO_KERNEL)
 
 
-def test_one_number_for_rows_that_meet(golden: Golden) -> None:
-    golden("""g (float[5,2] x) => (float[5,2] y)
+GOLDEN = {
+    "a triangle": Case(TRIANGLE, *sizes(N=(0, 1, 5))),
+    "all positions in another order": Case(
+        """g (float[2,3] x, float[6] u) => (float[2,3] y)
+        <int64[6,2] i = {1,2, 0,0, 1,0, 0,2, 0,1, 1,1}> { y = ScatterND (x, i, u) }""",
+        rules=["constant_indices"],
+    ),
+    "columns in another order for each row": Case("""g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
+        { y = ScatterElements <axis = 1> (x, i, u) }"""),
+    "positions that meet are added in rounds": Case(
+        written(5, [1, 3, 1, 1, 0], "add", ",N"), *sizes(N=(0, 1, 5))
+    ),
+    "the greatest of those that meet": Case(
+        written(4, [1, 3, 1, 0, 2, 2], "max").replace("float", "int64")
+    ),
+    "eight rounds": Case(written(2, [1] * 8, "add")),
+    "tables of 2048 entries": Case(written(1024, [1, 3, 1], "add")),
+    "one number for rows that meet": Case("""g (float[5,2] x) => (float[5,2] y)
         <float two = {2}, int64[2] s = {4, 2}, int64[4,1] i = {1, -4, 3, 3}> {
         u = Expand (two, s)
-        y = ScatterND (x, i, u) }""")
+        y = ScatterND (x, i, u) }"""),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Case, Golden, Refuses
 from tests.helpers.support import assert_sound, sample
 
 ANY = Target("unbounded", dense_limit=float("inf"))
@@ -46,41 +46,6 @@ def drawn(size: int = 7) -> list[dict[str, Any]]:
     return [{"S": size, "i": draw(-size, size, (b, n))} for b in (0, 1, 3) for n in (0, 1, 20)]
 
 
-def test_one_number(golden: Golden) -> None:
-    golden(SEVEN % ("1.0", "none"), *drawn())
-
-
-def test_a_negative_zero(golden: Golden) -> None:
-    golden(SEVEN % ("-0.0", "none"), *drawn())
-
-
-def test_the_greater_of_a_number_and_what_is_there(golden: Golden) -> None:
-    golden(SEVEN % ("1.0", "max"), *drawn())
-
-
-def test_tokens_that_came_before(golden: Golden) -> None:
-    golden(FILL % ("-inf", "none"), *drawn(), target=ANY)
-
-
-def test_whole_rows(golden: Golden) -> None:
-    feeds = [{"N": n, "i": np.array(rows).reshape(-1, 1)} for n in (0, 2) for rows in ([], [6, -6])]
-    golden(ROWS, *feeds)
-
-
-def test_a_mask_of_the_greatest(golden: Golden) -> None:
-    feeds = [{"B": b, "k": np.array([k])} for b in (0, 1, 2) for k in (0, 1, 9)]
-    golden(
-        MASK.replace("B,9", "4,9"),
-        *({**f, "B": 4} for f in feeds),
-        target=Target("some", dense_limit=4 * 9 * 10),
-    )
-
-
-def test_a_mask_of_words(golden: Golden) -> None:
-    feeds = [{"B": b, "words": np.array(w, np.int64)} for b in (0, 2) for w in ([], [8, 0, 8, -1])]
-    golden(WORDS, *feeds, target=ANY)
-
-
 @pytest.mark.parametrize("kind", ["float", "double", "float16", "int32", "int64", "uint8", "bool"])
 @pytest.mark.parametrize("reduction", ["none", "min", "max"])
 def test_element_types(kind: str, reduction: str) -> None:
@@ -96,10 +61,6 @@ def test_element_types(kind: str, reduction: str) -> None:
     assert_sound(text, *feeds)
 
 
-def test_no_number_that_is_kept_or_not(golden: Golden) -> None:
-    golden(SEVEN % ("nan", "min"), *drawn())
-
-
 def test_one_number_that_is_added(refuses: Refuses) -> None:
     refuses(SEVEN % ("1.0", "add"), Reason.UNKNOWN_INDICES)
 
@@ -108,9 +69,37 @@ def test_no_bound(refuses: Refuses) -> None:
     refuses(FILL % ("1.0", "none"), Reason.TOO_LARGE, target=Target("small", dense_limit=1000))
 
 
-def test_one_number_at_positions_that_are_known_to_meet(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "one number": Case(SEVEN % ("1.0", "none"), *drawn()),
+    "a negative zero": Case(SEVEN % ("-0.0", "none"), *drawn()),
+    "the greater of a number and what is there": Case(SEVEN % ("1.0", "max"), *drawn()),
+    "tokens that came before": Case(FILL % ("-inf", "none"), *drawn(), target=ANY),
+    "whole rows": Case(
+        ROWS,
+        *[{"N": n, "i": np.array(r).reshape(-1, 1)} for n in (0, 2) for r in ([], [6, -6])],
+    ),
+    "a mask of the greatest": Case(
+        MASK.replace("B,9", "4,9"),
+        *(
+            {**f, "B": 4}
+            for f in [{"B": b, "k": np.array([k])} for b in (0, 1, 2) for k in (0, 1, 9)]
+        ),
+        target=Target("some", dense_limit=4 * 9 * 10),
+    ),
+    "a mask of words": Case(
+        WORDS,
+        *[{"B": b, "words": np.array(w, np.int64)} for b in (0, 2) for w in ([], [8, 0, 8, -1])],
+        target=ANY,
+    ),
+    "no number that is kept or not": Case(SEVEN % ("nan", "min"), *drawn()),
+    "one number at positions that are known to meet": Case(
         """g (float[5] x) => (float[5] y) <int64[2,1] i = {1, -4}, float[2] u = {1, 1}>
         { y = ScatterND <reduction = "max"> (x, i, u) }""",
         rules=["dense_fill"],
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)

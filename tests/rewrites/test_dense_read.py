@@ -12,7 +12,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Case, Golden, Refuses
 from tests.helpers.support import nodes, parse, sample
 
 READS = ("Gather", "GatherElements", "GatherND")
@@ -38,21 +38,6 @@ def bounded(text: str) -> dict[str, Any]:
     return {"assume": [a for a in LIMITS["assume"] if f"[{a[0]}" in text or f",{a[0]}" in text]}
 
 
-def test_rows(golden: Golden) -> None:
-    feeds = [{"i": positions(5, n)} for n in (0, 1, 9)]
-    golden(ROWS, *feeds, target=LACKS, **bounded(ROWS))
-
-
-def test_an_axis_in_the_middle(golden: Golden) -> None:
-    feeds = [{"i": positions(p, n, 2), "P": p} for p, n in ((1, 0), (1, 3), (7, 4))]
-    golden(COLUMNS, *feeds, target=LACKS, **bounded(COLUMNS))
-
-
-def test_positions_for_each_row(golden: Golden) -> None:
-    feeds = [{"i": positions(6, b, n)} for b, n in ((0, 2), (1, 0), (3, 9))]
-    golden(PER_ROW, *feeds, target=LACKS, **bounded(PER_ROW))
-
-
 def test_positions_on_two_axes(golden: Golden) -> None:
     rng = np.random.default_rng(0)
     feeds = [
@@ -61,11 +46,32 @@ def test_positions_on_two_axes(golden: Golden) -> None:
     golden(BY_PAIRS, *feeds, target=LACKS, **bounded(BY_PAIRS))
 
 
-def test_the_largest_scores(golden: Golden) -> None:
-    """Features are selected by the places of the best scores; these count from the start."""
-    text = """g (float[9,4] x, float[9] s) => (float[3,4] y) <int64[1] k = {3}> {
-        best, at = TopK (s, k)  y = Gather (x, at) }"""
-    golden(text, target=LACKS)
+GOLDEN = {
+    "rows": Case(ROWS, *[{"i": positions(5, n)} for n in (0, 1, 9)], target=LACKS, **bounded(ROWS)),
+    "an axis in the middle": Case(
+        COLUMNS,
+        *[{"i": positions(p, n, 2), "P": p} for p, n in ((1, 0), (1, 3), (7, 4))],
+        target=LACKS,
+        **bounded(COLUMNS),
+    ),
+    "positions for each row": Case(
+        PER_ROW,
+        *[{"i": positions(6, b, n)} for b, n in ((0, 2), (1, 0), (3, 9))],
+        target=LACKS,
+        **bounded(PER_ROW),
+    ),
+    # Features are selected by the places of the best scores; these count from the start.
+    "the largest scores": Case(
+        """g (float[9,4] x, float[9] s) => (float[3,4] y) <int64[1] k = {3}> {
+        best, at = TopK (s, k)  y = Gather (x, at) }""",
+        target=LACKS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_what_the_target_has_stays() -> None:
@@ -75,30 +81,31 @@ def test_what_the_target_has_stays() -> None:
     assert onnx_scatterx.optimize(model, target=has).model is model
 
 
-def test_too_large(refuses: Refuses) -> None:
-    refuses(ROWS.replace("N", "7"), Reason.TOO_LARGE, target=SMALL)
+KEPT = {
+    "too large": Case(ROWS.replace("N", "7"), Reason.TOO_LARGE, target=SMALL),
+    "no bound": Case(ROWS, Reason.TOO_LARGE, target=LACKS),
+    "operators that are missing": Case(
+        ROWS.replace("N", "2"),
+        Reason.NOT_IN_TARGET,
+        target=Target("npu", avoid=frozenset({*READS, "Where"}), dense_limit=1 << 20),
+    ),
+    # A GatherElements may leave rows out: then the data have more rows.
+    "rows of other sizes": Case(
+        "g (float[4,6] x, int64[3,2] i) => (float[3,2] y) { y = GatherElements <axis = 1> (x, i) }",
+        Reason.UNKNOWN_INDICES,
+        target=LACKS,
+    ),
+    "batches of a gather nd": Case(
+        "g (float[4,6] x, int64[4,2,1] i) => (float[4,2] y) { y = GatherND <batch_dims = 1> (x, i) }",
+        Reason.UNKNOWN_INDICES,
+        target=LACKS,
+    ),
+}
 
 
-def test_no_bound(refuses: Refuses) -> None:
-    refuses(ROWS, Reason.TOO_LARGE, target=LACKS)
-
-
-def test_operators_that_are_missing(refuses: Refuses) -> None:
-    npu = Target("npu", avoid=frozenset({*READS, "Where"}), dense_limit=1 << 20)
-    refuses(ROWS.replace("N", "2"), Reason.NOT_IN_TARGET, target=npu)
-
-
-def test_rows_of_other_sizes(refuses: Refuses) -> None:
-    """A GatherElements may leave rows out: then the data have more rows."""
-    text = (
-        "g (float[4,6] x, int64[3,2] i) => (float[3,2] y) { y = GatherElements <axis = 1> (x, i) }"
-    )
-    refuses(text, Reason.UNKNOWN_INDICES, target=LACKS)
-
-
-def test_batches_of_a_gather_nd(refuses: Refuses) -> None:
-    text = "g (float[4,6] x, int64[4,2,1] i) => (float[4,2] y) { y = GatherND <batch_dims = 1> (x, i) }"
-    refuses(text, Reason.UNKNOWN_INDICES, target=LACKS)
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)
 
 
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, 1e38, -3.5)

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
 
 DENSE = Target("dense", dense_limit=1 << 20)
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -36,40 +36,26 @@ def per_row() -> list[dict[str, Any]]:
     return [{"i": rng.integers(-7, 7, (b, n))} for b in (0, 1, 3) for n in (0, 1, 20)]
 
 
-def test_a_sum(golden: Golden) -> None:
-    golden(nd("5", "N", "add"), *for_rows(5, 0, 1, 9))
+GOLDEN = {
+    "a sum": Case(nd("5", "N", "add"), *for_rows(5, 0, 1, 9)),
+    "a sum of integers": Case(nd("5", "N", "add", "int32"), *for_rows(5, 0, 1, 9)),
+    "a sum for each row": Case(PER_ROW % "add", *per_row()),
+    "few updates": Case(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE),
+    "a maximum of integers": Case(nd("5", "N", "max", "int64"), *for_rows(5, 0, 1, 9)),
+    "a minimum of integers": Case(nd("5", "N", "min", "int8"), *for_rows(5, 0, 1, 9)),
+    "a maximum of floats for each row": Case(PER_ROW % "max", *per_row()),
+    "many of both where the target allows it": Case(
+        nd("50", "20", "min"), *for_rows(50, 20), target=DENSE
+    ),
+    "a product of few updates": Case(
+        nd("P", "3", "mul"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE
+    ),
+}
 
 
-def test_a_sum_of_integers(golden: Golden) -> None:
-    golden(nd("5", "N", "add", "int32"), *for_rows(5, 0, 1, 9))
-
-
-def test_a_sum_for_each_row(golden: Golden) -> None:
-    golden(PER_ROW % "add", *per_row())
-
-
-def test_few_updates(golden: Golden) -> None:
-    golden(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE)
-
-
-def test_a_maximum_of_integers(golden: Golden) -> None:
-    golden(nd("5", "N", "max", "int64"), *for_rows(5, 0, 1, 9))
-
-
-def test_a_minimum_of_integers(golden: Golden) -> None:
-    golden(nd("5", "N", "min", "int8"), *for_rows(5, 0, 1, 9))
-
-
-def test_a_maximum_of_floats_for_each_row(golden: Golden) -> None:
-    golden(PER_ROW % "max", *per_row())
-
-
-def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
-    golden(nd("50", "20", "min"), *for_rows(50, 20), target=DENSE)
-
-
-def test_a_product_of_few_updates(golden: Golden) -> None:
-    golden(nd("P", "3", "mul"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 @pytest.mark.parametrize("kind", ["float", "int64"])

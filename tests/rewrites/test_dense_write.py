@@ -11,7 +11,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.drawn_scatters import Drawn, scatter_elements, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, parse_text, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, rows
 from tests.helpers.support import assert_sound
 
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -39,22 +39,6 @@ def for_rows(size: int, *counts: int) -> list[dict[str, Any]]:
     return [{"i": positions(size, n, 1), "P": size} for n in counts]
 
 
-def test_few_positions(golden: Golden) -> None:
-    golden(nd("5", "N"), *for_rows(5, 0, 1, 9))
-
-
-def test_few_updates(golden: Golden) -> None:
-    golden(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3), target=DENSE)
-
-
-def test_few_updates_of_long_rows(golden: Golden) -> None:
-    golden(nd("P", "2").replace(",3]", ",32]"), *for_rows(9, 2), *for_rows(1, 2))
-
-
-def test_few_updates_of_short_rows(refuses: Refuses) -> None:
-    refuses(nd("P", "3"), Reason.UNKNOWN_INDICES, *for_rows(50, 3), left=1)
-
-
 def test_few_updates_of_short_rows_where_the_target_lacks_the_scatter() -> None:
     target = Target("npu", avoid=frozenset({"ScatterElements"}))
     feeds = [{"i": positions(50, b, 3)} for b in (0, 2)]
@@ -75,43 +59,6 @@ def test_any_scatter_elements(case: Drawn) -> None:
     assert_sound(case[0], *case[1], left=0, target=UNBOUNDED)
 
 
-def test_positions_for_each_row(golden: Golden) -> None:
-    feeds = [{"i": positions(9, b, n), "S": 9} for b in (0, 1, 3) for n in (0, 1, 20)]
-    golden(PER_ROW, *feeds, target=UNBOUNDED)
-
-
-def test_many_of_both_where_the_target_allows_it(golden: Golden) -> None:
-    golden(nd("50", "20"), *for_rows(50, 20), target=DENSE)
-
-
-def test_pairs_of_positions(golden: Golden) -> None:
-    golden(
-        """g (float[2,3] x, int64[N,2] i, float[N] u) => (float[2,3] y)
-        { y = ScatterND (x, i, u) }""",
-        *({"i": positions(2, n, 2)} for n in (0, 1, 9)),
-    )
-
-
-def test_positions_of_32_bits(golden: Golden) -> None:
-    text = (
-        nd("5", "N")
-        .replace("int64[N,1] i", "int32[N,1] q")
-        .replace("{ y", "{ i = Cast <to = 7> (q) y")
-    )
-    golden(text, *({"q": f["i"]} for f in for_rows(5, 0, 1, 9)))
-
-
-def test_an_axis_that_counts_beside_one_that_is_fed(golden: Golden) -> None:
-    golden(
-        """g (float[4,3,2] x, int64[2,3] p, float[2,3,2] u) => (float[4,3,2] y)
-        <int64[1] last = {-1}, int64[2,3,1] columns = {0, 1, 2, 2, 1, 0}> {
-            r = Unsqueeze (p, last)
-            i = Concat <axis = -1> (r, columns)
-            y = ScatterND (x, i, u) }""",
-        {"p": positions(4, 2, 3)},
-    )
-
-
 COMPUTED = """g (float[5,3] x, int32[N] q, float[N,3] u) => (float[5,3] y)
     <int64 two = {2}, int64[1] last = {-1}> {
         c = Cast <to = 7> (q)
@@ -120,37 +67,57 @@ COMPUTED = """g (float[5,3] x, int32[N] q, float[N,3] u) => (float[5,3] y)
         y = ScatterND (x, i, u) }"""
 
 
-def test_twice_what_is_fed(golden: Golden) -> None:
-    golden(COMPUTED % "Mul", {"q": [0, 2, -1, 2]})
-
-
-def test_half_of_what_is_fed(golden: Golden) -> None:
-    golden(COMPUTED % "Div", {"q": [0, 9, 1, 2]})
-
-
-def test_the_first_of_what_is_fed(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "few positions": Case(nd("5", "N"), *for_rows(5, 0, 1, 9)),
+    "few updates": Case(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3), target=DENSE),
+    "few updates of long rows": Case(
+        nd("P", "2").replace(",3]", ",32]"), *for_rows(9, 2), *for_rows(1, 2)
+    ),
+    "positions for each row": Case(
+        PER_ROW,
+        *[{"i": positions(9, b, n), "S": 9} for b in (0, 1, 3) for n in (0, 1, 20)],
+        target=UNBOUNDED,
+    ),
+    "many of both where the target allows it": Case(
+        nd("50", "20"), *for_rows(50, 20), target=DENSE
+    ),
+    "pairs of positions": Case(
+        """g (float[2,3] x, int64[N,2] i, float[N] u) => (float[2,3] y)
+        { y = ScatterND (x, i, u) }""",
+        *({"i": positions(2, n, 2)} for n in (0, 1, 9)),
+    ),
+    "positions of 32 bits": Case(
+        nd("5", "N")
+        .replace("int64[N,1] i", "int32[N,1] q")
+        .replace("{ y", "{ i = Cast <to = 7> (q) y"),
+        *({"q": f["i"]} for f in for_rows(5, 0, 1, 9)),
+    ),
+    "an axis that counts beside one that is fed": Case(
+        """g (float[4,3,2] x, int64[2,3] p, float[2,3,2] u) => (float[4,3,2] y)
+        <int64[1] last = {-1}, int64[2,3,1] columns = {0, 1, 2, 2, 1, 0}> {
+            r = Unsqueeze (p, last)
+            i = Concat <axis = -1> (r, columns)
+            y = ScatterND (x, i, u) }""",
+        {"p": positions(4, 2, 3)},
+    ),
+    "twice what is fed": Case(COMPUTED % "Mul", {"q": [0, 2, -1, 2]}),
+    "half of what is fed": Case(COMPUTED % "Div", {"q": [0, 9, 1, 2]}),
+    "the first of what is fed": Case(
         """g (float[5,3] x, int64[9] q, float[3,3] u) => (float[5,3] y)
         <int64[1] zero = {0}, int64[1] three = {3}, int64[1] last = {-1}> {
             p = Slice (q, zero, three)
             i = Unsqueeze (p, last)
             y = ScatterND (x, i, u) }""",
         {"q": [0, 4, -1, 4, 3, 2, 1, 0, 0]},
-    )
-
-
-def test_what_is_fed_with_its_axes_exchanged(golden: Golden) -> None:
-    golden(
+    ),
+    "what is fed with its axes exchanged": Case(
         """g (float[5] x, int64[2,3] q, float[3,2] u) => (float[5] y) <int64[1] last = {-1}> {
             p = Transpose (q)
             i = Unsqueeze (p, last)
             y = ScatterND (x, i, u) }""",
         {"q": [[0, 4, 1], [-1, 2, 2]]},
-    )
-
-
-def test_every_second_column_beside_rows_that_are_fed(golden: Golden) -> None:
-    golden(
+    ),
+    "every second column beside rows that are fed": Case(
         f"""g (float[2,4] x, int64[N] p, float[N] u) => (float[2,4] y)
         <int64 two = {{2}}, int64[1] last = {{-1}}> {{
             {rows("r", "u")}
@@ -159,11 +126,8 @@ def test_every_second_column_beside_rows_that_are_fed(golden: Golden) -> None:
             i = Concat <axis = 1> (q, c)
             y = ScatterND (x, i, u) }}""",
         *({"p": [0, -1][:n]} for n in (1, 2)),
-    )
-
-
-def test_a_column_that_sizes_decide_beside_rows_that_are_fed(golden: Golden) -> None:
-    golden(
+    ),
+    "a column that sizes decide beside rows that are fed": Case(
         """g (float[2,4] x, int64[3,1] p, float[K] like, float[3] u) => (float[2,4] y)
         <int64[2] many = {3, 1}> {
             k = Shape (like)
@@ -171,23 +135,23 @@ def test_a_column_that_sizes_decide_beside_rows_that_are_fed(golden: Golden) -> 
             i = Concat <axis = 1> (p, c)
             y = ScatterND (x, i, u) }""",
         *({"p": [[0], [1], [-2]], "K": k} for k in (0, 1, 3)),
-    )
-
-
-def test_a_diagonal(golden: Golden) -> None:
-    golden(
+    ),
+    "a diagonal": Case(
         """g (float[3,3] x, float[3] u) => (float[3,3] y) <int64[3,2] i = {0,0, 1,1, 2,2}>
         { y = ScatterND (x, i, u) }""",
         rules=["dense_write"],
-    )
-
-
-def test_some_of_the_rows(golden: Golden) -> None:
-    golden(
+    ),
+    "some of the rows": Case(
         """g (float[3,5] x, int64[2,2] p, float[2,2] u) => (float[3,5] y)
         { y = ScatterElements <axis = 1> (x, p, u) }""",
         {"p": [[0, 3], [-1, 4]]},
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
@@ -272,14 +236,6 @@ def test_how_much_is_compared_is_reported() -> None:
     assert "20000" in {p.value for n in result.model.graph.node for p in n.metadata_props}
 
 
-def test_many_of_both(refuses: Refuses) -> None:
-    refuses(nd("5000", "20"), Reason.UNKNOWN_INDICES)
-
-
-def test_more_comparisons_than_the_target_allows(refuses: Refuses) -> None:
-    refuses(nd("5000", "20"), Reason.TOO_LARGE, target=SMALL)
-
-
 def test_a_size_without_a_bound_is_too_large(refuses: Refuses) -> None:
     refuses(nd("P", "20"), Reason.TOO_LARGE, target=SMALL)
     model = parse_text(nd("P", "20"), 18)
@@ -287,34 +243,9 @@ def test_a_size_without_a_bound_is_too_large(refuses: Refuses) -> None:
     assert scatter.refusal is None
 
 
-def test_updates_that_are_known_to_meet(refuses: Refuses) -> None:
-    refuses(
-        """g (float[5] x, float[2] u) => (float[5] y) <int64[2,1] i = {1, -4}>
-        { y = ScatterND (x, i, u) }""",
-        Reason.COLLIDES,
-    )
-
-
 @pytest.mark.parametrize("reduction", ["add", "mul", "max"])
 def test_updates_that_are_combined(reduction: str, refuses: Refuses) -> None:
     refuses(nd("5", "N", reduction), Reason.UNKNOWN_INDICES)
-
-
-def test_all_positions_in_their_own_order(refuses: Refuses) -> None:
-    refuses(
-        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
-        { y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
-
-
-def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
-    refuses(
-        """g (float[B,2,4,3] x, float[B,2,2,3] u, int64[B] p) => (float[B,2,4,3] y)
-        { y = TensorScatter <mode = "circular"> (x, u, p) }""",
-        Reason.UNKNOWN_INDICES,
-        opset=24,
-    )
 
 
 @pytest.mark.parametrize("kind", ["complex64", "string"])
@@ -322,6 +253,36 @@ def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
     refuses(nd("5", "N", kind=kind), Reason.NO_KERNEL)
 
 
-def test_a_maximum_of_integers_needs_operator_set_12(refuses: Refuses) -> None:
-    text = nd("P", "3").replace(' <reduction = "none">', "")
-    refuses(text, Reason.NO_KERNEL, target=DENSE, opset=11)
+KEPT = {
+    "few updates of short rows": Case(
+        nd("P", "3"), Reason.UNKNOWN_INDICES, *for_rows(50, 3), left=1
+    ),
+    "many of both": Case(nd("5000", "20"), Reason.UNKNOWN_INDICES),
+    "more comparisons than the target allows": Case(
+        nd("5000", "20"), Reason.TOO_LARGE, target=SMALL
+    ),
+    "updates that are known to meet": Case(
+        """g (float[5] x, float[2] u) => (float[5] y) <int64[2,1] i = {1, -4}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.COLLIDES,
+    ),
+    "all positions in their own order": Case(
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    ),
+    "a sequence that goes round": Case(
+        """g (float[B,2,4,3] x, float[B,2,2,3] u, int64[B] p) => (float[B,2,4,3] y)
+        { y = TensorScatter <mode = "circular"> (x, u, p) }""",
+        Reason.UNKNOWN_INDICES,
+        opset=24,
+    ),
+    "a maximum of integers needs operator set 12": Case(
+        nd("P", "3").replace(' <reduction = "none">', ""), Reason.NO_KERNEL, target=DENSE, opset=11
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)

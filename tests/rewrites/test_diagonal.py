@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, sizes
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, sizes
 
 
 def diagonal(a: int, b: int, *, less: int | None = None, reduction: str = "none") -> str:
@@ -31,57 +31,6 @@ def feeds(less: int) -> Iterator[dict[str, int]]:
     return ({"N": n, "K": max(n - less, 0), "C": c} for n in (0, 1, 2, 3, 5) for c in (0, 1, 2))
 
 
-def test_the_main_diagonal(golden: Golden) -> None:
-    golden(diagonal(0, 0), *feeds(0))
-
-
-def test_a_diagonal_beside_it(golden: Golden) -> None:
-    golden(diagonal(0, 1), *feeds(1))
-
-
-def test_a_diagonal_that_starts_inside(golden: Golden) -> None:
-    golden(diagonal(1, 2), *feeds(2))
-
-
-def test_a_number_on_a_part_of_a_diagonal(golden: Golden) -> None:
-    text = (
-        diagonal(0, 0, less=2)
-        .replace("float[K,C] u)", "float[C] like)")
-        .replace(
-            "y =",
-            """c = Shape (like)
-        ks = Unsqueeze (k, last)
-        kc = Concat <axis = 0> (ks, c)
-        u = ConstantOfShape <value = float[1] {2.5}> (kc)
-        y =""",
-        )
-    )
-    golden(text, *feeds(2))
-
-
-def test_numbers_that_are_added(golden: Golden) -> None:
-    golden(diagonal(0, 0, reduction="add").replace("float", "int64"), *feeds(0))
-
-
-def test_axes_of_other_sizes(golden: Golden) -> None:
-    golden(
-        """g (float[N,M] x, float[N] u) => (float[N,M] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
-            s = Shape <end = 1> (x)
-            n = Squeeze (s)
-            r = Range (zero, n, one)
-            i = Unsqueeze (r, last)
-            ii = Concat <axis = -1> (i, i)
-            y = ScatterND (x, ii, u) }""",
-        *({"N": n, "M": n + more} for n in (0, 1, 3) for more in (0, 2)),
-    )
-
-
-def test_a_part_in_one_piece(golden: Golden) -> None:
-    # Behind the updates there is nothing that they could be aligned with.
-    golden(diagonal(0, 0, less=2), *feeds(2))
-
-
 OTHER = """g (float[N,N,{axis}] x, float[N,{width}] u, int64 p) => (float[N,N,{axis}] y)
     <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}, int64[2] twice = {{1, 2}}> {{
         s = Shape <end = 1> (x)
@@ -101,20 +50,6 @@ OTHER = """g (float[N,N,{axis}] x, float[N,{width}] u, int64 p) => (float[N,N,{a
         y = ScatterND (x, ij, u) }}"""
 
 
-def test_a_third_axis_of_one_position(golden: Golden) -> None:
-    text = OTHER.format(axis=1, width=1, third="Identity (p)")
-    golden(text, *({"N": n, "p": p} for n in (0, 1, 3) for p in (0, -1)))
-
-
-def test_a_third_axis_of_which_a_part_is_written(golden: Golden) -> None:
-    text = OTHER.format(axis=3, width=2, third="Identity (column)")
-    golden(text, *({"N": n, "p": 0} for n in (0, 1, 3)), rules=["diagonal"])
-
-
-def test_updates_that_reach_past_an_axis_of_none(golden: Golden) -> None:
-    golden(diagonal(2, 0, less=1), *({"N": n, "K": 0, "C": c} for n in (0, 1) for c in (0, 2)))
-
-
 UNCHECKED = """g (float[M,N,K] x, float[1,N,K] u) => (float[M,N,K] y)
     <int64 zero = {0}, int64 one = {1}, int64[1] axis = {0}, int64[1] single = {1}> {
         s = Shape <start = 1, end = 2> (x)
@@ -129,59 +64,68 @@ UNCHECKED = """g (float[M,N,K] x, float[1,N,K] u) => (float[M,N,K] y)
         y = ScatterElements <axis = 0> (x, j, u) }"""
 
 
-def test_indices_without_elements_that_nobody_checks(golden: Golden) -> None:
-    golden(UNCHECKED, *({"N": n, "M": m, "K": k} for n, m, k in [(3, 3, 2), (3, 3, 0), (5, 3, 0)]))
-
-
 OLD = """g (float[4,4] x, float[1,3] u) => (float[4,4] y) <int64[1,3] i = {1, 2, 3}>
     { y = ScatterElements <axis = 0> (x, i, u) }"""
 
 
-def test_updates_are_padded_in_front(golden: Golden) -> None:
-    golden(OLD, rules=["diagonal"], opset=11)
+GOLDEN = {
+    "the main diagonal": Case(diagonal(0, 0), *feeds(0)),
+    "a diagonal beside it": Case(diagonal(0, 1), *feeds(1)),
+    "a diagonal that starts inside": Case(diagonal(1, 2), *feeds(2)),
+    "a number on a part of a diagonal": Case(
+        diagonal(0, 0, less=2)
+        .replace("float[K,C] u)", "float[C] like)")
+        .replace(
+            "y =",
+            """c = Shape (like)
+        ks = Unsqueeze (k, last)
+        kc = Concat <axis = 0> (ks, c)
+        u = ConstantOfShape <value = float[1] {2.5}> (kc)
+        y =""",
+        ),
+        *feeds(2),
+    ),
+    "numbers that are added": Case(
+        diagonal(0, 0, reduction="add").replace("float", "int64"), *feeds(0)
+    ),
+    "axes of other sizes": Case(
+        """g (float[N,M] x, float[N] u) => (float[N,M] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+            s = Shape <end = 1> (x)
+            n = Squeeze (s)
+            r = Range (zero, n, one)
+            i = Unsqueeze (r, last)
+            ii = Concat <axis = -1> (i, i)
+            y = ScatterND (x, ii, u) }""",
+        *({"N": n, "M": n + more} for n in (0, 1, 3) for more in (0, 2)),
+    ),
+    # Behind the updates there is nothing that they could be aligned with.
+    "a part in one piece": Case(diagonal(0, 0, less=2), *feeds(2)),
+    "a third axis of one position": Case(
+        OTHER.format(axis=1, width=1, third="Identity (p)"),
+        *({"N": n, "p": p} for n in (0, 1, 3) for p in (0, -1)),
+    ),
+    "a third axis of which a part is written": Case(
+        OTHER.format(axis=3, width=2, third="Identity (column)"),
+        *({"N": n, "p": 0} for n in (0, 1, 3)),
+        rules=["diagonal"],
+    ),
+    "updates that reach past an axis of none": Case(
+        diagonal(2, 0, less=1), *({"N": n, "K": 0, "C": c} for n in (0, 1) for c in (0, 2))
+    ),
+    "indices without elements that nobody checks": Case(
+        UNCHECKED, *({"N": n, "M": m, "K": k} for n, m, k in [(3, 3, 2), (3, 3, 0), (5, 3, 0)])
+    ),
+    "updates are padded in front": Case(OLD, rules=["diagonal"], opset=11),
+    "strings are not padded but cut out": Case(
+        diagonal(0, 1).replace("float", "string"), *feeds(1)
+    ),
+}
 
 
-def test_strings_are_not_padded_but_cut_out(golden: Golden) -> None:
-    golden(diagonal(0, 1).replace("float", "string"), *feeds(1))
-
-
-def test_no_diagonal(refuses: Refuses) -> None:
-    refuses(
-        """g (float[N,M] x, int64[K,2] i, float[K] u) => (float[N,M] y)
-        { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
-def test_a_diagonal_that_is_counted_from_the_end(refuses: Refuses) -> None:
-    refuses(diagonal(-2, -2, less=0), Reason.UNKNOWN_SIGN)
-
-
-def test_a_diagonal_of_three_axes(refuses: Refuses) -> None:
-    text = diagonal(0, 0).replace("[N,N,C]", "[N,N,N]").replace("[K,C]", "[K]")
-    refuses(text.replace("(i, j)", "(i, j, j)"), Reason.DIAGONAL)
-
-
-def test_two_diagonals(refuses: Refuses) -> None:
-    refuses(
-        """g (float[N,N,M,M] x, float[N,M] u) => (float[N,N,M,M] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] front = {1}> {
-            s = Shape (u)
-            ns = Shape <end = 1> (u)
-            ms = Shape <start = 1> (u)
-            n = Squeeze (ns)
-            m = Squeeze (ms)
-            a = Range (zero, n, one)
-            b = Range (zero, m, one)
-            c = Unsqueeze (a, front)
-            d = Expand (c, s)
-            e = Expand (b, s)
-            f = Unsqueeze (d, last)
-            g = Unsqueeze (e, last)
-            i = Concat <axis = -1> (f, f, g, g)
-            y = ScatterND (x, i, u) }""",
-        Reason.DIAGONAL,
-    )
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 @pytest.mark.parametrize(
@@ -204,8 +148,48 @@ def test_element_types_without_kernels(kind: str, reduction: str, refuses: Refus
     refuses(diagonal(0, 0, reduction=reduction).replace("float", kind), Reason.NO_KERNEL)
 
 
-def test_padding_in_front_needs_operator_set_11(refuses: Refuses) -> None:
-    refuses(OLD.replace("ScatterElements", "Scatter"), Reason.OPSET, opset=9)
+KEPT = {
+    "no diagonal": Case(
+        """g (float[N,M] x, int64[K,2] i, float[K] u) => (float[N,M] y)
+        { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    ),
+    "a diagonal that is counted from the end": Case(diagonal(-2, -2, less=0), Reason.UNKNOWN_SIGN),
+    "a diagonal of three axes": Case(
+        diagonal(0, 0)
+        .replace("[N,N,C]", "[N,N,N]")
+        .replace("[K,C]", "[K]")
+        .replace("(i, j)", "(i, j, j)"),
+        Reason.DIAGONAL,
+    ),
+    "two diagonals": Case(
+        """g (float[N,N,M,M] x, float[N,M] u) => (float[N,N,M,M] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] front = {1}> {
+            s = Shape (u)
+            ns = Shape <end = 1> (u)
+            ms = Shape <start = 1> (u)
+            n = Squeeze (ns)
+            m = Squeeze (ms)
+            a = Range (zero, n, one)
+            b = Range (zero, m, one)
+            c = Unsqueeze (a, front)
+            d = Expand (c, s)
+            e = Expand (b, s)
+            f = Unsqueeze (d, last)
+            g = Unsqueeze (e, last)
+            i = Concat <axis = -1> (f, f, g, g)
+            y = ScatterND (x, i, u) }""",
+        Reason.DIAGONAL,
+    ),
+    "padding in front needs operator set 11": Case(
+        OLD.replace("ScatterElements", "Scatter"), Reason.OPSET, opset=9
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)
 
 
 # Right at every size, beside all other rules

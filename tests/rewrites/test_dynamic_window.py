@@ -9,6 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.rules import (
+    Case,
     Golden,
     Refuses,
     assert_same,
@@ -35,10 +36,6 @@ TENSOR_SCATTER = """g (float[B,2,4,3] x, float[B,2,N,3] u, int64[B] p) => (float
     { y = TensorScatter <mode = "%s"> (x, u, p) }"""
 
 
-def test_rows_of_symbolic_count_and_size(golden: Golden) -> None:
-    golden(written("S", "N"), *starts((1, 2, 5), (0, 1, 2, 5)))
-
-
 @pytest.mark.parametrize("kind", ["float16", "int64", "bool"])
 def test_rows_of_other_types(kind: str) -> None:
     assert_sound_at(written("S", "N").replace("float", kind), *starts((1, 2, 5), (0, 1, 2, 5, 7)))
@@ -49,28 +46,10 @@ def test_one_row_and_all_rows(count: int) -> None:
     assert_sound_at(written("5", str(count)), *starts((5,), (count,)))
 
 
-def test_more_rows_than_positions(golden: Golden) -> None:
-    # They go on from the end to the start, where indices that count from the end do.
-    golden(written("5", "7"), {"p": -5})
-
-
-def test_a_known_size_and_count(golden: Golden) -> None:
-    golden(written("5", "2"), *({"p": p} for p in range(-5, 4)))
-
-
-def test_numbers_that_are_added(golden: Golden) -> None:
-    golden(written("9", "3", "add"), *({"p": p} for p in (-9, -4, -2, 0, 6)))
-
-
 @pytest.mark.parametrize("reduction", ["mul", "max", "min"])
 @pytest.mark.parametrize("count", [3, 9])
 def test_numbers_that_are_reduced(reduction: str, count: int) -> None:
     assert_sound_at(written("9", str(count), reduction), *({"p": p} for p in (-9, -4, 0)))
-
-
-def test_a_ring_buffer(golden: Golden) -> None:
-    feeds = [{"N": n, "p": [p, 3]} for n in (0, 1, 4) for p in (0, 3, 9)]
-    golden(TENSOR_SCATTER % "circular", *feeds, opset=24)
 
 
 @pytest.mark.parametrize("mode", ["linear", "circular"])
@@ -97,23 +76,30 @@ def test_rows_of_a_ring_are_not_negative(start: int) -> None:
     assert_same(model, result.model, [{"p": [start, 1]}])
 
 
-def test_a_cache(golden: Golden) -> None:
-    feeds = [{"N": n, "p": [4 - n, 0]} for n in (0, 1, 4)]
-    golden(TENSOR_SCATTER % "linear", *feeds, opset=24)
-
-
-def test_a_start_of_32_bits(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "rows of symbolic count and size": Case(written("S", "N"), *starts((1, 2, 5), (0, 1, 2, 5))),
+    # They go on from the end to the start, where indices that count from the end do.
+    "more rows than positions": Case(written("5", "7"), {"p": -5}),
+    "a known size and count": Case(written("5", "2"), *({"p": p} for p in range(-5, 4))),
+    "numbers that are added": Case(
+        written("9", "3", "add"), *({"p": p} for p in (-9, -4, -2, 0, 6))
+    ),
+    "a ring buffer": Case(
+        TENSOR_SCATTER % "circular",
+        *[{"N": n, "p": [p, 3]} for n in (0, 1, 4) for p in (0, 3, 9)],
+        opset=24,
+    ),
+    "a cache": Case(
+        TENSOR_SCATTER % "linear", *[{"N": n, "p": [4 - n, 0]} for n in (0, 1, 4)], opset=24
+    ),
+    "a start of 32 bits": Case(
         f"""g (float[5,2] x, int32 q, float[2,2] u) => (float[5,2] y) {{
             p = Cast <to = 7> (q)
             {rows("i", "u", start="p")}
             y = ScatterND (x, i, u) }}""",
         *({"q": q} for q in (-5, -1, 0, 3)),
-    )
-
-
-def test_another_axis_that_is_written_in_part(golden: Golden) -> None:
-    golden(
+    ),
+    "another axis that is written in part": Case(
         """g (float[12,3] x, int64 p, float[9,2] u) => (float[12,3] y)
         <int64[9,1] nine = {0, 1, 2, 3, 4, 5, 6, 7, 8}> {
             i = Add (nine, p)
@@ -121,7 +107,13 @@ def test_another_axis_that_is_written_in_part(golden: Golden) -> None:
             k = Expand (i, s)
             y = ScatterElements <axis = 0> (x, k, u) }""",
         *({"p": p} for p in (-12, -4, 0, 3)),
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 @pytest.mark.parametrize("ring", [3, 5, 7])

@@ -6,7 +6,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.target import Target
-from tests.helpers.rules import Golden, Refuses, rows, sizes
+from tests.helpers.rules import Case, Golden, Refuses, rows, sizes
 from tests.helpers.support import parse
 
 EVEN_AND_ODD = """g (float[6,N] x, float[3,N] u, float[3,N] v) => (float[6,N] y)
@@ -30,31 +30,25 @@ def every(step: int, shape: str, count: str, start: int = 0) -> str:
             y = ScatterND (x, i, u) }}"""
 
 
-def test_even_and_odd_rows(golden: Golden) -> None:
-    golden(EVEN_AND_ODD, *sizes(N=(0, 1, 5)), by=["view"])
-
-
-def test_every_second_row(golden: Golden) -> None:
-    golden(EVEN, *sizes(N=(0, 1, 5)), by=["view"])
-
-
-def test_classes_of_unequal_length_are_filled_up(golden: Golden) -> None:
-    text = EVEN.replace("[6,N]", "[7,N]").replace("3", "4").replace("2, 4", "2, 4, 6")
-    golden(text, *sizes(N=(0, 1, 5)), by=["view"])
-
-
-def test_rows_of_a_symbolic_size(golden: Golden) -> None:
-    feeds = ({"N": n, "M": m, "H": (n + 1) // 2} for n in (0, 1, 2, 5) for m in (0, 1, 3))
-    golden(every(2, "N,M", "H,M"), *feeds, by=["view"])
-
-
-def test_every_third_row_of_known_width(golden: Golden) -> None:
-    feeds = ({"N": n, "H": (n + 1) // 3} for n in (0, 1, 2, 3, 7))
-    golden(every(3, "N,2", "H,2", 1), *feeds, by=["view"])
-
-
-def test_a_symbolic_axis_between_others(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "even and odd rows": Case(EVEN_AND_ODD, *sizes(N=(0, 1, 5)), by=["view"]),
+    "every second row": Case(EVEN, *sizes(N=(0, 1, 5)), by=["view"]),
+    "classes of unequal length are filled up": Case(
+        EVEN.replace("[6,N]", "[7,N]").replace("3", "4").replace("2, 4", "2, 4, 6"),
+        *sizes(N=(0, 1, 5)),
+        by=["view"],
+    ),
+    "rows of a symbolic size": Case(
+        every(2, "N,M", "H,M"),
+        *({"N": n, "M": m, "H": (n + 1) // 2} for n in (0, 1, 2, 5) for m in (0, 1, 3)),
+        by=["view"],
+    ),
+    "every third row of known width": Case(
+        every(3, "N,2", "H,2", 1),
+        *({"N": n, "H": (n + 1) // 3} for n in (0, 1, 2, 3, 7)),
+        by=["view"],
+    ),
+    "a symbolic axis between others": Case(
         """g (float[A,6,B] x, float[A,3,B] u) => (float[A,6,B] y) <int64[3,1] i = {1, 3, 5}> {
             t = Transpose <perm = [1, 0, 2]> (x)
             v = Transpose <perm = [1, 0, 2]> (u)
@@ -62,11 +56,8 @@ def test_a_symbolic_axis_between_others(golden: Golden) -> None:
             y = Transpose <perm = [1, 0, 2]> (z) }""",
         *sizes(A=(0, 1, 2), B=(0, 1, 3)),
         by=["view"],
-    )
-
-
-def test_a_stride_on_each_of_two_axes(golden: Golden) -> None:
-    golden(
+    ),
+    "a stride on each of two axes": Case(
         """g (float[4,6] x, float[2,6] u, float[4,3] v) => (float[4,6] y)
         <int64[2,1] i = {0, 2}, int64[3,1] j = {1, 3, 5}, int64[1] start = {0},
          int64[1] far = {99}, int64[1] axis = {0}, int64[1] two = {2}> {
@@ -76,16 +67,14 @@ def test_a_stride_on_each_of_two_axes(golden: Golden) -> None:
             a = ScatterND (t, j, w)
             y = Transpose (a) }""",
         by=["concat", "view"],
-    )
-
-
-def test_a_stride_in_the_middle_is_counted_from_the_start(golden: Golden) -> None:
-    text = EVEN.replace("[6,N]", "[12,N]").replace("0, 2, 4", "3, 5, 7")
-    golden(text, *sizes(N=(0, 1, 5)), by=["concat", "view"], rules=["view", "concat", "interleave"])
-
-
-def test_a_stride_under_a_box_of_symbolic_length(golden: Golden) -> None:
-    golden(
+    ),
+    "a stride in the middle is counted from the start": Case(
+        EVEN.replace("[6,N]", "[12,N]").replace("0, 2, 4", "3, 5, 7"),
+        *sizes(N=(0, 1, 5)),
+        by=["concat", "view"],
+        rules=["view", "concat", "interleave"],
+    ),
+    "a stride under a box of symbolic length": Case(
         f"""g (float[8,N] x, float[4,N] u, float[H,N] v) => (float[8,N] y)
         <int64[4,1] i = {{0, 2, 4, 6}}> {{
             z = ScatterND (x, i, u)
@@ -93,11 +82,8 @@ def test_a_stride_under_a_box_of_symbolic_length(golden: Golden) -> None:
             y = ScatterND (z, j, v) }}""",
         *sizes(N=(0, 1, 5), H=(0, 1, 4, 8)),
         by=["concat", "view"],
-    )
-
-
-def test_a_stride_behind_an_odd_number_of_rows_is_written_before(golden: Golden) -> None:
-    golden(
+    ),
+    "a stride behind an odd number of rows is written before": Case(
         """g (float[6,N] x, float[3,N] u, float[3,N] v) => (float[9,N] y)
         <int64[3,1] i = {0, 2, 4}> {
             z = ScatterND (x, i, u)
@@ -105,11 +91,14 @@ def test_a_stride_behind_an_odd_number_of_rows_is_written_before(golden: Golden)
         *sizes(N=(0, 1, 5)),
         by=["view"],
         rules=["view", "concat", "interleave"],
-    )
+    ),
+    "operator set 14": Case(EVEN, *sizes(N=(0, 1, 5)), by=["view"], opset=14),
+}
 
 
-def test_operator_set_14(golden: Golden) -> None:
-    golden(EVEN, *sizes(N=(0, 1, 5)), by=["view"], opset=14)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_sixteen_classes(golden: Golden) -> None:
@@ -124,35 +113,26 @@ def test_sixteen_classes(golden: Golden) -> None:
     golden(text, by=["view"], rules=["view", "interleave"])
 
 
-def test_boxes_have_no_classes(refuses: Refuses) -> None:
-    text = EVEN.replace("0, 2, 4", "1, 2, 3")
-    refuses(text, Reason.NO_RULE, beside=["view"])
-
-
-def test_parts_that_no_rule_writes(refuses: Refuses) -> None:
-    refuses(EVEN, Reason.NO_RULE)
-
-
-def test_more_classes_than_are_worth_it(refuses: Refuses) -> None:
-    refuses(every(17, "N,2", "H,2"), Reason.NO_CUT, beside=["view"])
-
-
-def test_sizes_that_may_be_0_behind_the_axis_need_operator_set_14(refuses: Refuses) -> None:
-    refuses(EVEN, Reason.OPSET, beside=["view"], opset=13)
-
-
-def test_element_types_without_kernels(refuses: Refuses) -> None:
-    refuses(EVEN_AND_ODD.replace("float", "complex64"), Reason.NO_KERNEL, beside=["view"])
-
-
-def test_steps_need_operator_set_10(refuses: Refuses) -> None:
-    text = """g (float[7,1] x, float[4,1] u) => (float[7,1] y) <int64[4,1] i = {0, 2, 4, 6}>
-        { y = Scatter (x, i, u) }"""
-    refuses(text, Reason.OPSET, beside=["view"], opset=9)
-
-
-def test_filling_up_needs_operator_set_11(refuses: Refuses) -> None:
-    refuses(
+KEPT = {
+    "boxes have no classes": Case(
+        EVEN.replace("0, 2, 4", "1, 2, 3"), Reason.NO_RULE, beside=["view"]
+    ),
+    "parts that no rule writes": Case(EVEN, Reason.NO_RULE),
+    "more classes than are worth it": Case(every(17, "N,2", "H,2"), Reason.NO_CUT, beside=["view"]),
+    "sizes that may be 0 behind the axis need operator set 14": Case(
+        EVEN, Reason.OPSET, beside=["view"], opset=13
+    ),
+    "element types without kernels": Case(
+        EVEN_AND_ODD.replace("float", "complex64"), Reason.NO_KERNEL, beside=["view"]
+    ),
+    "steps need operator set 10": Case(
+        """g (float[7,1] x, float[4,1] u) => (float[7,1] y) <int64[4,1] i = {0, 2, 4, 6}>
+        { y = Scatter (x, i, u) }""",
+        Reason.OPSET,
+        beside=["view"],
+        opset=9,
+    ),
+    "filling up needs operator set 11": Case(
         """g (float[7,1] x, float[4,1] u, float[3,1] v) => (float[7,1] y)
         <int64[4,1] even = {0, 2, 4, 6}, int64[3,1] odd = {1, 3, 5}> {
             z = Scatter (x, even, u)
@@ -160,7 +140,13 @@ def test_filling_up_needs_operator_set_11(refuses: Refuses) -> None:
         Reason.OPSET,
         beside=["view"],
         opset=10,
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)
 
 
 @pytest.mark.parametrize("name", ["inverse_wavelet_ts", "inverse_wavelet_dynamo"])

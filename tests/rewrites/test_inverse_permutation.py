@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, sizes
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, sizes
 from tests.helpers.support import parse
 
 
@@ -28,37 +28,26 @@ FOR_ALL = """g (float[N] keys, float[N,3] x, float[N,3] u) => (float[N,3] y)
         y = ScatterND (x, j, u) }"""
 
 
-def test_an_order_for_each_row(golden: Golden) -> None:
-    golden(sorted_write("S"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
-
-
-def test_one_order_for_all(golden: Golden) -> None:
-    golden(FOR_ALL, *sizes(N=(0, 1, 9)))
-
-
-def test_numbers_that_are_added(golden: Golden) -> None:
-    golden(sorted_write("S", "add"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
-
-
 def test_numbers_that_are_compared() -> None:
     assert_sound_at(sorted_write("S", "max"), *sizes(B=(0, 1, 3), S=(1, 2, 9)))
 
 
-def test_operator_set_11(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "an order for each row": Case(sorted_write("S"), *sizes(B=(0, 1, 3), S=(1, 2, 9))),
+    "one order for all": Case(FOR_ALL, *sizes(N=(0, 1, 9))),
+    "numbers that are added": Case(sorted_write("S", "add"), *sizes(B=(0, 1, 3), S=(1, 2, 9))),
+    "operator set 11": Case(
         """g (float[9] keys, float[9] x, float[9] u) => (float[9] y) <int64[1] k = {9}> {
             values, i = TopK (keys, k)
             y = ScatterElements (x, i, u) }""",
         opset=11,
-    )
+    ),
+}
 
 
-def test_all_positions_in_their_own_order(refuses: Refuses) -> None:
-    refuses(
-        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
-        { y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-    )
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 REFUSED = {
@@ -80,19 +69,10 @@ def test_what_is_no_inverse_of_an_order(model: str, refuses: Refuses) -> None:
     refuses(model, Reason.UNKNOWN_INDICES)
 
 
-def test_some_of_the_positions(refuses: Refuses) -> None:
-    refuses(sorted_write("4"), Reason.UNKNOWN_INDICES, *sizes(B=(0, 1, 3), S=(12,)), left=1)
-
-
 def test_keys_that_may_be_fewer_than_the_positions(refuses: Refuses) -> None:
     text = sorted_write("S", keys="T").replace("s = Shape (x)", "s = Shape (keys)")
     feeds = sizes(B=(0, 1, 3), S=(12,), T=(9,))
     refuses(text.replace("[B,S,3] u", "[B,T,3] u"), Reason.UNKNOWN_INDICES, *feeds, left=1)
-
-
-def test_the_values_of_a_sort(refuses: Refuses) -> None:
-    text = FOR_ALL.replace("float[N] keys", "int64[N] keys").replace("values, i", "i, order")
-    refuses(text, Reason.UNKNOWN_INDICES, {"keys": [3, 1, 0, 2]}, {"keys": [2, 0, 2, 1]}, left=1)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +89,23 @@ def test_an_order_that_is_moved_on(moved: str, refuses: Refuses) -> None:
     refuses(text, Reason.UNKNOWN_INDICES, {}, {"keys": [2, 0, 3, 1]})
 
 
-def test_a_diagonal_of_orders(refuses: Refuses) -> None:
-    refuses(
+KEPT = {
+    "all positions in their own order": Case(
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+    ),
+    "some of the positions": Case(
+        sorted_write("4"), Reason.UNKNOWN_INDICES, *sizes(B=(0, 1, 3), S=(12,)), left=1
+    ),
+    "the values of a sort": Case(
+        FOR_ALL.replace("float[N] keys", "int64[N] keys").replace("values, i", "i, order"),
+        Reason.UNKNOWN_INDICES,
+        {"keys": [3, 1, 0, 2]},
+        {"keys": [2, 0, 2, 1]},
+        left=1,
+    ),
+    "a diagonal of orders": Case(
         """g (float[4,4] k, float[4] x, float[4] u) => (float[4] y)
         <int64[1] four = {4}, int64[4,2] at = {0, 0, 1, 1, 2, 2, 3, 3}> {
             v, i = TopK (k, four)
@@ -118,33 +113,29 @@ def test_a_diagonal_of_orders(refuses: Refuses) -> None:
             y = ScatterElements <axis = 0> (x, j, u) }""",
         Reason.UNKNOWN_INDICES,
         *({} for _ in range(3)),
-    )
-
-
-def test_an_axis_that_the_caller_chooses(refuses: Refuses) -> None:
-    text = """g (float[N,N] keys, float[N,N] x, float[N,N] u) => (float[N,N] y)
+    ),
+    "an axis that the caller chooses": Case(
+        parse("""g (float[N,N] keys, float[N,N] x, float[N,N] u) => (float[N,N] y)
         { y = local.put <a = 1> (keys, x, u) }
         <domain: "local", opset_import: ["" : 18]> put <a> (keys, x, u) => (y) {
         s = Shape <end = 1> (keys)
         values, i = TopK <axis: int = @a> (keys, s)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
-    refuses(parse(text), Reason.UNKNOWN_INDICES)
-
-
-def test_element_types_without_kernels(refuses: Refuses) -> None:
-    refuses(sorted_write("S", kind="complex64"), Reason.NO_KERNEL)
-
-
-def test_a_reduction_without_a_kernel(refuses: Refuses) -> None:
-    refuses(sorted_write("S", "max", kind="bool"), Reason.NO_KERNEL)
-
-
-def test_sorting_upwards_needs_operator_set_11(refuses: Refuses) -> None:
-    refuses(
+        y = ScatterElements <axis = 1> (x, i, u) }"""),
+        Reason.UNKNOWN_INDICES,
+    ),
+    "element types without kernels": Case(sorted_write("S", kind="complex64"), Reason.NO_KERNEL),
+    "a reduction without a kernel": Case(sorted_write("S", "max", kind="bool"), Reason.NO_KERNEL),
+    "sorting upwards needs operator set 11": Case(
         """g (float[4] keys, float[4] x, float[4] u) => (float[4] y) <int64[1] k = {4}> {
             values, i = TopK (keys, k)
             y = Scatter (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
         {},
         opset=10,
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)

@@ -9,7 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.text.reasons import LastBit
-from tests.helpers.rules import Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
 from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
@@ -59,25 +59,6 @@ VECTOR = """shape = Concat <axis = 0> (k, four)
         u = Reshape (e, minus)"""
 
 
-def test_a_number(golden: Golden) -> None:
-    golden(masked(NUMBER), *masks(4))
-
-
-def test_a_number_that_is_no_negative_zero(golden: Golden) -> None:
-    text = masked(NUMBER, given="float like").replace(
-        "<int64[1] zero", "<float v = {-1}, int64[1] zero"
-    )
-    golden(text, *masks(4))
-
-
-def test_numbers_of_a_type_with_one_zero(golden: Golden) -> None:
-    golden(masked(NUMBER).replace("float", "int64"), *masks(4))
-
-
-def test_booleans(golden: Golden) -> None:
-    golden(masked(NUMBER).replace("float", "bool"), *masks(4))
-
-
 COUNTED = """f = Reshape (m, minus)
         c = Cast <to = 7> (f)
         k = ReduceSum <keepdims = 1> (c)"""
@@ -90,16 +71,8 @@ def test_a_number_for_as_many_elements_as_are_added_up(kind: str, value: float) 
     assert_sound_at(text, *({**f, "v": value} for f in masks(4)))
 
 
-def test_a_number_that_is_added(golden: Golden) -> None:
-    golden(masked(NUMBER, reduction="add"), *masks(4))
-
-
 def test_a_number_that_is_multiplied() -> None:
     assert_sound_at(masked(NUMBER, reduction="mul"), *masks(4))
-
-
-def test_a_vector_over_the_axis_behind_the_mask(golden: Golden) -> None:
-    golden(rows_masked(VECTOR), *masks())
 
 
 def test_a_vector_behind_a_mask_of_two_dims() -> None:
@@ -113,25 +86,6 @@ def test_a_vector_over_an_axis_of_the_mask(refuses: Refuses) -> None:
     text = masked(VECTOR.replace("(k,", "(c,"), given="float[4] v, int64[1] c")
     feed = {"m": [[1, 0, 1, 1], [0, 1, 0, 0]], "c": [1]}
     refuses(text, Reason.UNKNOWN_INDICES, feed, left=0)
-
-
-def test_a_tensor_under_a_mask_that_is_the_same_everywhere(golden: Golden) -> None:
-    golden(
-        f"""g (float[A,4] x, bool flag, float[A,4] v, int64[1] k) => (float[A,4] y) {NUMBERS} {{
-            s = Shape (x)
-            m = Expand (flag, s)
-            n = NonZero (m)
-            i = Transpose (n)
-            shape = Concat <axis = 0> (k, s)
-            e = Expand (v, shape)
-            u = Reshape (e, minus)
-            y = ScatterND (x, i, u) }}""",
-        *({"A": a, "flag": flag, "k": [flag]} for a in (1, 3) for flag in (0, 1)),
-    )
-
-
-def test_elements_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
-    golden(masked("u = GatherND <batch_dims = 0> (z, i)", given="float[A,4] z"), *masks(4))
 
 
 SAME_MASK = masked("u = GatherND (z, i)", given="float[A,4] z").replace(
@@ -170,53 +124,11 @@ def test_the_report_tells_apart_two_writes() -> None:
     assert [(s.node, s.selects_floats) for s in report.scatters] == [("w", True), ("y", False)]
 
 
-def test_a_function_of_what_the_mask_reads(golden: Golden) -> None:
-    golden(masked("a = GatherND (x, i) u = Mul (a, v)"), *masks(4))
-
-
-def test_a_function_of_two_tensors(golden: Golden) -> None:
-    updates = "a = GatherND (x, i) b = GatherND (z, i) s = Sub (b, a) u = Tanh (s)"
-    golden(masked(updates, given="float[A,4] z"), *masks(4))
-
-
-def test_a_function_of_a_number(golden: Golden) -> None:
-    golden(masked("e = Expand (v, k) u = Neg (e)"), *masks(4))
-
-
-def test_a_function_whose_first_elements_are_taken(golden: Golden) -> None:
-    updates = "a = GatherND (x, i) b = Exp (a) e = Reshape (b, minus) u = Slice (e, zero, k, zero)"
-    golden(masked(updates), *masks(4))
-
-
-def test_a_function_of_rows(golden: Golden) -> None:
-    """A vector for each row, and a number for each column."""
-    golden(
-        f"""g (float[A,4] x, bool[A] m, float[4] v, float[A] w) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            a = GatherND (x, i)
-            b = Mul (a, v)
-            c = GatherND (w, i)
-            d = Unsqueeze (c, one)
-            u = Add (b, d)
-            y = ScatterND (x, i, u) }}""",
-        *masks(),
-    )
-
-
 def test_a_division_of_integers(golden: Golden) -> None:
     """Elsewhere the divisor may be 0."""
     text = masked("a = GatherND (x, i) b = GatherND (z, i) u = Div (a, b)", given="float[A,4] z")
     feeds = [{**f, "z": np.where(f["m"], 3, 0)} for f in masks(4)]
     golden(text.replace("float", "int64"), *feeds)
-
-
-def test_a_read_by_flat_positions(golden: Golden) -> None:
-    """As TorchScript exports ``x[torch.where(m)]``."""
-    updates = """r = Slice (n, zero, one, zero) c = Slice (n, one, two, zero)
-        f = Mul (r, four) p = Add (f, c) q = Reshape (p, minus) l = Reshape (x, minus)
-        a = Gather (l, q) u = Neg (a)"""
-    golden(masked(updates), *masks(4))
 
 
 def test_a_function_whose_last_bits_may_differ() -> None:
@@ -256,27 +168,11 @@ def test_functions_that_are_not_computed_everywhere(how: str, refuses: Refuses) 
     refuses(masked(NOT_ALIKE[how], given=given), Reason.UNKNOWN_INDICES)
 
 
-def test_rows_of_another_tensor_under_the_same_mask(golden: Golden) -> None:
-    golden(
-        f"""g (float[A,4] x, bool[A] m, float[A,4] z) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            u = GatherND (z, i)
-            y = ScatterND (x, i, u) }}""",
-        *masks(),
-    )
-
-
 ROWS_READ = """g = Transpose (f)
         a = GatherND (z, g)
         e = Reshape (a, minus)
         q = Shape <start = 1> (n)
         u = Slice (e, zero, q, zero)"""
-
-
-def test_rows_of_another_tensor_under_a_mask_that_is_repeated(golden: Golden) -> None:
-    """As TorchScript exports ``x[m] = z[m]`` with a mask of rows."""
-    golden(rows_masked(ROWS_READ, given="float[A,4] z"), *masks())
 
 
 def test_rows_under_a_mask_that_is_not_repeated(refuses: Refuses) -> None:
@@ -297,29 +193,12 @@ EXTREMES = np.iinfo(np.int64)
 FEW = [[0, 0, 0], [1, 1, 1], [1, -1, 0], [-1, 0, 7], [EXTREMES.max, EXTREMES.min, EXTREMES.max]]
 
 
-def test_rows_under_a_mask_of_few_integers(golden: Golden) -> None:
-    text = few_integers(rows_masked(ROWS_READ, given="float[A,4] z"))
-    golden(text, *({"j": np.array(j)} for j in FEW))
-
-
 def test_rows_under_a_mask_of_few_integers_that_is_not_repeated(refuses: Refuses) -> None:
     """One place says more than its row."""
     given = few_integers(rows_masked(ROWS_READ, given="float[A,4] z, bool[4] o"))
     cut = given.replace("b = Expand (w, s)", "l = Expand (w, s) p = Less (k4, one) b = And (l, p)")
     one = "k4 = Constant <value = int64[4] {0, 0, 0, 7}> () w ="
     refuses(cut.replace("w =", one, 1), Reason.UNKNOWN_INDICES, {"j": np.zeros(3, np.int64)})
-
-
-def test_the_first_elements_of_what_the_mask_reads_are_all(golden: Golden) -> None:
-    updates = """a = GatherND (z, i)
-        f = Reshape (a, minus)
-        u = Slice (f, zero, k)"""
-    golden(masked(updates, given="float[A,4] z"), *masks(4))
-
-
-def test_a_mask_of_numbers(golden: Golden) -> None:
-    text = masked(NUMBER).replace("bool[A,4] m", "float[A,4] m")
-    golden(text, *masks(4))
 
 
 def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
@@ -340,8 +219,97 @@ def test_a_mask_of_any_size() -> None:
     assert_sound_at(masked(NUMBER).replace("bool[A,4] m", "bool[B,C] m"), *feeds)
 
 
-def test_a_mask_that_is_computed_twice(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "a number": Case(masked(NUMBER), *masks(4)),
+    "a number that is no negative zero": Case(
+        masked(NUMBER, given="float like").replace(
+            "<int64[1] zero", "<float v = {-1}, int64[1] zero"
+        ),
+        *masks(4),
+    ),
+    "numbers of a type with one zero": Case(masked(NUMBER).replace("float", "int64"), *masks(4)),
+    "booleans": Case(masked(NUMBER).replace("float", "bool"), *masks(4)),
+    "a number that is added": Case(masked(NUMBER, reduction="add"), *masks(4)),
+    "a vector over the axis behind the mask": Case(rows_masked(VECTOR), *masks()),
+    "a tensor under a mask that is the same everywhere": Case(
+        f"""g (float[A,4] x, bool flag, float[A,4] v, int64[1] k) => (float[A,4] y) {NUMBERS} {{
+            s = Shape (x)
+            m = Expand (flag, s)
+            n = NonZero (m)
+            i = Transpose (n)
+            shape = Concat <axis = 0> (k, s)
+            e = Expand (v, shape)
+            u = Reshape (e, minus)
+            y = ScatterND (x, i, u) }}""",
+        *({"A": a, "flag": flag, "k": [flag]} for a in (1, 3) for flag in (0, 1)),
+    ),
+    "elements of another tensor under the same mask": Case(
+        masked("u = GatherND <batch_dims = 0> (z, i)", given="float[A,4] z"), *masks(4)
+    ),
+    "a function of what the mask reads": Case(
+        masked("a = GatherND (x, i) u = Mul (a, v)"), *masks(4)
+    ),
+    "a function of two tensors": Case(
+        masked(
+            "a = GatherND (x, i) b = GatherND (z, i) s = Sub (b, a) u = Tanh (s)",
+            given="float[A,4] z",
+        ),
+        *masks(4),
+    ),
+    "a function of a number": Case(masked("e = Expand (v, k) u = Neg (e)"), *masks(4)),
+    "a function whose first elements are taken": Case(
+        masked(
+            "a = GatherND (x, i) b = Exp (a) e = Reshape (b, minus) u = Slice (e, zero, k, zero)"
+        ),
+        *masks(4),
+    ),
+    # A vector for each row, and a number for each column.
+    "a function of rows": Case(
+        f"""g (float[A,4] x, bool[A] m, float[4] v, float[A] w) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            a = GatherND (x, i)
+            b = Mul (a, v)
+            c = GatherND (w, i)
+            d = Unsqueeze (c, one)
+            u = Add (b, d)
+            y = ScatterND (x, i, u) }}""",
+        *masks(),
+    ),
+    # As TorchScript exports ``x[torch.where(m)]``.
+    "a read by flat positions": Case(
+        masked("""r = Slice (n, zero, one, zero) c = Slice (n, one, two, zero)
+        f = Mul (r, four) p = Add (f, c) q = Reshape (p, minus) l = Reshape (x, minus)
+        a = Gather (l, q) u = Neg (a)"""),
+        *masks(4),
+    ),
+    "rows of another tensor under the same mask": Case(
+        f"""g (float[A,4] x, bool[A] m, float[A,4] z) => (float[A,4] y) {NUMBERS} {{
+            n = NonZero (m)
+            i = Transpose (n)
+            u = GatherND (z, i)
+            y = ScatterND (x, i, u) }}""",
+        *masks(),
+    ),
+    # As TorchScript exports ``x[m] = z[m]`` with a mask of rows.
+    "rows of another tensor under a mask that is repeated": Case(
+        rows_masked(ROWS_READ, given="float[A,4] z"), *masks()
+    ),
+    "rows under a mask of few integers": Case(
+        few_integers(rows_masked(ROWS_READ, given="float[A,4] z")),
+        *({"j": np.array(j)} for j in FEW),
+    ),
+    "the first elements of what the mask reads are all": Case(
+        masked(
+            """a = GatherND (z, i)
+        f = Reshape (a, minus)
+        u = Slice (f, zero, k)""",
+            given="float[A,4] z",
+        ),
+        *masks(4),
+    ),
+    "a mask of numbers": Case(masked(NUMBER).replace("bool[A,4] m", "float[A,4] m"), *masks(4)),
+    "a mask that is computed twice": Case(
         f"""g (float[A,A] x, float[A,A] z, int64 c, int64[A] like) => (float[A,A] y) {NUMBERS} {{
             nil = Constant <value = int64 {{0}}> ()
             unit = Constant <value = int64 {{1}}> ()
@@ -361,7 +329,13 @@ def test_a_mask_that_is_computed_twice(golden: Golden) -> None:
             u = GatherND (z, i2)
             y = ScatterND (x, i, u) }}""",
         *({"A": a, "c": c} for a in (0, 1, 3) for c in (0, 1, 5)),
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 SAME_FORMULA = f"""g (float[N,N] x, float[N,N] z, float[A,B] like, int64 c) => (float[N,N] y)
@@ -386,10 +360,6 @@ SAME_FORMULA = f"""g (float[N,N] x, float[N,N] z, float[A,B] like, int64 c) => (
         y = ScatterND (x, i, u) }}""".replace(
     "q = Shape", "turned = Transpose (like)\n        q = Shape"
 )
-
-
-def test_masks_of_one_formula_and_two_shapes(refuses: Refuses) -> None:
-    refuses(SAME_FORMULA, Reason.UNKNOWN_INDICES, {"N": 3, "A": 2, "B": 3, "c": 5})
 
 
 TWICE = "twice = Constant <value = int64[2] {1, 2}> ()"
@@ -511,31 +481,10 @@ def test_rows_of_batches(batch_dims: str, refuses: Refuses) -> None:
     refuses(parse(text), Reason.UNKNOWN_INDICES, feed)
 
 
-def test_positions_that_are_no_mask(refuses: Refuses) -> None:
-    refuses(
-        """g (float[A,4] x, int64[K,2] i, float[K] u) => (float[A,4] y)
-        { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-    )
-
-
 def test_axes_in_another_order_than_the_mask_has_them(refuses: Refuses) -> None:
     text = masked(f"j = Slice (i, zero, one, one) l = Slice (i, one, two, one) {NUMBER}")
     text = text.replace("y =", "t = Concat <axis = 1> (l, j) y =").replace("(x, i, u)", "(x, t, u)")
     refuses(text.replace("bool[A,4]", "bool[4,A]"), Reason.UNKNOWN_INDICES)
-
-
-def test_columns_that_a_mask_chooses(refuses: Refuses) -> None:
-    refuses(
-        f"""g (float[4,A] x, bool[A] m, float v) => (float[4,A] y) {NUMBERS} {{
-            n = NonZero (m)
-            k = Shape <start = 1> (n)
-            shape = Concat <axis = 0> (four, k)
-            u = Expand (v, shape)
-            i = Expand (n, shape)
-            y = ScatterElements <axis = 1> (x, i, u) }}""",
-        Reason.UNKNOWN_INDICES,
-    )
 
 
 @pytest.mark.parametrize("shape", ["1,1,1", "1,1,4"])
@@ -578,8 +527,34 @@ def test_a_vector_in_another_rhythm(how: str, refuses: Refuses) -> None:
 ROWS = [1] * 8 + [0] * 4 + [1] * 8
 
 
-def test_a_vector_under_a_mask_of_numbers(refuses: Refuses) -> None:
-    refuses(rows_masked(VECTOR, mask="float[A] m"), Reason.UNKNOWN_INDICES, {"m": ROWS})
+KEPT = {
+    "masks of one formula and two shapes": Case(
+        SAME_FORMULA, Reason.UNKNOWN_INDICES, {"N": 3, "A": 2, "B": 3, "c": 5}
+    ),
+    "positions that are no mask": Case(
+        """g (float[A,4] x, int64[K,2] i, float[K] u) => (float[A,4] y)
+        { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+    ),
+    "columns that a mask chooses": Case(
+        f"""g (float[4,A] x, bool[A] m, float v) => (float[4,A] y) {NUMBERS} {{
+            n = NonZero (m)
+            k = Shape <start = 1> (n)
+            shape = Concat <axis = 0> (four, k)
+            u = Expand (v, shape)
+            i = Expand (n, shape)
+            y = ScatterElements <axis = 1> (x, i, u) }}""",
+        Reason.UNKNOWN_INDICES,
+    ),
+    "a vector under a mask of numbers": Case(
+        rows_masked(VECTOR, mask="float[A] m"), Reason.UNKNOWN_INDICES, {"m": ROWS}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)
 
 
 def test_a_vector_under_a_mask_of_another_width(refuses: Refuses) -> None:

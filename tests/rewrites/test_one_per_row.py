@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, rows
 
 PER_ROW = """g (float[B,%s] x, int64[B,1] p, float[B,1] u) => (float[B,%s] y)
     { y = ScatterElements <axis = 1, reduction = "%s"> (x, p, u) }"""
@@ -21,43 +21,10 @@ def positions(size: int) -> list[dict[str, Any]]:
     return [{"p": rng.integers(-size, size, (b, 1)), "S": size} for b in (0, 1, 7)]
 
 
-def test_an_index_for_each_row(golden: Golden) -> None:
-    golden(PER_ROW % (6, 6, "none"), *positions(6))
-
-
-def test_rows_of_a_symbolic_size(golden: Golden) -> None:
-    golden(PER_ROW % ("S", "S", "none"), *positions(6), *positions(1))
-
-
 def test_an_index_that_counts_from_the_start(golden: Golden) -> None:
     text = PER_ROW % (6, 6, "none")
     text = text.replace("{ y =", "{ q = Abs (p) y =").replace("(x, p, u)", "(x, q, u)")
     golden(text, *({"p": [[k] for k in range(b)], "B": b} for b in (0, 1, 6)))
-
-
-def test_one_position_for_all(golden: Golden) -> None:
-    golden(FOR_ALL % (6, 6), *({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3)))
-
-
-def test_the_only_row(golden: Golden) -> None:
-    text = """g (float[1,S] x, int64 p, float[1] u) => (float[1,S] y)
-        <int64[1] first = {0}, int64 one = {1}> {
-            q = Sub (p, one)
-            r = Unsqueeze (q, first)
-            f = Constant <value_ints = [0]> ()
-            c = Concat <axis = 0> (f, r)
-            i = Unsqueeze (c, first)
-            y = ScatterND (x, i, u) }"""
-    golden(text, *({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s)))
-
-
-def test_narrow_indices_are_widened_for_a_size_of_the_run(golden: Golden) -> None:
-    text = (PER_ROW % ("S", "S", "none")).replace("int64", "int32")
-    golden(text, *positions(6), *positions(1))
-
-
-def test_numbers_that_are_added(golden: Golden) -> None:
-    golden(PER_ROW % (6, 6, "add"), *positions(6))
 
 
 @pytest.mark.parametrize("size", ["6", "S"])
@@ -82,44 +49,6 @@ COMPUTED = """g (float[B,6] x, int32[B,1] p, float[B,1] u) => (float[B,6] y)
         c = Cast <to = 7> (p)
         %s
         y = ScatterElements <axis = 1> (x, q, u) }"""
-
-
-def test_a_position_behind_the_one_that_is_fed(golden: Golden) -> None:
-    feeds = ({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11))
-    golden(COMPUTED % "q = Add (c, one)", *feeds)
-
-
-def test_a_position_that_sizes_decide(golden: Golden) -> None:
-    golden(
-        """g (float[6,B] x, float[K] like, float[1,B] u) => (float[6,B] y)
-        <int64[1] three = {3}, int64[1] first = {0}> {
-            k = Shape (like)
-            p = Sub (k, three)
-            i = Unsqueeze (p, first)
-            y = ScatterND (x, i, u) }""",
-        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3)),
-    )
-
-
-def test_a_single_row(golden: Golden) -> None:
-    golden(
-        """g (float[1,6] x, int64[1,1] p, float[1,1] u) => (float[1,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        *({"p": [[p]]} for p in (-6, 0, 5)),
-    )
-
-
-def test_rows_of_one_position(golden: Golden) -> None:
-    golden(PER_ROW % (1, 1, "none"), *positions(1))
-
-
-def test_one_element_of_the_first_row(golden: Golden) -> None:
-    golden(
-        """g (float[5,6] x, int64[1,1] p, float[1,1] u) => (float[5,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        *({"p": [[p]]} for p in (-6, 0, 5)),
-        rules=["one_per_row"],
-    )
 
 
 @pytest.mark.parametrize("position", ["q = Mul (c, two)", "q = Div (c, two)"])
@@ -168,21 +97,6 @@ def test_indices_that_are_the_first_of_more(shape: str, axis: int, refuses: Refu
     )
 
 
-def test_pairs_of_row_and_position(golden: Golden) -> None:
-    golden(
-        """g (float[B,6,3] x, int64[B] p, float[B,3] u) => (float[B,6,3] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
-            s = Shape <end = 1> (x)
-            b = Squeeze (s)
-            r = Range (zero, b, one)
-            c = Unsqueeze (r, last)
-            d = Unsqueeze (p, last)
-            i = Concat <axis = -1> (c, d)
-            y = ScatterND (x, i, u) }""",
-        *({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4)),
-    )
-
-
 def test_pairs_in_rows_of_any_size() -> None:
     text = f"""g (float[B,S] x, int64[B] p, float[B] u) => (float[B,S] y) <int64[1] last = {{-1}}> {{
             {rows("r", "x")}
@@ -227,41 +141,76 @@ def test_one_element_of_one_row() -> None:
     assert_sound_at(text, *({"S": 5, "p": [p], "u": -0.0} for p in (0, 4, -1)), left=None)
 
 
-def test_a_position_of_a_part_of_the_rows(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "an index for each row": Case(PER_ROW % (6, 6, "none"), *positions(6)),
+    "rows of a symbolic size": Case(PER_ROW % ("S", "S", "none"), *positions(6), *positions(1)),
+    "one position for all": Case(
+        FOR_ALL % (6, 6), *({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3))
+    ),
+    "the only row": Case(
+        """g (float[1,S] x, int64 p, float[1] u) => (float[1,S] y)
+        <int64[1] first = {0}, int64 one = {1}> {
+            q = Sub (p, one)
+            r = Unsqueeze (q, first)
+            f = Constant <value_ints = [0]> ()
+            c = Concat <axis = 0> (f, r)
+            i = Unsqueeze (c, first)
+            y = ScatterND (x, i, u) }""",
+        *({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s)),
+    ),
+    "narrow indices are widened for a size of the run": Case(
+        (PER_ROW % ("S", "S", "none")).replace("int64", "int32"), *positions(6), *positions(1)
+    ),
+    "numbers that are added": Case(PER_ROW % (6, 6, "add"), *positions(6)),
+    "a position behind the one that is fed": Case(
+        COMPUTED % "q = Add (c, one)",
+        *({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11)),
+    ),
+    "a position that sizes decide": Case(
+        """g (float[6,B] x, float[K] like, float[1,B] u) => (float[6,B] y)
+        <int64[1] three = {3}, int64[1] first = {0}> {
+            k = Shape (like)
+            p = Sub (k, three)
+            i = Unsqueeze (p, first)
+            y = ScatterND (x, i, u) }""",
+        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3)),
+    ),
+    "a single row": Case(
+        """g (float[1,6] x, int64[1,1] p, float[1,1] u) => (float[1,6] y)
+        { y = ScatterElements <axis = 1> (x, p, u) }""",
+        *({"p": [[p]]} for p in (-6, 0, 5)),
+    ),
+    "rows of one position": Case(PER_ROW % (1, 1, "none"), *positions(1)),
+    "one element of the first row": Case(
+        """g (float[5,6] x, int64[1,1] p, float[1,1] u) => (float[5,6] y)
+        { y = ScatterElements <axis = 1> (x, p, u) }""",
+        *({"p": [[p]]} for p in (-6, 0, 5)),
+        rules=["one_per_row"],
+    ),
+    "pairs of row and position": Case(
+        """g (float[B,6,3] x, int64[B] p, float[B,3] u) => (float[B,6,3] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+            s = Shape <end = 1> (x)
+            b = Squeeze (s)
+            r = Range (zero, b, one)
+            c = Unsqueeze (r, last)
+            d = Unsqueeze (p, last)
+            i = Concat <axis = -1> (c, d)
+            y = ScatterND (x, i, u) }""",
+        *({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4)),
+    ),
+    "a position of a part of the rows": Case(
         """g (float[5,6] x, int64[3,1] p, float[3,1] u) => (float[5,6] y)
         { y = ScatterElements <axis = 1> (x, p, u) }""",
         {"p": [[0], [5], [-6]]},
         rules=["one_per_row"],
-    )
+    ),
+}
 
 
-def test_two_positions_per_row(refuses: Refuses) -> None:
-    # They may meet: the last one wins, as in ONNX Runtime.
-    text = (PER_ROW % (6, 6, "none")).replace("[B,1]", "[B,2]")
-    refuses(text, Reason.UNKNOWN_INDICES, {"p": [[1, 1], [0, -6], [4, 2]]}, left=0)
-
-
-def test_rows_that_have_no_elements(refuses: Refuses) -> None:
-    refuses(FOR_ALL % (0, 0), Reason.UNKNOWN_SIGN)
-
-
-def test_positions_on_two_axes(refuses: Refuses) -> None:
-    refuses(
-        """g (float[4,6] x, int64[2] i, float u) => (float[4,6] y) { y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_SIGN,
-    )
-
-
-def test_rows_in_another_order_than_their_indices(refuses: Refuses) -> None:
-    refuses(
-        """g (float[4,4] x, int64[1,4] p, float[4,1] u) => (float[4,4] y) {
-            i = Transpose (p)
-            y = ScatterElements <axis = 1> (x, i, u) }""",
-        Reason.UNKNOWN_INDICES,
-        {"p": [[0, 3, -1, 1]]},
-        left=0,
-    )
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 @pytest.mark.parametrize("kind", ["int16", "complex64"])
@@ -269,10 +218,40 @@ def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
     refuses((PER_ROW % (6, 6, "none")).replace("float", kind), Reason.NO_KERNEL)
 
 
-def test_a_reduction_without_a_kernel(refuses: Refuses) -> None:
-    refuses((PER_ROW % (6, 6, "max")).replace("float", "bool"), Reason.NO_KERNEL)
+KEPT = {
+    # They may meet: the last one wins, as in ONNX Runtime.
+    "two positions per row": Case(
+        (PER_ROW % (6, 6, "none")).replace("[B,1]", "[B,2]"),
+        Reason.UNKNOWN_INDICES,
+        {"p": [[1, 1], [0, -6], [4, 2]]},
+        left=0,
+    ),
+    "rows that have no elements": Case(FOR_ALL % (0, 0), Reason.UNKNOWN_SIGN),
+    "positions on two axes": Case(
+        """g (float[4,6] x, int64[2] i, float u) => (float[4,6] y) { y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_SIGN,
+    ),
+    "rows in another order than their indices": Case(
+        """g (float[4,4] x, int64[1,4] p, float[4,1] u) => (float[4,4] y) {
+            i = Transpose (p)
+            y = ScatterElements <axis = 1> (x, i, u) }""",
+        Reason.UNKNOWN_INDICES,
+        {"p": [[0, 3, -1, 1]]},
+        left=0,
+    ),
+    "a reduction without a kernel": Case(
+        (PER_ROW % (6, 6, "max")).replace("float", "bool"), Reason.NO_KERNEL
+    ),
+    "positions of the run need operator set 11": Case(
+        (PER_ROW % ("S", "S", "none"))
+        .replace(', reduction = "none"', "")
+        .replace("ScatterElements", "Scatter"),
+        Reason.NO_KERNEL,
+        opset=10,
+    ),
+}
 
 
-def test_positions_of_the_run_need_operator_set_11(refuses: Refuses) -> None:
-    text = (PER_ROW % ("S", "S", "none")).replace(', reduction = "none"', "")
-    refuses(text.replace("ScatterElements", "Scatter"), Reason.NO_KERNEL, opset=10)
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
 
 
 def frames(
@@ -73,14 +73,6 @@ def counts(name: str, *others: int) -> Iterator[dict[str, int]]:
     return ({"T": t, name: n} for t in (0, 1, 2, 5) for n in others or (0, 1, 3))
 
 
-def test_frames_in_a_dim_of_their_own(golden: Golden) -> None:
-    golden(frames(4, 8), *counts("C"))
-
-
-def test_frames_one_after_the_other(golden: Golden) -> None:
-    golden(in_one_dim(4, 8), *counts("B"))
-
-
 @pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
 @pytest.mark.parametrize(("hop", "length"), [(4, 8), (2, 6), (1, 3)])
 def test_other_frames_one_after_the_other(hop: int, length: int, reduction: str) -> None:
@@ -101,29 +93,30 @@ def test_frames_in_some_rows() -> None:
     )
 
 
-def test_frames_of_three_blocks(golden: Golden) -> None:
-    golden(frames(2, 6, "mul", "int64"), *counts("C"))
+GOLDEN = {
+    "frames in a dim of their own": Case(frames(4, 8), *counts("C")),
+    "frames one after the other": Case(in_one_dim(4, 8), *counts("B")),
+    "frames of three blocks": Case(frames(2, 6, "mul", "int64"), *counts("C")),
+    "a maximum of floats": Case(frames(4, 8, "max"), *counts("C")),
+    "frames on the first axis of transposed data": Case(
+        in_one_dim(4, 8)
+        .replace(
+            "y = ScatterElements <axis = 1",
+            "tx = Transpose (x) ti = Transpose (i) tw = Transpose (w) y = ScatterElements <axis = 0",
+        )
+        .replace("(x, i, w)", "(tx, ti, tw)"),
+        *counts("B"),
+    ),
+    "frames behind the start of the axis": Case(
+        frames(4, 8, start="start = Add (hops, hop)", room=12), *counts("C", 0, 2)
+    ),
+    "eight blocks": Case(frames(1, 8), *counts("C", 2)),
+}
 
 
-def test_a_maximum_of_floats(golden: Golden) -> None:
-    golden(frames(4, 8, "max"), *counts("C"))
-
-
-def test_frames_on_the_first_axis_of_transposed_data(golden: Golden) -> None:
-    text = in_one_dim(4, 8).replace(
-        "y = ScatterElements <axis = 1",
-        "tx = Transpose (x) ti = Transpose (i) tw = Transpose (w) y = ScatterElements <axis = 0",
-    )
-    golden(text.replace("(x, i, w)", "(tx, ti, tw)"), *counts("B"))
-
-
-def test_frames_behind_the_start_of_the_axis(golden: Golden) -> None:
-    start = "start = Add (hops, hop)"
-    golden(frames(4, 8, start=start, room=12), *counts("C", 0, 2))
-
-
-def test_eight_blocks(golden: Golden) -> None:
-    golden(frames(1, 8), *counts("C", 2))
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 LENGTH = """ls = Shape <start = 1, end = 2> (u)

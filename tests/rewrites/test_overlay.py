@@ -12,7 +12,7 @@ from onnx_scatterx.optimizer.reports.entries import Action
 from tests.helpers.examples import scaled
 from tests.helpers.native_support import body, check, natives, operators
 from tests.helpers.pair import Feed, assert_same
-from tests.helpers.rules import Golden, Refuses, sizes
+from tests.helpers.rules import Case, Golden, Refuses, sizes
 from tests.helpers.slow_machine import use_slow_machine
 from tests.helpers.support import i64, parse, sample
 
@@ -41,24 +41,27 @@ TAIL = """g (float[A,2] x, float[T,2] u) => (float[A,2] y)
         y = ScatterND (x, i, u) }"""
 
 
-def test_rows(golden: Golden) -> None:
-    golden(ROWS.format("float", "1, 2"), *sizes(A=(3, 6), B=(0, 4)), by=BY, target="ort-cpu")
-
-
-def test_columns_between_transposes(golden: Golden) -> None:
-    golden(COLUMNS, *sizes(A=(0, 3), B=(4, 6)), by=BY, target="ort-cpu")
-
-
-def test_as_many_rows_as_a_size_says(golden: Golden) -> None:
-    golden(TAIL, *sizes(A=(5,), T=(0, 1, 5)), by=BY, target="ort-cpu")
-
-
-def test_two_boxes(golden: Golden) -> None:
-    text = """g (float[9,B] x, float[2,B] u, float[1,B] v) => (float[9,B] y)
+GOLDEN = {
+    "rows": Case(ROWS.format("float", "1, 2"), *sizes(A=(3, 6), B=(0, 4)), by=BY, target="ort-cpu"),
+    "columns between transposes": Case(
+        COLUMNS, *sizes(A=(0, 3), B=(4, 6)), by=BY, target="ort-cpu"
+    ),
+    "as many rows as a size says": Case(TAIL, *sizes(A=(5,), T=(0, 1, 5)), by=BY, target="ort-cpu"),
+    "two boxes": Case(
+        """g (float[9,B] x, float[2,B] u, float[1,B] v) => (float[9,B] y)
         <int64[2,1] i = {1, 2}, int64[1,1] j = {6}> {
             w = ScatterND (x, i, u)
-            y = ScatterND (w, j, v) }"""
-    golden(text, *sizes(B=(1, 3)), by=BY, target="ort-cpu")
+            y = ScatterND (w, j, v) }""",
+        *sizes(B=(1, 3)),
+        by=BY,
+        target="ort-cpu",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_an_element_type_that_scatterx_lacks(refuses: Refuses) -> None:

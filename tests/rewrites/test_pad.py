@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, rows, sizes
+from tests.helpers.rules import Case, Golden, Refuses, rows, sizes
 
 ON_ZEROS = """g (float[3,N] u) => (float[8,N] y)
     <int64[3,1] i = {2, 3, 4}, int64[1] eight = {8}> {
@@ -29,24 +29,21 @@ AT_A_QUARTER = f"""g (float[N,M] u, float[A,B] like) => (float[A,B] y) <int64 fo
             x = ConstantOfShape <value = float[1] {{0.0}}> (s)
             {rows("i", "u", 0, "top")}
             y = ScatterND (x, i, w) }}"""
+OLD = """g (%s[1,3] u) => (%s[4,3] y) <int64[1,3] i = {1, 1, 1}, int64[2] s = {4, 3}> {
+        x = ConstantOfShape <value = %s[1] {%s}> (s)
+        y = Scatter (x, i, u) }"""
 
 
-def test_rows_of_zeros(golden: Golden) -> None:
-    golden(ON_ZEROS, *sizes(N=(0, 1, 5)), by=["view"])
-
-
-def test_a_box_in_ones(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "rows of zeros": Case(ON_ZEROS, *sizes(N=(0, 1, 5)), by=["view"]),
+    "a box in ones": Case(
         """g (float[2,3] u) => (float[4,6] y)
         <int64[2] shape = {4, 6}, float one = {1}, int64[2,3,2] i = {1,2, 1,3, 1,4, 2,2, 2,3, 2,4}> {
             x = Expand (one, shape)
             y = ScatterND (x, i, u) }""",
         by=["view"],
-    )
-
-
-def test_what_is_in_the_box_is_written_by_any_rule(golden: Golden) -> None:
-    golden(
+    ),
+    "what is in the box is written by any rule": Case(
         """g (float[2,N] u, float[1,N] v) => (float[8,N] y)
         <int64[2,1] i = {2, 3}, int64[1,1] j = {4}, int64[1] eight = {8}> {
             n = Shape <start = 1> (u)
@@ -56,31 +53,24 @@ def test_what_is_in_the_box_is_written_by_any_rule(golden: Golden) -> None:
             y = ScatterND (z, j, v) }""",
         *sizes(N=(0, 1, 5)),
         by=["concat", "view"],
-    )
-
-
-def test_amounts_that_the_run_computes(golden: Golden) -> None:
-    golden(AT_A_QUARTER, *sizes(N=(1, 2), M=(1, 3), A=(2, 5), B=(3, 7)), by=["view"])
-
-
-def test_boxes_at_two_corners_are_padded_one_by_one(golden: Golden) -> None:
-    golden(
+    ),
+    "amounts that the run computes": Case(
+        AT_A_QUARTER, *sizes(N=(1, 2), M=(1, 3), A=(2, 5), B=(3, 7)), by=["view"]
+    ),
+    "boxes at two corners are padded one by one": Case(
         """g (float[1,1] u, float[1,1] v) => (float[2,2] y)
         <int64[2] s = {2, 2}, int64[1,1,2] i = {0, 0}, int64[1,1,2] j = {1, 1}> {
             x = ConstantOfShape (s)
             z = ScatterND (x, i, u)
             y = ScatterND (z, j, v) }""",
         by=["concat", "view"],
-    )
-
-
-def test_a_box_that_is_added(golden: Golden) -> None:
-    text = ON_ZEROS.replace("ScatterND", 'ScatterND <reduction = "add">')
-    golden(text, *sizes(N=(0, 1, 5)), by=["combine", "view"])
-
-
-def test_boxes_in_an_order_that_is_not_known_are_written_in_turn(golden: Golden) -> None:
-    golden(
+    ),
+    "a box that is added": Case(
+        ON_ZEROS.replace("ScatterND", 'ScatterND <reduction = "add">'),
+        *sizes(N=(0, 1, 5)),
+        by=["combine", "view"],
+    ),
+    "boxes in an order that is not known are written in turn": Case(
         """g (float[1,2] u, float[1,2] v, float[A] like) => (float[A,2] y)
         <int64[1,1] i = {2}, int64[1] two = {2}, int64[1] four = {4}, int64[1] last = {-1}> {
             a = Shape (like)
@@ -92,26 +82,19 @@ def test_boxes_in_an_order_that_is_not_known_are_written_in_turn(golden: Golden)
             y = ScatterND (z, j, v) }""",
         *sizes(A=(3, 4, 8, 12, 13)),
         by=["concat", "view"],
-    )
-
-
-def test_operator_set_11(golden: Golden) -> None:
-    golden(
+    ),
+    "operator set 11": Case(
         OLD.replace("Scatter", "ScatterElements") % (*("int32",) * 3, "7"), by=["view"], opset=11
-    )
+    ),
+    "fills that are attributes before operator set 11": Case(
+        OLD % ("float", "float", "float", "0.1"), by=["view"], opset=10
+    ),
+}
 
 
-def test_fills_that_are_attributes_before_operator_set_11(golden: Golden) -> None:
-    golden(OLD % ("float", "float", "float", "0.1"), by=["view"], opset=10)
-
-
-def test_a_box_on_a_tensor(refuses: Refuses) -> None:
-    refuses(
-        """g (float[8,N] x, float[3,N] u) => (float[8,N] y) <int64[3,1] i = {2, 3, 4}>
-        { y = ScatterND (x, i, u) }""",
-        Reason.NO_RULE,
-        beside=["view"],
-    )
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_a_full_cover_has_nothing_outside(refuses: Refuses) -> None:
@@ -131,31 +114,6 @@ TWO_CONSTANTS = """g (float[1,N] u) => (float[3,N] y)
         %s }"""
 
 
-def test_constants_of_two_numbers(refuses: Refuses) -> None:
-    refuses(TWO_CONSTANTS % "y = ScatterND (z, i, u)", Reason.NO_RULE, beside=["view"])
-
-
-def test_a_constant_in_a_constant(refuses: Refuses) -> None:
-    refuses(TWO_CONSTANTS % "y = Identity (z)", Reason.NO_RULE, beside=["view"])
-
-
-def test_a_constant_over_what_was_written_to_the_same(refuses: Refuses) -> None:
-    text = TWO_CONSTANTS.replace("2.0", "-1.5").replace("z = ScatterND (x, j, v)", "")
-    refuses(
-        text % "z = ScatterND (x, i, u) y = ScatterND (z, i, v)", Reason.NO_RULE, beside=["view"]
-    )
-
-
-def test_element_types_without_kernels(refuses: Refuses) -> None:
-    text = ON_ZEROS.replace("float[1] {0.0}", "int16[1] {0}").replace("float", "int16")
-    refuses(text, Reason.NO_KERNEL, beside=["view"])
-
-
-OLD = """g (%s[1,3] u) => (%s[4,3] y) <int64[1,3] i = {1, 1, 1}, int64[2] s = {4, 3}> {
-        x = ConstantOfShape <value = %s[1] {%s}> (s)
-        y = Scatter (x, i, u) }"""
-
-
 @pytest.mark.parametrize(
     ("kind", "number"), [("double", "0.1"), ("double", "1e300"), ("int64", "7")]
 )
@@ -165,8 +123,31 @@ def test_a_fill_that_is_no_float_needs_operator_set_11(
     refuses(OLD % (kind, kind, kind, number), Reason.OPSET, beside=["view"], opset=10)
 
 
-def test_computed_amounts_need_operator_set_11(refuses: Refuses) -> None:
-    refuses(
+KEPT = {
+    "a box on a tensor": Case(
+        """g (float[8,N] x, float[3,N] u) => (float[8,N] y) <int64[3,1] i = {2, 3, 4}>
+        { y = ScatterND (x, i, u) }""",
+        Reason.NO_RULE,
+        beside=["view"],
+    ),
+    "constants of two numbers": Case(
+        TWO_CONSTANTS % "y = ScatterND (z, i, u)", Reason.NO_RULE, beside=["view"]
+    ),
+    "a constant in a constant": Case(
+        TWO_CONSTANTS % "y = Identity (z)", Reason.NO_RULE, beside=["view"]
+    ),
+    "a constant over what was written to the same": Case(
+        TWO_CONSTANTS.replace("2.0", "-1.5").replace("z = ScatterND (x, j, v)", "")
+        % "z = ScatterND (x, i, u) y = ScatterND (z, i, v)",
+        Reason.NO_RULE,
+        beside=["view"],
+    ),
+    "element types without kernels": Case(
+        ON_ZEROS.replace("float[1] {0.0}", "int16[1] {0}").replace("float", "int16"),
+        Reason.NO_KERNEL,
+        beside=["view"],
+    ),
+    "computed amounts need operator set 11": Case(
         """g (float[1,3] u, float[N,3] like) => (float[N,3] y) <int64[1,3] i = {1, 1, 1}> {
             s = Shape (like)
             x = ConstantOfShape (s)
@@ -174,4 +155,10 @@ def test_computed_amounts_need_operator_set_11(refuses: Refuses) -> None:
         Reason.OPSET,
         beside=["view"],
         opset=10,
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)

@@ -9,7 +9,7 @@ from hypothesis import given
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Golden
+from tests.helpers.rules import Case, Golden
 from tests.helpers.support import nodes, parse, sample
 
 TARGETS = [
@@ -34,30 +34,24 @@ ONE = """g (float[B,6] x, float[1,6] s) => (float[B,1] y) <int64[1] one = {1}> {
     i = Expand (at, w) y = GatherElements <axis = 1> (x, i) }"""
 
 
-def test_one_index_for_each_column(golden: Golden) -> None:
-    feeds = [{"i": np.array(at, np.int64)} for at in ([], [-6], [5, -1, 0, 0])]
-    golden(ROWS, *feeds, gathers=True)
+GOLDEN = {
+    "one index for each column": Case(
+        ROWS, *[{"i": np.array(at, np.int64)} for at in ([], [-6], [5, -1, 0, 0])], gathers=True
+    ),
+    "features of each batch": Case(FEATURES, gathers=True),
+    "features without gather nd": Case(FEATURES, target=NO_ND),
+    "from the end without gather nd": Case(
+        SIGNED, {"at": np.array([-5, 4, 0, -1] * 2, np.int32).reshape(2, 4, 1)}, target=NO_ND
+    ),
+    "equal rows of a constant": Case(CONSTANT, gathers=True),
+    # The other axis may be empty, as the position of a TopK is within bounds.
+    "bounds that are known": Case(ONE, {"B": 0}, {"B": 3}, gathers=True),
+}
 
 
-def test_features_of_each_batch(golden: Golden) -> None:
-    golden(FEATURES, gathers=True)
-
-
-def test_features_without_gather_nd(golden: Golden) -> None:
-    golden(FEATURES, target=NO_ND)
-
-
-def test_from_the_end_without_gather_nd(golden: Golden) -> None:
-    golden(SIGNED, {"at": np.array([-5, 4, 0, -1] * 2, np.int32).reshape(2, 4, 1)}, target=NO_ND)
-
-
-def test_equal_rows_of_a_constant(golden: Golden) -> None:
-    golden(CONSTANT, gathers=True)
-
-
-def test_bounds_that_are_known(golden: Golden) -> None:
-    """The other axis may be empty, as the position of a TopK is within bounds."""
-    golden(ONE, {"B": 0}, {"B": 3}, gathers=True)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_a_gather_as_gather_nd(golden: Golden) -> None:

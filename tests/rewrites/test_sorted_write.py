@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Case, Golden, Refuses
 from tests.helpers.support import assert_sound, sample
 
 SMALL = Target("small", dense_limit=1)
@@ -43,29 +43,31 @@ def for_each_row() -> list[dict[str, Any]]:
 SIZES = [(5, 0), (1, 1), (1, 4), (5, 3), (4, 30), (50, 9), (300, 300)]
 
 
-def test_rows_in_any_order(golden: Golden) -> None:
-    golden(
-        ROWS.format("float"), *for_rows(*SIZES), {"P": 0, "i": np.zeros((0, 1), int)}, target=SMALL
-    )
-
-
-def test_positions_for_each_row(golden: Golden) -> None:
-    feeds = [{"S": s, "i": positions(s, b, n, 2)} for b, n, s in [(0, 2, 3), (1, 0, 2), (3, 20, 7)]]
-    golden(PER_ROW, *feeds, target=LACKING)
-
-
 def test_pairs_of_positions(golden: Golden) -> None:
     draw = np.random.default_rng(1).integers
     pairs = [np.stack([draw(-3, 3, n), draw(-4, 4, n)], 1).astype(np.int32) for n in (0, 1, 40)]
     golden(PAIRS, *({"A": 3, "B": 4, "j": j} for j in pairs), target=SMALL)
 
 
-def test_one_number(golden: Golden) -> None:
-    golden(FILL.format("float", "-inf", "none"), *for_each_row(), target=SMALL)
+GOLDEN = {
+    "rows in any order": Case(
+        ROWS.format("float"), *for_rows(*SIZES), {"P": 0, "i": np.zeros((0, 1), int)}, target=SMALL
+    ),
+    "positions for each row": Case(
+        PER_ROW,
+        *[{"S": s, "i": positions(s, b, n, 2)} for b, n, s in [(0, 2, 3), (1, 0, 2), (3, 20, 7)]],
+        target=LACKING,
+    ),
+    "one number": Case(FILL.format("float", "-inf", "none"), *for_each_row(), target=SMALL),
+    "the lesser of a number and what is there": Case(
+        FILL.format("float", "1", "min"), *for_each_row(), target=SMALL
+    ),
+}
 
 
-def test_the_lesser_of_a_number_and_what_is_there(golden: Golden) -> None:
-    golden(FILL.format("float", "1", "min"), *for_each_row(), target=SMALL)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 @pytest.mark.parametrize("kind", ["double", "float16", "int64", "int8", "bool"])
@@ -93,34 +95,32 @@ def test_any_positions(seed: int) -> None:
     assert_sound(ROWS.format("float"), feed, left=0, target=SMALL)
 
 
-def test_rows_known_to_meet(refuses: Refuses) -> None:
-    refuses(
+KEPT = {
+    "rows known to meet": Case(
         """g (float[5,2] x, float[3,2] u) => (float[5,2] y) <int64[3,1] i = {1, -4, 3}> {
         y = ScatterND (x, i, u) }""",
         Reason.COLLIDES,
         target=SMALL,
-    )
-
-
-def test_numbers_that_are_added(refuses: Refuses) -> None:
-    text = FILL.format("float", "1", "add")
-    refuses(text, Reason.UNKNOWN_INDICES, target=SMALL)
-
-
-def test_a_target_that_has_the_scatter(refuses: Refuses) -> None:
-    refuses(ROWS.format("float"), Reason.UNKNOWN_INDICES)
-
-
-def test_a_target_that_cannot_sort(refuses: Refuses) -> None:
-    target = Target("unsorted", avoid=frozenset({"TopK"}), dense_limit=1)
-    refuses(ROWS.format("float"), Reason.UNKNOWN_INDICES, target=target)
-
-
-def test_an_old_operator_set(refuses: Refuses) -> None:
-    refuses(
+    ),
+    "numbers that are added": Case(
+        FILL.format("float", "1", "add"), Reason.UNKNOWN_INDICES, target=SMALL
+    ),
+    "a target that has the scatter": Case(ROWS.format("float"), Reason.UNKNOWN_INDICES),
+    "a target that cannot sort": Case(
+        ROWS.format("float"),
+        Reason.UNKNOWN_INDICES,
+        target=Target("unsorted", avoid=frozenset({"TopK"}), dense_limit=1),
+    ),
+    "an old operator set": Case(
         """g (float[P] x, int64[N] i, float[N] u) => (float[P] y) {
         y = Scatter (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
         target=SMALL,
         opset=10,
-    )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.helpers.rules import Golden, parse_text
+from tests.helpers.rules import Case, Golden, parse_text
 from tests.helpers.support import assert_sound, sample
 
 PAIR = """g ({0}[N] x, int64[E] i, int64[E] j, {0}[E] u) => ({0}[E] z) <{0} number = {{{1}}}> {{
@@ -34,10 +34,6 @@ def pair(
     return text.replace("> {", f", {kind} zero = {{0}}> {{", 1)
 
 
-def test_a_write(golden: Golden) -> None:
-    golden(pair("1"), *FEEDS, by=BY, target="scatterx")
-
-
 @pytest.mark.parametrize("second", ["none", "add", "mul", "min"])
 def test_whatever_comes_next(second: str) -> None:
     feeds = (f for f in FEEDS if second != "none" or len(f["i"]) < 2)
@@ -49,16 +45,21 @@ def test_whatever_comes_next(second: str) -> None:
     )
 
 
-def test_the_least_of_zeros_and_a_number(golden: Golden) -> None:
-    golden(pair("-3.4e38", first='<reduction = "min">', x="o"), *FEEDS, by=BY, target="scatterx")
+GOLDEN = {
+    "a write": Case(pair("1"), *FEEDS, by=BY, target="scatterx"),
+    "the least of zeros and a number": Case(
+        pair("-3.4e38", first='<reduction = "min">', x="o"), *FEEDS, by=BY, target="scatterx"
+    ),
+    "zeros times a number": Case(
+        pair("5", "int64", '<reduction = "max">', "o", "add"), *FEEDS, by=BY, target="scatterx"
+    ),
+    "a few positions": Case(pair("1").replace("[N] x", "[6] x"), *FEEDS, by=["dense_reduce"]),
+}
 
 
-def test_zeros_times_a_number(golden: Golden) -> None:
-    golden(pair("5", "int64", '<reduction = "max">', "o", "add"), *FEEDS, by=BY, target="scatterx")
-
-
-def test_a_few_positions(golden: Golden) -> None:
-    golden(pair("1").replace("[N] x", "[6] x"), *FEEDS, by=["dense_reduce"])
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_rows(golden: Golden) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
@@ -41,23 +41,34 @@ RING = """g (float[2,100] x, float[2,{count}] u, int32 q) => (float[2,100] y)
             y = Transpose (z) }}"""
 
 
-def test_a_start_that_may_be_negative_goes_round(golden: Golden) -> None:
-    golden(copied("5", "2"), *starts(*((2, q) for q in range(-5, 4))), target=CACHES, opset=24)
+GOLDEN = {
+    "a start that may be negative goes round": Case(
+        copied("5", "2"), *starts(*((2, q) for q in range(-5, 4))), target=CACHES, opset=24
+    ),
+    "a start that is not negative is linear": Case(
+        copied("5", "2", "p = Max (q, nought)"),
+        *starts((2, -1), (2, 0), (2, 3)),
+        target=CACHES,
+        opset=24,
+    ),
+    "no rows may begin anywhere": Case(
+        copied("5", "N", "p = Max (q, nought)"),
+        *starts((0, 9), (2, 3), (5, 0)),
+        target=CACHES,
+        opset=24,
+    ),
+    "a ring buffer": Case(
+        RING.format(count=70, rows=rows("i", "u", 1, "p")),
+        *({"q": q} for q in (0, 60, 99, 1234, -345)),
+        target=CACHES,
+        opset=24,
+    ),
+}
 
 
-def test_a_start_that_is_not_negative_is_linear(golden: Golden) -> None:
-    text = copied("5", "2", "p = Max (q, nought)")
-    golden(text, *starts((2, -1), (2, 0), (2, 3)), target=CACHES, opset=24)
-
-
-def test_no_rows_may_begin_anywhere(golden: Golden) -> None:
-    text = copied("5", "N", "p = Max (q, nought)")
-    golden(text, *starts((0, 9), (2, 3), (5, 0)), target=CACHES, opset=24)
-
-
-def test_a_ring_buffer(golden: Golden) -> None:
-    text = RING.format(count=70, rows=rows("i", "u", 1, "p"))
-    golden(text, *({"q": q} for q in (0, 60, 99, 1234, -345)), target=CACHES, opset=24)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_rows_that_are_contiguous_by_assumption(golden: Golden) -> None:
@@ -97,41 +108,6 @@ def test_a_ring_buffer_of_64_bits_begins_anywhere(target: str) -> None:
     assert_sound_at(text, *feeds, left=None, target=target)
 
 
-def test_a_cache_without_a_batch_is_no_cache(refuses: Refuses) -> None:
-    refuses(
-        """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) <int64[2,1] r = {0, 1}> {
-            i = Add (r, p)
-            y = ScatterND (x, i, u) }""",
-        Reason.UNKNOWN_SIGN,
-        *({"p": p} for p in range(-5, 4)),
-        left=0,
-        target=CACHES,
-        opset=24,
-    )
-
-
-def test_a_target_without_the_operator(refuses: Refuses) -> None:
-    refuses(copied("5", "2"), Reason.UNKNOWN_SIGN, opset=24)
-
-
-def test_a_tensorscatter_stays_one(refuses: Refuses) -> None:
-    refuses(
-        """g (float[B,2,4,3] x, float[B,2,2,3] u, int64[B] p) => (float[B,2,4,3] y)
-        { y = TensorScatter <mode = "circular"> (x, u, p) }""",
-        Reason.UNKNOWN_INDICES,
-        target=CACHES,
-        opset=24,
-    )
-
-
-def test_operator_sets_before_24(refuses: Refuses) -> None:
-    refuses(copied("5", "2"), Reason.OPSET, target=CACHES, opset=23)
-
-
-def test_more_rows_than_positions(refuses: Refuses) -> None:
-    refuses(copied("S", "2"), Reason.MAY_COLLIDE, target=CACHES, opset=24)
-
-
 def test_more_rows_than_a_ring_has_positions(refuses: Refuses) -> None:
     text = RING.format(count="N", rows=rows("i", "u", 1, "p"))
     feeds = [{"N": n, "q": q} for n in (0, 1, 100, 130) for q in (0, 20, 99, 1234, -1, -345)]
@@ -144,8 +120,34 @@ def test_rows_that_are_added(refuses: Refuses) -> None:
     refuses(text, Reason.UNKNOWN_SIGN, *feeds, left=0, target=CACHES, opset=24)
 
 
-def test_one_start_for_each_of_the_batch(refuses: Refuses) -> None:
-    refuses(
+def test_rows_from_a_start_that_sizes_decide(refuses: Refuses) -> None:
+    text = copied("5", "2", "s = Shape <start = 1> (q)").replace("int64 q", "float[K] like")
+    text = text.replace("s = Shape <start = 1> (q)", "k = Shape (like) p = Squeeze (k)")
+    refuses(text, Reason.NO_RULE, target=CACHES, opset=24)
+
+
+KEPT = {
+    "a cache without a batch is no cache": Case(
+        """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) <int64[2,1] r = {0, 1}> {
+            i = Add (r, p)
+            y = ScatterND (x, i, u) }""",
+        Reason.UNKNOWN_SIGN,
+        *({"p": p} for p in range(-5, 4)),
+        left=0,
+        target=CACHES,
+        opset=24,
+    ),
+    "a target without the operator": Case(copied("5", "2"), Reason.UNKNOWN_SIGN, opset=24),
+    "a tensorscatter stays one": Case(
+        """g (float[B,2,4,3] x, float[B,2,2,3] u, int64[B] p) => (float[B,2,4,3] y)
+        { y = TensorScatter <mode = "circular"> (x, u, p) }""",
+        Reason.UNKNOWN_INDICES,
+        target=CACHES,
+        opset=24,
+    ),
+    "operator sets before 24": Case(copied("5", "2"), Reason.OPSET, target=CACHES, opset=23),
+    "more rows than positions": Case(copied("S", "2"), Reason.MAY_COLLIDE, target=CACHES, opset=24),
+    "one start for each of the batch": Case(
         """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y)
         <int64[2] behind = {1, 2}> {
             q = Unsqueeze (p, behind)
@@ -156,27 +158,15 @@ def test_one_start_for_each_of_the_batch(refuses: Refuses) -> None:
         *({"S": 4, "p": p} for p in ([], [-4], [3, 0, -1])),
         target=CACHES,
         opset=24,
-    )
-
-
-def test_rows_from_a_start_that_sizes_decide(refuses: Refuses) -> None:
-    text = copied("5", "2", "s = Shape <start = 1> (q)").replace("int64 q", "float[K] like")
-    text = text.replace("s = Shape <start = 1> (q)", "k = Shape (like) p = Squeeze (k)")
-    refuses(text, Reason.NO_RULE, target=CACHES, opset=24)
-
-
-def test_positions_that_do_not_follow_each_other(refuses: Refuses) -> None:
-    refuses(
+    ),
+    "positions that do not follow each other": Case(
         """g (float[B,S,3] x, int64[B,N,3] i, float[B,N,3] u) => (float[B,S,3] y)
         { y = ScatterElements <axis = 1> (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
         target=CACHES,
         opset=24,
-    )
-
-
-def test_one_start_for_each_of_another_axis(refuses: Refuses) -> None:
-    refuses(
+    ),
+    "one start for each of another axis": Case(
         """g (float[3,5,3] x, int64[1,1,3] p, float[3,1,3] u) => (float[3,5,3] y) {
             s = Shape (u)
             i = Expand (p, s)
@@ -185,11 +175,8 @@ def test_one_start_for_each_of_another_axis(refuses: Refuses) -> None:
         {"p": [[[0, 3, 1]]]},
         target=CACHES,
         opset=24,
-    )
-
-
-def test_no_row_is_checked_where_there_is_no_batch(refuses: Refuses) -> None:
-    refuses(
+    ),
+    "no row is checked where there is no batch": Case(
         f"""g (float[B,5,2] x, int64[1] q, float[B,N,2] u) => (float[B,5,2] y)
         <int64 nought = {{0}}> {{
             p = Max (q, nought)
@@ -201,8 +188,13 @@ def test_no_row_is_checked_where_there_is_no_batch(refuses: Refuses) -> None:
         *({"B": b, "N": n, "q": [q]} for b, n, q in ((2, 3, 1), (0, 3, 4), (0, 7, 0))),
         target=CACHES,
         opset=24,
-    )
+    ),
+    "element types without kernels": Case(
+        copied("5", "2").replace("float", "string"), Reason.NO_KERNEL, target=CACHES, opset=24
+    ),
+}
 
 
-def test_element_types_without_kernels(refuses: Refuses) -> None:
-    refuses(copied("5", "2").replace("float", "string"), Reason.NO_KERNEL, target=CACHES, opset=24)
+@pytest.mark.parametrize("name", KEPT)
+def test_kept(name: str, refuses: Refuses) -> None:
+    KEPT[name].check(refuses)

@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, rows, sizes
+from tests.helpers.rules import Case, Golden, Refuses, rows, sizes
 
 ALL_ROWS = """g (float[4,N] x, float[4,N] u) => (float[4,N] y) <int64[4,1] i = {%s}>
     { y = ScatterND (x, i, u) }"""
@@ -39,28 +39,6 @@ SPLIT = """g (float[B,T,6] x, float[B,T,6] u, float[B,T,1,3] v) => (float[B,T,2,
         y = Transpose <perm = [1, 2, 0, 3]> (c) }"""
 
 
-def test_a_full_cover_is_the_updates(golden: Golden) -> None:
-    golden(ALL_ROWS % "0, 1, 2, 3", *sizes(N=(0, 1, 5)))
-
-
-def test_rows_in_reverse_are_a_slice_backwards(golden: Golden) -> None:
-    golden(REVERSED, *sizes(N=(0, 1, 5)))
-
-
-def test_updates_that_are_cut_are_a_slice_of_what_they_were(golden: Golden) -> None:
-    golden(
-        """g (float[N,3] x, float[N,8] u) => (float[N,3] y)
-        <int64[3,1] i = {2, 1, 0}, int64[1] start = {1}, int64[1] end = {7}, int64[1] axis = {1},
-         int64[1] step = {2}> {
-            v = Slice (u, start, end, axis, step)
-            t = Transpose (x)
-            w = Transpose (v)
-            z = ScatterND (t, i, w)
-            y = Transpose (z) }""",
-        *sizes(N=(0, 1, 5)),
-    )
-
-
 REVERSED_BY_INDICES = """g (float[N,2] x, float[N,2] u) => (float[M,2] y)
     <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] from = {0},
      int64[1] to = {%s}, int64[1] axis = {0}, int64[1] step = {%s}> {
@@ -74,16 +52,27 @@ REVERSED_BY_INDICES = """g (float[N,2] x, float[N,2] u) => (float[M,2] y)
         y = Slice (z, from, to, axis, step) }"""
 
 
-def test_what_may_be_empty_is_cut_forwards_and_then_reversed(golden: Golden) -> None:
-    golden(REVERSED_BY_INDICES % ("3", "1"), *sizes(N=(0, 1, 2, 5)))
-
-
-def test_steps_backwards_from_where_there_may_be_nothing_stay_apart(golden: Golden) -> None:
-    golden(REVERSED_BY_INDICES % ("99", "2"), *sizes(N=(0, 1, 2, 5)))
-
-
-def test_bounds_that_only_the_run_knows_are_computed(golden: Golden) -> None:
-    golden(
+GOLDEN = {
+    "a full cover is the updates": Case(ALL_ROWS % "0, 1, 2, 3", *sizes(N=(0, 1, 5))),
+    "rows in reverse are a slice backwards": Case(REVERSED, *sizes(N=(0, 1, 5))),
+    "updates that are cut are a slice of what they were": Case(
+        """g (float[N,3] x, float[N,8] u) => (float[N,3] y)
+        <int64[3,1] i = {2, 1, 0}, int64[1] start = {1}, int64[1] end = {7}, int64[1] axis = {1},
+         int64[1] step = {2}> {
+            v = Slice (u, start, end, axis, step)
+            t = Transpose (x)
+            w = Transpose (v)
+            z = ScatterND (t, i, w)
+            y = Transpose (z) }""",
+        *sizes(N=(0, 1, 5)),
+    ),
+    "what may be empty is cut forwards and then reversed": Case(
+        REVERSED_BY_INDICES % ("3", "1"), *sizes(N=(0, 1, 2, 5))
+    ),
+    "steps backwards from where there may be nothing stay apart": Case(
+        REVERSED_BY_INDICES % ("99", "2"), *sizes(N=(0, 1, 2, 5))
+    ),
+    "bounds that only the run knows are computed": Case(
         f"""g (float[N,2] x, float[H,2] u) => (float[N,2] y) <int64 two = {{2}}> {{
             s = Shape <end = 1> (x)
             n = Squeeze (s)
@@ -92,42 +81,31 @@ def test_bounds_that_only_the_run_knows_are_computed(golden: Golden) -> None:
             y = ScatterND (x, i, u) }}""",
         *({"N": n, "H": n - n // 2} for n in (1, 2, 5)),
         by=["concat"],
-    )
-
-
-def test_axes_in_another_order_are_a_transpose(golden: Golden) -> None:
-    golden(TRANSPOSED, *sizes(N=(0, 1, 5)))
-
-
-def test_a_row_for_a_matrix_of_one_row_gets_an_axis(golden: Golden) -> None:
-    golden(ONE_ROW, *sizes(N=(0, 1, 5)))
-
-
-def test_a_row_that_is_read_loses_its_axis(golden: Golden) -> None:
-    golden(READ, *sizes(N=(0, 1, 5)), gathers=True)
-
-
-def test_updates_that_are_repeated_are_an_expand(golden: Golden) -> None:
-    golden(REPEATED, *sizes(N=(0, 1, 5)))
-
-
-def test_a_transposed_tensor_that_others_read_is_taken_instead(golden: Golden) -> None:
-    golden(
+    ),
+    "axes in another order are a transpose": Case(TRANSPOSED, *sizes(N=(0, 1, 5))),
+    "a row for a matrix of one row gets an axis": Case(ONE_ROW, *sizes(N=(0, 1, 5))),
+    "a row that is read loses its axis": Case(READ, *sizes(N=(0, 1, 5)), gathers=True),
+    "updates that are repeated are an expand": Case(REPEATED, *sizes(N=(0, 1, 5))),
+    "a transposed tensor that others read is taken instead": Case(
         """g (float[4,N] x, float[N,4] u) => (float[4,N] y, float[4,N] w)
         <int64[4,1] i = {3, 2, 1, 0}> {
             t = Transpose (u)
             w = Neg (t)
             y = ScatterND (x, i, t) }""",
         *sizes(N=(0, 1, 5)),
-    )
+    ),
+    "an axis that is split between two writes is split first": Case(
+        SPLIT, *sizes(B=(1, 2), T=(1, 3)), by=["concat"]
+    ),
+    "a shape with sizes of 0 is left where there is no allowzero": Case(
+        SPLIT, *sizes(B=(1, 2), T=(1, 3)), by=["concat"], opset=13
+    ),
+}
 
 
-def test_an_axis_that_is_split_between_two_writes_is_split_first(golden: Golden) -> None:
-    golden(SPLIT, *sizes(B=(1, 2), T=(1, 3)), by=["concat"])
-
-
-def test_a_shape_with_sizes_of_0_is_left_where_there_is_no_allowzero(golden: Golden) -> None:
-    golden(SPLIT, *sizes(B=(1, 2), T=(1, 3)), by=["concat"], opset=13)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, golden: Golden) -> None:
+    GOLDEN[name].check(golden)
 
 
 def test_two_sources_are_no_view(refuses: Refuses) -> None:

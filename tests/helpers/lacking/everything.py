@@ -1,7 +1,7 @@
 """Uses all that runs no model, in a Python that lacks something, and prints what the rest says.
 
     PYTHONPATH=tests/helpers/lacking LACKS="onnxruntime onnxscript processes" \
-        python tests/helpers/lacking/everything.py models
+        python tests/helpers/lacking/everything.py models [NAME ...]
 """
 
 import json
@@ -19,10 +19,10 @@ from onnx_scatterx.doors.cli import main as command
 NAMES = ("yolox_head_ts_dynamic", "kv_cache_dynamo", "letterbox_qdq_uint8")
 
 
-def main(models: Path) -> None:
+def main(models: Path, *names: str) -> None:
     """Use everything on some models."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in NAMES:
+        for name in names or NAMES:
             use(models / f"{name}.onnx", Path(folder))
         print(rest(models / f"{NAMES[0]}.onnx"))
 
@@ -70,4 +70,4 @@ def rest(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])
