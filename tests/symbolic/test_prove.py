@@ -318,6 +318,8 @@ def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     facts.add([floor_div(T, 2) - pos(T - 4) - 1])  # T is 2 to 6
     assert facts.is_nonnegative(6 - T)
     assert not facts.is_nonnegative(5 - T)
+    facts = Facts(known=[A, T - 1 - A, T - U - 2])  # others than T are 0
+    assert not facts.is_nonnegative(pos(T - 4) - pos(T - 3))
 
 
 def pieces(k: int) -> list[tuple[Facts, Term]]:
