@@ -57,7 +57,7 @@ class Fault(NamedTuple):
         return "\n".join(itertools.islice(difflib.unified_diff(*texts, n=0), 3, None))
 
     def is_python(self) -> bool:
-        """Return whether the file can still be read: the ``*`` between parameters is no product."""
+        """Return whether Python can read the changed file: not every ``*`` is a product."""
         try:
             compile(self.changed(), self.path, "exec")
         except SyntaxError:

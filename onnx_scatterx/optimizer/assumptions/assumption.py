@@ -31,7 +31,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
 }
 _LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what a size or an element of an input can be
-_TRIED = 10_000  # numbers in search of one that is allowed
+_TRIED = 100_000  # numbers in search of one that is allowed
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ class Assumption:
     def witness(self, low: float = -math.inf) -> int | None:
         """Return the allowed value nearest to 0 that is at least ``low``; None if none is found.
 
-        Bounds that are not numbers are ignored. Some thousand numbers are tried, in steps of the
-        largest modulus of which one residue is allowed.
+        Bounds that are not numbers are ignored. At most 100 000 numbers are tried on each side of
+        0, in steps of the largest modulus m of a promise ``% m == r``.
 
         >>> texts = "> 2, % 4 == 0", "> 2, < 3", "% 1000000000 == 5, < 0"
         >>> [Assumption.parse(text, "n").witness() for text in texts]
