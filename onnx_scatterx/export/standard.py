@@ -106,12 +106,12 @@ def to_onnx(
     """Return the ONNX model of a scattering, a gathering, or the scatterings of a transformer.
 
     Its inputs are ``data`` and, of a scattering, ``updates``, of the shapes that they have here;
-    its output is ``output``. ``form`` is "standard" for ScatterND or GatherND, or
-    "scatterx" for the native operator with its fallback (a scattering only). ``indices`` is
-    "constant", or "input" for a third input ``indices``, int64, that stands for the f of the
-    transformer, with the same picks: then the model is right for any f. If the source is a transformer, ``dtype`` and ``reduction`` set the element type and the
-    reduction; by default they are float32 and "none". ``opset`` is the version of the standard
-    operators, 13 or newer.
+    its output is ``output``. ``form`` is "standard" for ScatterND or GatherND, or "scatterx" for
+    the native operator with its fallback (a scattering only). ``indices`` is "constant", or "input"
+    for a third input ``indices``, int64, that stands for the f of the transformer, with the same
+    picks: then the model is right for any f. If the source is a transformer, ``dtype`` and
+    ``reduction`` set the element type and the reduction; by default they are float32 and "none".
+    ``opset`` is the version of the standard operators, 13 or newer.
 
     Raises ValueError if ONNX lacks the operator: if the version does not have the element type or
     the reduction, or if f cannot be an input.
