@@ -36,6 +36,7 @@ import onnx_scatterx
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
 from onnx_scatterx.judges.equivalence.judge import deep, judge
 from onnx_scatterx.judges.equivalence.proof import answered, for_large_sizes
+from tests.helpers.proving import planned
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")
 NAMES = ("", "fresh", "rotated")
@@ -113,7 +114,7 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
         after = renamed(after, names)
         row: Row = {"answer": "unknown", "regions": 0, "proven": 0, "why": ""}
         start = time.process_time()
-        ask = functools.partial(judge, before, after)
+        ask = functools.partial(judge, before, after, planner=planned)
         try:
             with deep(), new_table():
                 found, outputs, _ = answered(ask, 1)

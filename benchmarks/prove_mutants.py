@@ -21,7 +21,7 @@ from mutants_anywhere import CHANGES, mutate_anything
 from prove_workers import Row, rows_of
 
 import onnx_scatterx
-from onnx_scatterx.judges.equivalence.proof import prove
+from tests.helpers.proving import prove
 
 TRIES, ROUNDS, EACH, LARGE, STEP, LIMIT = 10, 40, 16, 400_000, 10_000, 120
 TARGETS = ("standard", "scatterx", "standard", "qnn")

@@ -4,6 +4,7 @@ A request says what to do:
 
     open      load a model; the answer describes its inputs and outputs. Models are numbered from 0.
     save      write a model, as ONNX Runtime has optimized it, to a file
+    plan      write a model without optimizations, in ONNX Runtime's format; the answer has the dims
     run       run a model on tensors; the answer has the outputs
     bind      hold tensors as the inputs of a model, for the next two, and run it; as run
     time      time all models that are bound, in turns
@@ -49,6 +50,11 @@ class Worker:
             case "save":
                 _open(**request, optimize=True)
                 return {}, []
+            case "plan":
+                from onnx_scatterx.runtime.memory_plan import memory_plan
+
+                _open(**request, optimize=False)
+                return {"by": ort.__version__, "plan": memory_plan(request["place"])}, []
             case "run":
                 return {}, run_raw(
                     self._sessions[request["session"]], tensors, request.get("outputs")

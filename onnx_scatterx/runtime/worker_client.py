@@ -121,6 +121,20 @@ class Runner(Closing):
             counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
         return counts[1] - counts[0]
 
+    def plan(self, model: bytes, timeout: float) -> tuple[str, dict[str, Any]] | None:
+        """Return who infers the dims of a model's values, and them; None if it does not load.
+
+        The model is another one. See `memory_plan` for its plan.
+        """
+        with scratch() as directory:
+            file = ModelFile(directory / "asked.onnx")
+            file.path.write_bytes(model)
+            request = {**self._request, **file.to_request(), "do": "plan"}
+            answer = self._ask({**request, "place": str(directory / "plan.ort")}, [], timeout)
+        if isinstance(answer, NoReply):
+            return None
+        return f"{self.judge} {answer.content['by']}", answer.content["plan"]
+
     def _ask(
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
     ) -> Reply | NoReply:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of, replayed
+from tests.helpers.proving import prove
 from tests.helpers.support import parse
 
 

@@ -12,8 +12,9 @@ import pytest
 from onnx import numpy_helper
 
 from onnx_scatterx.judges.equivalence.declarations import InputClause
-from onnx_scatterx.judges.equivalence.proof import Proof, prove
+from onnx_scatterx.judges.equivalence.proof import Proof
 from tests.helpers.equivalence_support import assert_follows
+from tests.helpers.proving import prove
 from tests.helpers.support import parse
 
 HEAD = '<ir_version: 10, opset_import: ["" : 18, "own" : 1]>'

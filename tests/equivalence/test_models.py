@@ -6,8 +6,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.examples import is_full
+from tests.helpers.proving import prove
 
 MODELS = sorted(Path("models").glob("*.onnx"))
 TARGETS = ("standard", "scatterx", "qnn")

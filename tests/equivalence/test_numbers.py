@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of
+from tests.helpers.proving import prove
 from tests.helpers.support import parse, run
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import onnx.parser
 
 from onnx_scatterx import verify
-from onnx_scatterx.judges.equivalence.proof import prove
 from tests.equivalence.test_odd_nodes import floats, outcome, unproven
+from tests.helpers.proving import prove
 from tests.helpers.support import parse
 
 SCATTERX = """<ir_version: 10, opset_import: ["" : 18, "onnx_scatterx" : 1, "onnx_scatterx.2" : 1]>

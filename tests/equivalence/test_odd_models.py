@@ -6,9 +6,9 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import verify
-from onnx_scatterx.judges.equivalence.proof import prove
 from tests.equivalence.test_odd_nodes import floats, outcome, unproven
 from tests.helpers.equivalence_support import assert_follows
+from tests.helpers.proving import prove
 from tests.helpers.support import parse
 
 

@@ -7,8 +7,9 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import Proof, prove
+from onnx_scatterx.judges.equivalence.proof import Proof
 from tests.helpers.pair import rejections
+from tests.helpers.proving import prove
 from tests.helpers.support import parse, run
 
 Feed = Mapping[str, np.ndarray]

@@ -11,8 +11,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.judges.equivalence.declarations import InputClause
-from onnx_scatterx.judges.equivalence.proof import prove
 from tests.helpers.equivalence_support import proof_of, replayed
+from tests.helpers.proving import prove
 from tests.helpers.support import parse
 
 BOX = """g (float[B, T] x, float[B, U] y) => (float[B, T] z)

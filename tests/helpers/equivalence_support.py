@@ -21,8 +21,9 @@ from onnx_scatterx.judges.equivalence.core.terms import Term, walk
 from onnx_scatterx.judges.equivalence.core.types import constant
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.judge import deep
-from onnx_scatterx.judges.equivalence.proof import Proof, prove
+from onnx_scatterx.judges.equivalence.proof import Proof
 from tests.helpers.pair import agree, rejections, written_where
+from tests.helpers.proving import prove
 from tests.helpers.support import parse, run
 
 

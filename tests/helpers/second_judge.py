@@ -10,10 +10,10 @@ import random
 import onnx
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import prove
 from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 from tests.helpers import support
 from tests.helpers.equivalence_support import replayed
+from tests.helpers.proving import prove
 
 SEED = os.environ.get("SCATTERX_PROVE_SEED", "0")
 SHARE = float(os.environ.get("SCATTERX_PROVE_SHARE", "0.03"))

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.judges.equivalence.proof import prove
+from tests.helpers.proving import prove
 from tests.helpers.scripts import script
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,6 @@ from onnx_scatterx.judges.equivalence.core.reading import (
     Graph,
     Node,
     constant_of,
-    declared,
     node_of,
 )
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, constant
@@ -34,7 +33,6 @@ from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.inference import (
     computed_dims,
-    follow_sizes,
     inferred,
     is_tensor,
     pointing,
@@ -57,12 +55,20 @@ def shown(key: SizeKey) -> str:
     return key if isinstance(key, str) else f"{key[0]}[{key[1]}]"
 
 
+Branch = tuple[str, onnx.GraphProto, "Scope"]
+
+
 class Scope(dict[str, Tensor]):
-    """The values of a model by their names; ``stored`` are those that it has as constants."""
+    """The values of a model by their names; ``stored`` are those that it has as constants.
+
+    ``bodies`` has the branch of each If that is known to be taken, by the first output of the If:
+    the name of its attribute, the branch, and its values. The branch may be that of an equal If.
+    """
 
     def __init__(self, values: Mapping[str, Tensor], stored: Iterable[str] = ()) -> None:
         super().__init__(values)
         self.stored = set(stored)
+        self.bodies: dict[str, Branch] = {}
 
 
 @dataclass
@@ -96,10 +102,10 @@ class Builder:
     trusted: bool = True
     removed: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _alive: list[Any] = field(default_factory=list)
-    branches: list[tuple[Declared, Tensor]] = field(default_factory=list)
     refused: str = ""
     _constants: dict[Contents, Tensor] = field(default_factory=dict)
     _opaque: dict[int, Opaque] = field(default_factory=dict)
+    _branches: dict[int, Branch] = field(default_factory=dict)
 
     def constant(self, content: Contents) -> Tensor:
         """Return a constant, the same tensor for the same contents."""
@@ -184,7 +190,6 @@ class Builder:
                 self.removed[key] = assumed(node, found)
         elif self.world.owing:
             self.removed.pop(key, None)
-        follow_sizes(node, inputs, found, self.world)
         opaque = self._opaque.get(id(found))
         self.refused = self.refused or unrounded(node, inputs, found, opaque is not None)
         if opaque is not None and opaque.stored != _stored(node, scope):
@@ -192,6 +197,8 @@ class Builder:
         for name, tensor in zip(node.outputs, found, strict=False):
             if name:
                 scope[name] = tensor
+        if id(found) in self._branches:
+            scope.bodies[next(filter(None, node.outputs))] = self._branches[id(found)]
 
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
@@ -249,14 +256,15 @@ class Builder:
         taken = self.world.decide(condition.at(()))
         if taken is None:
             return None
-        graph: onnx.GraphProto = node.get("then_branch" if taken else "else_branch")
+        name = "then_branch" if taken else "else_branch"
+        graph: onnx.GraphProto = node.get(name)
         data = {i.name: self.constant(contents(i)) for i in graph.initializer}
         inner = Scope({**scope, **data}, {*scope.stored, *data})
         for proto in graph.node:
             self.run(node_of(proto, node.versions), inner, equal)
-        stated = map(declared, (*graph.value_info, *graph.output))
-        self.branches += [(v, inner[v.name]) for v in stated if v.name in inner]
-        return [inner[o.name] for o in graph.output]
+        outputs = [inner[o.name] for o in graph.output]
+        self._branches[id(outputs)] = (name, graph, inner)
+        return outputs
 
     def _unknown(self, node: Node, inputs: Sequence[Tensor | None]) -> list[Tensor]:
         mark = len(self.opaque)
@@ -283,8 +291,6 @@ class Builder:
                     d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
-            if dims is None or None in dims:
-                self.world.assume(f"{node.op} gives the dims that ONNX infers, if it infers any")
             outputs.append(Tensor(dtype, known, define))
             if along is not None and known is not None:
                 self.world.hold(outputs[-1], _below(along))

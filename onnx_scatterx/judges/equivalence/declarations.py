@@ -8,13 +8,21 @@ user states is a fact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey, shown
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer, modulo
-from onnx_scatterx.judges.equivalence.core.logic import TRUE, at_most, below, both, equal, negation
-from onnx_scatterx.judges.equivalence.core.reading import Declared, Graph
+from onnx_scatterx.judges.equivalence.core.logic import (
+    FALSE,
+    TRUE,
+    at_most,
+    below,
+    both,
+    equal,
+    negation,
+)
+from onnx_scatterx.judges.equivalence.core.reading import Declared, Graph, declared
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.judges.equivalence.core.types import sort_of
@@ -50,45 +58,61 @@ def fixed_by(
     return fixed
 
 
-def wrong_dim(
-    graph: Graph,
-    scope: Scope,
-    branches: Iterable[tuple[Declared, Tensor]],
-    world: World,
-    others: Iterable[Declared] | None = None,
-) -> str | None:
+def wrong_dim(graph: Graph, scope: Scope, world: World, first: Graph | None = None) -> str | None:
     """Return the first dim that a model states and that was not proven to follow from its inputs.
 
-    ``others`` is what the first model states, if the model is the second one. Then dims of one name
-    must be one size, too; the inputs give it first. Names do not count on an output that no node
-    reads and that is also among the ``others``: ONNX Runtime never gives the memory of such an
-    output to another value.
+    If there is a ``first`` model, this is the second one. Then dims of one name must be one size,
+    too; the inputs give it first.
     """
-    which = "first" if others is None else "second"
+    which = "first" if first is None else "second"
     known: dict[str, Term] = {}
-    read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}
-    last = {o.name for o in set(others or ()) & set(graph.declared)} & set(graph.outputs) - read
-    stated = [(s, scope[s.name]) for s in (*graph.inputs, *graph.declared) if s.name in scope]
-    for one, tensor in (*stated, *branches):
-        if one.dims is None:
-            continue
-        what = f"the {which} model states of {one.name!r}"
-        if tensor.dims is None or len(tensor.dims) != len(one.dims):
-            # ONNX Runtime's default options also fold by a rank.
-            if any(isinstance(d, int) for d in one.dims) or (
-                others is not None and one.name not in last
-            ):
-                return f"{what} a rank that was not proven"
-            continue
-        for axis, (dim, d) in enumerate(zip(one.dims, tensor.dims, strict=True)):
-            expected: Term | None = None
-            if isinstance(dim, int):
-                expected = integer(dim)
-            elif dim and others is not None and one.name not in last:
-                expected = known.setdefault(dim, d)
-            if expected is not None and not world.same(expected, d):
-                return f"{what} that axis {axis} has size {dim}, which was not proven"
+    last = unread(graph, first)
+    for one, tensor in _stated((*graph.inputs, *graph.declared), scope):
+        for doubt, _ in doubts(one, tensor, known, world, first is None or one.name in last):
+            return f"the {which} model states of {one.name!r} {doubt}"
     return None
+
+
+def _stated(values: Iterable[Declared], scope: Scope) -> Iterator[tuple[Declared, Tensor]]:
+    yield from ((one, scope[one.name]) for one in values if one.name in scope)
+    for _, graph, inner in scope.bodies.values():
+        yield from _stated(map(declared, (*graph.value_info, *graph.output)), inner)
+
+
+def unread(graph: Graph, first: Graph | None) -> set[str]:
+    """Return the outputs that no node reads, and of which both models state the same.
+
+    Names of their dims do not count: ONNX Runtime never gives their memory to another value.
+    """
+    read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}
+    alike = set(graph.declared) & set(first.declared if first else ())
+    return {one.name for one in alike} & set(graph.outputs) - read
+
+
+def doubts(
+    one: Declared, tensor: Tensor, known: dict[str, Term], world: World, unnamed: bool
+) -> Iterator[tuple[str, Term]]:
+    """Yield what is stated of a value's rank and dims, and was not proven, with what it says.
+
+    The condition is FALSE if it cannot hold.
+    ``known`` are the sizes of the names so far; if a value is ``unnamed``, names do not count.
+    """
+    if one.dims is None:
+        return
+    if tensor.dims is None or len(tensor.dims) != len(one.dims):
+        # ONNX Runtime's default options also fold by a rank.
+        if not unnamed or any(isinstance(d, int) for d in one.dims):
+            yield "a rank that was not proven", TRUE if tensor.dims is None else FALSE
+        return
+    for axis, (dim, d) in enumerate(zip(one.dims, tensor.dims, strict=True)):
+        expected: Term | None = None
+        if isinstance(dim, int):
+            expected = integer(dim)
+        elif dim and not unnamed:
+            expected = known.setdefault(dim, d)
+        if expected is not None and not world.same(expected, d):
+            what = f"that axis {axis} has size {dim}, which was not proven"
+            yield what, equal(expected, d)
 
 
 _SIGNS: dict[str, Callable[[Term, Term], Term]] = {

@@ -15,16 +15,13 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, divide, integer, number
-from onnx_scatterx.judges.equivalence.core.logic import FALSE, at_most, equal, from_condition
+from onnx_scatterx.judges.equivalence.core.logic import at_most
 from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term
-from onnx_scatterx.judges.equivalence.core.types import range_of, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.operators.elementwise import INTEGER_BINARY
 from onnx_scatterx.judges.equivalence.operators.registry import common_shape
-from onnx_scatterx.judges.equivalence.operators.registry import read as element_at
 
 BELIEVED = {
     *("ArgMax", "ArgMin", "BatchNormalization", "ConvTranspose", "CumSum", "DequantizeLinear"),
@@ -127,59 +124,6 @@ def _element_type(dtype: str) -> int:
         return int(onnx.TensorProto.STRING)
     kind = getattr(ml_dtypes, dtype, None)
     return int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind or dtype)))
-
-
-_FOLLOWED = {
-    **dict.fromkeys(("Cast", "CastLike", "Gather", "Identity", "Slice", "Squeeze", "Unsqueeze"), 1),
-    **dict.fromkeys(("Add", "Concat", "Div", "Mul", "Sub")),
-}
-"""Through these operators ONNX follows the sizes that a Shape returns, or ONNX Runtime 1.32 does.
-
-The number says how many inputs, from the first on, may have the sizes; None means all. Constants
-are not followed: ONNX Runtime 1.32 infers nothing from a constant behind a Cast.
-"""
-
-
-def follow_sizes(
-    node: Node, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor], world: World
-) -> None:
-    """Owe that ONNX follows sizes rightly: ONNX Runtime gives memory by what is inferred of them.
-
-    ONNX takes a Cast for one that keeps them, and loses elements of a vector that got an axis. So
-    floats are divided as integers. A Squeeze of several sizes loses those that are 1. Sums and
-    products of numbers are inferred in 64 bits.
-    """
-    followed = inputs[: _FOLLOWED[node.op]] if node.standard and node.op in _FOLLOWED else ()
-    read = [a for a in followed if a is not None and a.of_shape]
-    if not read and not (node.standard and node.op in ("Shape", "Size")):
-        return
-    made = outputs[0]
-    made.of_shape = True
-    dims = read[0].dims if read else None
-    if node.op == "Squeeze" and dims is not None and len(dims) == 1 and number(dims[0]) != 1:
-        world.owe(FALSE, "Squeeze of several sizes")
-    if not read or made.dims is None or made.rank > 1:
-        return
-    a = read[0]
-    if dims is None or a.rank > 1:
-        world.owe(FALSE, f"{node.op} of sizes that are no vector")
-    elif node.op in ("Cast", "CastLike") and sort_of(made.dtype) != "data":
-        length = number(a.shape[0]) if a.rank else 1
-        for k in range(length or 0):
-            at = (integer(k),) * a.rank
-            x, y = (from_condition(t.at(at)) if t.dtype == "bool" else t.at(at) for t in (a, made))
-            # Sums wrap in a type that is smaller than 32 bits, and floats are no whole numbers.
-            exact = x.sort == y.sort and made.dtype in ("bool", "int32", "int64")
-            kept = equal(x, y) if exact else FALSE
-            world.owe(kept, f"Cast of sizes to {made.dtype}")
-    elif node.op in ("Add", "Mul", "Sub") and sort_of(made.dtype) == "integer":
-        low, high = range_of(made.dtype)
-        for k in range((number(made.dims[0]) or 0) if made.rank else 1):
-            at = (integer(k),) * made.rank
-            terms = (element_at(t, made.dims, at, world) for t in inputs if t is not None)
-            whole = number(INTEGER_BINARY[node.op](*terms))
-            if whole is not None and not low <= whole <= high:
-                world.owe(FALSE, f"{node.op} of sizes that wraps around")
 
 
 ONE_BY_ONE = {

@@ -21,6 +21,7 @@ from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, 
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
+from onnx_scatterx.judges.equivalence.planning import Planner, wrong_plan
 
 Progress = Callable[[int, int], None]
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
@@ -75,13 +76,14 @@ def judge(
     progress: Progress | None = None,
     beside: Path | None = None,
     fallback: bool = False,
+    planner: Planner | None = None,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
     ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
     External data of a message lie in the directory ``beside``. With ``fallback``, the functions in
-    the place of ScatterX are judged, not the kernel.
+    the place of ScatterX are judged, not the kernel. ``planner`` says which dims a runtime infers.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
@@ -89,7 +91,7 @@ def judge(
         world.solver.effort, world.solver.budget = effort, int(effort * ALL)
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         one, other = (read(source, beside, fallback) for source in (before, after))
-        return _judge(one, other, builder, given, progress)
+        return _judge(one, other, builder, given, progress, planner)
 
 
 def _judge(
@@ -98,6 +100,7 @@ def _judge(
     builder: Builder,
     given: Sequence[InputClause],
     progress: Progress | None,
+    planner: Planner | None,
 ) -> Judgement:
     start = time.monotonic()
     if one.defaults != other.defaults:
@@ -122,7 +125,6 @@ def _judge(
         builder.run(node, trial.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
-    branches = len(builder.branches)
     world.owing = True
     for done, node in enumerate(other.nodes):
         trial.take(node)
@@ -135,14 +137,16 @@ def _judge(
     for text in builder.removed.values():
         world.assume(text)
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
-    own = builder.branches[:branches]
-    stated = wrong_dim(one, trial.first, own, world)
-    stated = stated or wrong_dim(other, trial.second, builder.branches, world, one.declared)
+    stated = wrong_dim(one, trial.first, world)
+    stated = stated or wrong_dim(other, trial.second, world, one)
+    facts = _possible(world, list(builder.sizes.values()))
+    if stated is None and all(outputs.values()) and not trial.owed:
+        stated = wrong_plan(other, trial.second, builder, one, planner)
     return Judgement(
         outputs,
         trial.regions,
         trial.owed,
-        _possible(world, list(builder.sizes.values())),
+        facts,
         tuple(world.assumed),
         world,
         inputs,
@@ -209,7 +213,6 @@ class Trial:
             answer = self._tried(theirs, mine)
             self.regions.append(PairedValue(name, answer))
             if answer:
-                theirs.of_shape |= mine.of_shape  # ONNX follows it in the second model all the same
                 self.second[name] = theirs
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:

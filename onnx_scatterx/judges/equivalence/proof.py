@@ -20,6 +20,7 @@ from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_ta
 from onnx_scatterx.judges.equivalence.counterexample import counterexamples, possible_sizes
 from onnx_scatterx.judges.equivalence.declarations import InputClause
 from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
+from onnx_scatterx.judges.equivalence.planning import Planner
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "unknown", "refuted"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
@@ -178,13 +179,15 @@ def prove(
     effort: float = 1,
     progress: Progress | None = None,
     beside: Path | None = None,
+    planner: Planner | None = None,
 ) -> Proof:
     """Decide for every size and every input whether two models are the same.
 
     A model is a path or a message; external data of a message lie in the directory ``beside``.
     ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
     has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``effort``
-    multiplies all limits: Z3's work, and the steps in terms.
+    multiplies all limits: Z3's work, and the steps in terms. ``planner`` says which dims ONNX
+    Runtime infers; without it, they are assumed to be right.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
@@ -202,6 +205,7 @@ def prove(
         distrust_dims=distrust_dims,
         effort=effort,
         beside=beside,
+        planner=planner and functools.cache(planner),
     )
     with deep(), new_table(effort):
         return _prove(judged, given, replay, effort, progress)

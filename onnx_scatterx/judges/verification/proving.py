@@ -68,6 +68,7 @@ def proven(
         effort=effort,
         progress=progress,
         beside=one.directory or other.directory,
+        planner=lambda model: comparison.after.plan(model, comparison.timeout),
     )
 
 

@@ -28,6 +28,7 @@ from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
 
 Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 
+_SMALL = 4096  # elements of constants from which sizes may be computed
 _DEFAULTS_SINCE = 4  # the version of the format in which an initializer may also be an input
 _FLAGS = {"allowzero", "exclusive", "fmod", "keepdims", "noop_with_empty_axes", "reverse"}
 _RANDOM = {"Bernoulli", "Multinomial"}
@@ -86,7 +87,8 @@ class Graph:
 
     ``defaults`` are values of the inputs that a caller may omit. ``declared`` are the types that
     the model states of its inner values and outputs. ``replaced`` says whether the model has
-    functions that run in the place of ScatterX if the library is not there.
+    functions that run in the place of ScatterX if the library is not there. ``skeleton`` is the
+    model itself, in which large constants are inputs.
     """
 
     inputs: tuple[Declared, ...]
@@ -96,6 +98,7 @@ class Graph:
     outputs: tuple[str, ...]
     declared: tuple[Declared, ...]
     replaced: bool
+    skeleton: onnx.ModelProto = field(repr=False)
 
 
 def read(source: Source, beside: Path | None = None, fallback: bool = False) -> Graph:
@@ -128,7 +131,31 @@ def read(source: Source, beside: Path | None = None, fallback: bool = False) -> 
         tuple(o.name for o in graph.output),
         tuple(declared(v) for v in (*graph.value_info, *graph.output)),
         any(map(replaced, source.functions)) and not fallback,
+        _skeleton(model, data, [] if fallback else [f for f in source.functions if replaced(f)]),
     )
+
+
+def _skeleton(
+    model: onnx.ModelProto,
+    data: Mapping[str, Contents],
+    functions: Iterable[onnx.FunctionProto],
+) -> onnx.ModelProto:
+    """Return a model with these functions; it is changed."""
+    stored = list(model.graph.initializer)
+    del model.graph.initializer[:]
+    inputs = {i.name for i in model.graph.input}
+    for tensor in stored:
+        array = data[tensor.name].array
+        if array is None or array.size > _SMALL:
+            kind = onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+            if tensor.name not in inputs:
+                model.graph.input.add(name=tensor.name, type=kind)
+        elif tensor.data_location == onnx.TensorProto.EXTERNAL:
+            model.graph.initializer.append(onnx.numpy_helper.from_array(array, tensor.name))
+        else:
+            model.graph.initializer.append(tensor)
+    model.functions.extend(functions)
+    return model
 
 
 def _check_names(graph: onnx.GraphProto, outside: frozenset[str]) -> None:

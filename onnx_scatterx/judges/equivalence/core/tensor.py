@@ -37,14 +37,13 @@ class Tensor:
 
     ``define`` returns the element at coordinates within the dims; its result for others is
     meaningless. ``array`` is the contents of a constant. ``watchers`` are called with each element
-    that is read. ``of_shape`` says that ONNX follows the elements from a Shape.
+    that is read.
     """
 
     dtype: str
     dims: tuple[Term, ...] | None
     define: Callable[[Coordinates], Term]
     array: np.ndarray | None = None
-    of_shape: bool = False
     watchers: list[Callable[[Coordinates, Term], None]] = field(default_factory=list)
     _known: dict[Coordinates, Term] = field(default_factory=dict)
 

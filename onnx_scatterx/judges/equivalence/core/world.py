@@ -63,10 +63,10 @@ class World:
         else:
             self.solver.assume(condition)
 
-    def owe(self, condition: Term, what: str) -> None:
-        """Add a requirement of the second model alone, which is no fact about the first."""
-        if self.owing:
-            self.need(condition, what)
+    def learn(self, condition: Term) -> None:
+        """Add a fact; what did not follow before may follow now."""
+        self.solver.assume(condition)
+        self._decided.clear()
 
     def need_all(self, points: tuple[Term, ...], condition: Term, what: str) -> None:
         """Add a requirement for all points that some coordinates stand for.

@@ -19,7 +19,6 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
 from onnx_scatterx.judges.equivalence.core.logic import (
     FALSE,
     at_most,
-    both,
     choose,
     either,
     equal,
@@ -29,7 +28,7 @@ from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.schemas import fault
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, tensor_of
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
-from onnx_scatterx.judges.equivalence.core.types import COMPUTED, constant, range_of, sort_of
+from onnx_scatterx.judges.equivalence.core.types import COMPUTED, constant, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 
 Inputs = Sequence[Tensor | None]
@@ -206,10 +205,6 @@ def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         length = divide(end - start + (known - 1), integer(known))
     else:
         length = divide(start - end + (-known - 1), integer(-known))
-    if number(start) is not None and number(end) is not None:  # ONNX infers a size that wraps
-        low, high = map(integer, range_of(dtype))
-        fits = both(at_most(low, end - start), at_most(end - start, high))
-        world.owe(fits, "Range: the bounds are near enough")
     dims = (maximum(length, ZERO),)
     return [Tensor(dtype, dims, lambda at: start + at[0] * known)]
 

@@ -1,0 +1,91 @@
+"""The dims that ONNX Runtime infers of the second model's values must follow from the inputs.
+
+It gives the memory of one value to another by them. If they are wrong, the model fails, or gives
+other elements. What it infers is asked, not followed: for instance, it takes a Cast of sizes to
+bool for one that keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import onnx
+
+from onnx_scatterx.judges.equivalence.building import Builder, Scope
+from onnx_scatterx.judges.equivalence.core.functions import subgraphs_of
+from onnx_scatterx.judges.equivalence.core.logic import FALSE
+from onnx_scatterx.judges.equivalence.core.reading import Declared, Graph
+from onnx_scatterx.judges.equivalence.core.tensor import Tensor
+from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.declarations import doubts, unread
+
+Plan = Mapping[str, Any]
+"""Dims by the names of values ("dims"), and plans of subgraphs ("inner"), each after the first
+output of its node and the name of its attribute."""
+
+Planner = Callable[[bytes], "tuple[str, Plan] | None"]
+"""Returns the runtime's name with its version, and its plan of a serialized model; None if it does
+not load it."""
+
+NOT_ASKED = "a runtime infers no wrong dims (none was asked)"
+
+
+def wrong_plan(
+    other: Graph, second: Scope, builder: Builder, one: Graph, planner: Planner | None
+) -> str | None:
+    """Return the first dim that a runtime infers and that was not proven to follow from the inputs.
+
+    If a node is not modelled, its dims are assumed to be those that the runtime infers.
+    """
+    world = builder.world
+    answer = planner and planner(other.skeleton.SerializeToString(deterministic=True))
+    if not answer:
+        world.assume(NOT_ASKED)
+        return None
+    runtime, plan = answer
+    world.assume(f"dims are inferred as by {runtime}")
+    known: dict[str, Term] = {}
+    named = {id(t): o.node.op for o in builder.opaque for t in o.outputs}
+    last = unread(other, one)
+    inputs = ((i, second[i.name]) for i in other.inputs)
+    for value, tensor in (*inputs, *_inferred(other.skeleton.graph.node, None, plan, second)):
+        if tensor is None:
+            world.assume(f"{runtime} infers no wrong dims within {value.name}")
+            continue
+        for doubt, condition in doubts(value, tensor, known, world, value.name in last):
+            op = named.get(id(tensor))
+            if op is None or condition is FALSE:
+                return f"{runtime} infers of {value.name!r} {doubt}"
+            world.assume(f"{op} gives the dims that {runtime} infers")
+            world.learn(condition)
+    return None
+
+
+def _inferred(
+    nodes: Iterable[onnx.NodeProto],
+    twins: Iterable[onnx.NodeProto] | None,
+    plan: Plan,
+    scope: Scope,
+) -> Iterator[tuple[Declared, Tensor | None]]:
+    """Yield what is inferred of the outputs of nodes, with their tensors.
+
+    The scope has the outputs of ``twins``, which are the same nodes with other names. A node with
+    subgraphs that were not followed comes by its operator, without a tensor.
+    """
+    inner = {(output, attribute): found for output, attribute, found in plan["inner"]}
+    for node, twin in zip(nodes, twins or nodes, strict=True):
+        for name, own in zip(node.output, twin.output, strict=True):
+            dims = plan["dims"].get(name)
+            if dims is not None and own in scope:
+                yield Declared(name, "", tuple(dims)), scope[own]
+        if not subgraphs_of(node):
+            continue
+        first, own = (next(filter(None, n.output), "") for n in (node, twin))
+        attribute, body, within = scope.bodies.get(own, ("", onnx.GraphProto(), scope))
+        found = inner.get((first, attribute))
+        if found is None:
+            yield Declared(node.op_type, "", None), None
+            continue
+        mine = next(a.g for a in node.attribute if a.name == attribute)
+        yield from _inferred(mine.node, body.node, found, within)
