@@ -198,7 +198,7 @@ class Builder:
             if name:
                 scope[name] = tensor
         if id(found) in self._branches:
-            scope.bodies[next(filter(None, node.outputs))] = self._branches[id(found)]
+            scope.bodies[next(filter(None, node.outputs), "")] = self._branches[id(found)]
 
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None
