@@ -181,3 +181,12 @@ def test_a_condition_that_is_a_byte_of_two(count: int, tmp_path: Path) -> None:
     assert "bytes that are neither 0 nor 1" in str(prove(paths[0], paths[0]))
     assert "bytes that are neither 0 nor 1" in str(prove(*paths))
     assert prove(paths[1], paths[1]).proven
+
+
+def test_a_promise_of_an_input_that_has_the_name_of_a_size() -> None:
+    """Only elements are contiguous. A bound is known of the size alone."""
+    text = "g (int64[N] N) => (bool[N] y) <int64 one = {1}, bool[1] yes = {1}> { NODES }"
+    one = parse(text.replace("NODES", "b = GreaterOrEqual (N, one) y = Identity (b)"))
+    other = parse(text.replace("NODES", "s = Shape (N) y = Expand (yes, s)"))
+    assert verify(one, one, prove=True, samples=2, assume=["N: contiguous"])
+    assert not verify(one, other, prove=True, samples=0, assume=["N >= 1"])
