@@ -105,6 +105,20 @@ def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]
     return copy
 
 
+def together(model: ir.Model) -> tuple[ir.Model, Path] | None:
+    """Return a copy whose external data are named by their real paths beneath one directory.
+
+    The directory is returned, too. None if there is none, since the files are on several drives.
+    """
+    found = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    real = {t.path: Path(os.path.realpath(t.path)) for t in found}
+    try:
+        root = Path(os.path.commonpath([file.parent for file in real.values()]))
+    except ValueError:
+        return None
+    return moved(model, lambda t: (real[t.path].relative_to(root).as_posix(), root)), root
+
+
 def _replace(model: ir.Model, replaced: Callable[[ir.ExternalTensor], ir.ExternalTensor]) -> None:
     replace_tensors(model, lambda t: replaced(t) if isinstance(t, ir.ExternalTensor) else t)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, ScatterXError
 from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource, check_file, load, note_model, save
-from onnx_scatterx.ir.outside import is_within, moved
+from onnx_scatterx.ir.outside import is_within, together
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.session import check_runtime, library_path
@@ -51,12 +50,10 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
         return ModelFile(save(model, place)[0])
     root = None
     if outside:
-        real = {t.path: Path(os.path.realpath(t.path)) for t in outside}
-        try:
-            root = Path(os.path.commonpath([file.parent for file in real.values()]))
-        except ValueError:  # they are on several drives
+        found = together(model)
+        if found is None:
             return ModelFile(save(model, place)[0])
-        model = moved(model, lambda t: (real[t.path].relative_to(root).as_posix(), root))
+        model, root = found
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
     place.write_bytes(message.SerializeToString())

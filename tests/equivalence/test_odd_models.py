@@ -1,5 +1,7 @@
 """What ONNX Runtime does with odd graphs, types and operator sets: none is proven wrongly."""
 
+from pathlib import Path
+
 import numpy as np
 import onnx
 import onnx.parser
@@ -159,3 +161,32 @@ def test_that_axes_are_short_is_always_an_assumption() -> None:
     other = parse("""g (int64 n) => (int64[M] y) <int64 zero = {0}, int64 one = {1}> {
         y = Range(zero, n, one) }""")
     assert "every axis is shorter than 2^31" in str(prove(one, other))
+
+
+@pytest.mark.parametrize("count", [40, 1 << 21])  # of more than 1 MB, the bytes are not kept
+def test_a_condition_that_is_a_byte_of_two(count: int, tmp_path: Path) -> None:
+    """ONNX Runtime keeps the bytes of external data: a Cast gives 2."""
+    paths = []
+    for byte in (2, 1):
+        made = parse(
+            f"g (int64[N, {count}] x) => (int64[M, K] y) {{ c = Cast<to = 7> (w) y = Add (x, c) }}"
+        )
+        tensor = onnx.TensorProto(name="w", data_type=onnx.TensorProto.BOOL, dims=[count])
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value=f"{byte}.bin")
+        made.graph.initializer.append(tensor)
+        (tmp_path / f"{byte}.bin").write_bytes(bytes([1, byte]) * (count // 2))
+        (tmp_path / f"{byte}.onnx").write_bytes(made.SerializeToString())
+        paths.append(tmp_path / f"{byte}.onnx")
+    assert "bytes that are neither 0 nor 1" in str(prove(paths[0], paths[0]))
+    assert "bytes that are neither 0 nor 1" in str(prove(*paths))
+    assert prove(paths[1], paths[1]).proven
+
+
+def test_a_promise_of_an_input_that_has_the_name_of_a_size() -> None:
+    """Only elements are contiguous. A bound is known of the size alone."""
+    text = "g (int64[N] N) => (bool[N] y) <int64 one = {1}, bool[1] yes = {1}> { NODES }"
+    one = parse(text.replace("NODES", "b = GreaterOrEqual (N, one) y = Identity (b)"))
+    other = parse(text.replace("NODES", "s = Shape (N) y = Expand (yes, s)"))
+    assert verify(one, one, prove=True, samples=2, assume=["N: contiguous"])
+    assert not verify(one, other, prove=True, samples=0, assume=["N >= 1"])

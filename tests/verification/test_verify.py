@@ -1,5 +1,6 @@
 """Two models that agree are found to agree, and every difference is found."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import onnx_ir as ir
 import onnxruntime as ort
 import pytest
 
+import onnx_scatterx
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.constants import inferred
 from onnx_scatterx.judges.verification.result import Verification
@@ -282,6 +284,26 @@ def test_external_data_and_text_files(tmp_path: Path) -> None:
     text = tmp_path / "m.textproto"
     onnx.save(onnx.load(path), text, format="textproto")
     assert verify(ir.load(path), text, samples=3)
+
+
+def test_the_proof_reads_external_data_where_they_are(tmp_path: Path) -> None:
+    """Files of one name in two directories: of an onnx_ir.Model, and of an optimized message."""
+    kinds: dict[str, list[Any]] = {"ir": [], "path": [], "result": []}
+    for number in (1, 2):
+        proto = unary("y = Add(x, w)")
+        weights = np.full(3, number, np.float32)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+        path = tmp_path / str(number) / "m.onnx"
+        path.parent.mkdir()
+        onnx.save(proto, path, save_as_external_data=True, location="w.bin", size_threshold=0)
+        kinds["ir"].append(ir.load(path))
+        kinds["path"].append(path)
+        kinds["result"].append(onnx_scatterx.optimize(path))
+    for one, other in itertools.product(kinds.values(), repeat=2):
+        for number in (0, 1):
+            found = verify(one[0], other[number], samples=0, prove=True).proof
+            assert found is not None
+            assert found.kind == ("refuted" if number else "proven")
 
 
 def test_dims_that_are_expressions_and_names_that_lie() -> None:

@@ -152,7 +152,11 @@ def take(
     inputs: Mapping[str, Tensor],
     world: World,
 ) -> None:
-    """Add the givens to the facts; givens about absent names are ignored."""
+    """Add the givens to the facts; givens about absent names are ignored.
+
+    If a name is that of a size and of an input, only the size is known. Only elements are
+    contiguous.
+    """
     by_text = {shown(key): size for key, size in sizes.items()}
     by_text |= {key: size for key, size in sizes.items() if isinstance(key, str)}
     for one in given:
@@ -160,7 +164,7 @@ def take(
         if bound is None:
             continue
         size, tensor = by_text.get(one.name), inputs.get(one.name)
-        if size is not None:
+        if size is not None and one.sign != "contiguous":
             world.solver.assume(_condition(one, size, bound))
             world.promised[str(one)] = None
         elif tensor is not None and sort_of(tensor.dtype) == "integer" and tensor.dims is not None:

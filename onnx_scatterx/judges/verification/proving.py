@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.ir.data import to_proto
+from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource
+from onnx_scatterx.ir.outside import together
 from onnx_scatterx.judges.verification.result import SOLVER, Difference, Draw
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
@@ -60,14 +62,13 @@ def proven(
 
     one, other = ModelSource.of(before), ModelSource.of(after)
     return prove(
-        _source(one),
-        _source(other),
+        _source(one, other.directory),
+        _source(other, one.directory),
         replay=replay,
         given=givens(assumed),
         distrust_dims=distrust_dims,
         effort=effort,
         progress=progress,
-        beside=one.directory or other.directory,
         planner=lambda model: comparison.after.plan(model, comparison.timeout),
     )
 
@@ -96,9 +97,22 @@ def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
     )
 
 
-def _source(given: ModelSource) -> Source:
-    """Return a model as the prover reads it: the file itself, if there is one."""
-    return to_proto(given.model) if isinstance(given.model, ir.Model) else given.model
+def _source(given: ModelSource, beside: Path | None) -> Source:
+    """Return a model as the prover reads it: the file itself, if there is one.
+
+    The external data of an `onnx_ir.Model` lie in directories of its own, those of a message in
+    its directory, or ``beside``.
+    """
+    from onnx_scatterx.judges.equivalence.core.reading import Placed
+
+    if isinstance(given.model, Path):
+        return given.model
+    if not isinstance(given.model, ir.Model):
+        return Placed(given.model, given.directory or beside)
+    if not any(isinstance(t, ir.ExternalTensor) for t in ir_tensors(given.model)):
+        return to_proto(given.model)
+    model, directory = together(given.model) or (given.model, None)
+    return Placed(to_proto(model), directory)
 
 
 def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:

@@ -262,8 +262,9 @@ class Inversion:
         def goes(key: Sequence[Term], candidate: Term) -> Term:
             own, point = key[: len(c)], list(key[len(c) :])
             point.insert(axis, candidate)
+            # Outside of the box, targets have no meaning: they may contradict each other.
             # Asked again, so that the facts about these elements are added too.
-            return both(within(candidate, ZERO, limit), *map(equal, self.target(point), own))
+            return both(inside(point, self.dims), *map(equal, self.target(point), own))
 
         def last(term: Term) -> list[Term]:
             return [implies(hit(term.args), goes(term.args, source(term.args)))]

@@ -73,9 +73,18 @@ def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
             name=proto.name, data_type=proto.data_type, dims=shape, raw_data=raw
         )
     try:
-        return Contents.of(np.asarray(numpy_helper.to_array(proto)), dtype)
+        array = np.asarray(numpy_helper.to_array(proto))
     except (ValueError, TypeError, OverflowError) as error:
         raise UnsupportedError(f"the tensor {proto.name!r} cannot be read") from error
+    if array.dtype == bool:
+        _check_conditions(proto.name, array.tobytes())
+    return Contents.of(array, dtype)
+
+
+def _check_conditions(name: str, data: bytes) -> None:
+    """Raise UnsupportedError if a byte is neither 0 nor 1: of external data, runtimes keep it."""
+    if data.strip(b"\0\1"):
+        raise UnsupportedError(f"the conditions {name!r} with bytes that are neither 0 nor 1")
 
 
 def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, bytes | None]:
@@ -101,6 +110,8 @@ def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, byte
             return b"", file.read(length)
         made = hashlib.sha256()
         while length and (part := file.read(min(length, _LOADED))):
+            if proto.data_type == onnx.TensorProto.BOOL:
+                _check_conditions(proto.name, part)
             made.update(part)
             length -= len(part)
     return made.digest(), None

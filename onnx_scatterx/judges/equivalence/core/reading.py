@@ -26,7 +26,16 @@ from onnx_scatterx.judges.equivalence.core.functions import (
 from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents, dtype_name
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
 
-Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
+
+@dataclass(frozen=True)
+class Placed:
+    """A message, and the directory of its external data (None: not known)."""
+
+    message: onnx.ModelProto
+    directory: Path | None
+
+
+Source: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | Placed"
 
 _SMALL = 4096  # elements of constants from which sizes may be computed
 _DEFAULTS_SINCE = 4  # the version of the format in which an initializer may also be an input
@@ -107,7 +116,9 @@ def read(source: Source, beside: Path | None = None, fallback: bool = False) -> 
     External data of a message are looked for in the directory ``beside``. With ``fallback``, a
     ScatterX that has a function is this function, else it is the kernel.
     """
-    if not isinstance(source, onnx.ModelProto):
+    if isinstance(source, Placed):
+        source, beside = source.message, source.directory
+    elif not isinstance(source, onnx.ModelProto):
         beside = Path(source).parent
         try:
             source = onnx.load(source, load_external_data=False)

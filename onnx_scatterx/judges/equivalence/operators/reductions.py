@@ -16,6 +16,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
 )
 from onnx_scatterx.judges.equivalence.core.folds import Fold, Part, neutral, parted
 from onnx_scatterx.judges.equivalence.core.logic import (
+    TRUE,
     as_condition,
     at_most,
     below,
@@ -23,6 +24,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     equal,
     from_condition,
     implies,
+    inside,
     some,
     within,
 )
@@ -243,17 +245,21 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         places = dict(zip(real, at, strict=True)) | {axis: point}
         return a.at([places.get(k, ZERO) for k in range(a.rank)])
 
+    def there(at: Coordinates) -> Term:
+        """Return that there are such elements; all others may contradict each other."""
+        return inside(at, [a.shape[k] for k in real])
+
     def value_at(at: Coordinates) -> Term:
-        sample = own(at, variable("any", limit=limit))
-        low, high = (sample.low, sample.high) if limit.low > 0 else range_of(a.dtype)
+        sample, exist = own(at, variable("any", limit=limit)), limit.low > 0 and there(at) is TRUE
+        low, high = (sample.low, sample.high) if exist else range_of(a.dtype)
         return apply(value_name, at, "integer", low, high)
 
     def facts(term: Term) -> list[Term]:
         at = term.args
         value = value_at(at)
         point = apply(point_name, at, "integer", 0, LARGEST_SIZE)
-        there = within(point, ZERO, limit)
-        return [implies(below(ZERO, limit), both(there, equal(value, own(at, point))))]
+        is_it = both(within(point, ZERO, limit), equal(value, own(at, point)))
+        return [implies(both(there(at), below(ZERO, limit)), is_it)]
 
     def universals(term: Term) -> list[Universal]:
         at = term.args
@@ -262,7 +268,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         def instance(point: Term) -> Term:
             element = own(at, point)
             bound = at_most(element, value) if pick is maximum else at_most(value, element)
-            return implies(within(point, ZERO, limit), bound)
+            return implies(both(there(at), within(point, ZERO, limit)), bound)
 
         return [Universal(limit, instance)]
 
