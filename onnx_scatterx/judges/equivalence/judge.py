@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
@@ -74,7 +73,6 @@ def judge(
     distrust_dims: bool = False,
     effort: float = 1,
     progress: Progress | None = None,
-    beside: Path | None = None,
     fallback: bool = False,
     planner: Planner | None = None,
 ) -> Judgement:
@@ -82,7 +80,7 @@ def judge(
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
     ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
-    External data of a message lie in the directory ``beside``. With ``fallback``, the functions in
+    With ``fallback``, the functions in
     the place of ScatterX are judged, not the kernel. ``planner`` says which dims a runtime infers.
     Raises UnsupportedError if a model cannot be read.
     """
@@ -90,7 +88,7 @@ def judge(
         world = World()
         world.solver.effort, world.solver.budget = effort, int(effort * ALL)
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
-        one, other = (read(source, beside, fallback) for source in (before, after))
+        one, other = (read(source, fallback) for source in (before, after))
         return _judge(one, other, builder, given, progress, planner)
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -178,12 +177,11 @@ def prove(
     distrust_dims: bool = False,
     effort: float = 1,
     progress: Progress | None = None,
-    beside: Path | None = None,
     planner: Planner | None = None,
 ) -> Proof:
     """Decide for every size and every input whether two models are the same.
 
-    A model is a path or a message; external data of a message lie in the directory ``beside``.
+    A model is a path or a message, perhaps with the directory of its external data.
     ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
     has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``effort``
     multiplies all limits: Z3's work, and the steps in terms. ``planner`` says which dims ONNX
@@ -204,7 +202,6 @@ def prove(
         given=given,
         distrust_dims=distrust_dims,
         effort=effort,
-        beside=beside,
         planner=planner and functools.cache(planner),
     )
     with deep(), new_table(effort):

@@ -110,12 +110,12 @@ class Graph:
     skeleton: onnx.ModelProto = field(repr=False)
 
 
-def read(source: Source, beside: Path | None = None, fallback: bool = False) -> Graph:
+def read(source: Source, fallback: bool = False) -> Graph:
     """Return a model as the judge reads it; UnsupportedError if that is impossible.
 
-    External data of a message are looked for in the directory ``beside``. With ``fallback``, a
-    ScatterX that has a function is this function, else it is the kernel.
+    With ``fallback``, a ScatterX that has a function is this function, else it is the kernel.
     """
+    beside = None
     if isinstance(source, Placed):
         source, beside = source.message, source.directory
     elif not isinstance(source, onnx.ModelProto):
