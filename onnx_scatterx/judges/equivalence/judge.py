@@ -79,9 +79,9 @@ def judge(
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
-    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work.
-    With ``fallback``, the functions in
-    the place of ScatterX are judged, not the kernel. ``planner`` says which dims a runtime infers.
+    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work. With
+    ``fallback``, the functions in the place of ScatterX are judged, not the kernel. ``planner``
+    says which dims a runtime infers.
     Raises UnsupportedError if a model cannot be read.
     """
     with deep():
