@@ -137,9 +137,9 @@ def _judge(
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
     stated = wrong_dim(one, trial.first, world)
     stated = stated or wrong_dim(other, trial.second, world, one)
-    facts = _possible(world, list(builder.sizes.values()))
     if stated is None and all(outputs.values()) and not trial.owed:
         stated = wrong_plan(other, trial.second, builder, one, planner)
+    facts = _possible(world, list(builder.sizes.values()))  # last, as the plan adds facts
     return Judgement(
         outputs,
         trial.regions,

@@ -14,7 +14,6 @@ import onnx
 
 from onnx_scatterx.judges.equivalence.building import Builder, Scope
 from onnx_scatterx.judges.equivalence.core.functions import subgraphs_of
-from onnx_scatterx.judges.equivalence.core.logic import FALSE
 from onnx_scatterx.judges.equivalence.core.reading import Declared, Graph
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term
@@ -36,7 +35,8 @@ def wrong_plan(
 ) -> str | None:
     """Return the first dim that a runtime infers and that was not proven to follow from the inputs.
 
-    If a node is not modelled, its dims are assumed to be those that the runtime infers.
+    If a node is not modelled, its dims are assumed to be those that the runtime infers, unless the
+    facts say that they are not.
     """
     world = builder.world
     answer = planner and planner(other.skeleton.SerializeToString(deterministic=True))
@@ -55,7 +55,7 @@ def wrong_plan(
             continue
         for doubt, condition in doubts(value, tensor, known, world, value.name in last):
             op = named.get(id(tensor))
-            if op is None or condition is FALSE:
+            if op is None or world.decide(condition) is False:
                 return f"{runtime} infers of {value.name!r} {doubt}"
             world.assume(f"{op} gives the dims that {runtime} infers")
             world.learn(condition)
