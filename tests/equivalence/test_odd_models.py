@@ -178,9 +178,27 @@ def test_a_condition_that_is_a_byte_of_two(count: int, tmp_path: Path) -> None:
         (tmp_path / f"{byte}.bin").write_bytes(bytes([1, byte]) * (count // 2))
         (tmp_path / f"{byte}.onnx").write_bytes(made.SerializeToString())
         paths.append(tmp_path / f"{byte}.onnx")
-    assert "bytes that are neither 0 nor 1" in str(prove(paths[0], paths[0]))
-    assert "bytes that are neither 0 nor 1" in str(prove(*paths))
+    assert "that are neither 0 nor 1" in str(prove(paths[0], paths[0]))
+    assert "that are neither 0 nor 1" in str(prove(*paths))
     assert prove(paths[1], paths[1]).proven
+
+
+@pytest.mark.parametrize("filled", [False, True])
+def test_a_condition_that_is_256(filled: bool) -> None:
+    """For onnx it is false, as its last byte is 0, and for ONNX Runtime it is true."""
+    nodes = "s = Shape (x) w = ConstantOfShape (s) " if filled else ""
+    text = f"g (bool[N] x) => (bool[M] y) {{ {nodes} y = And (x, w) }}"
+    one, other = parse(text), parse(text)
+    for made, number in ((one, 256), (other, 0)):
+        tensor = onnx.TensorProto(name="w", data_type=onnx.TensorProto.BOOL, dims=[1])
+        tensor.int32_data.append(number)
+        if filled:
+            made.graph.node[1].attribute.append(onnx.helper.make_attribute("value", tensor))
+        else:
+            made.graph.initializer.append(tensor)
+    assert outcome(one, {"x": np.ones(1, bool)}) != outcome(other, {"x": np.ones(1, bool)})
+    assert "that are neither 0 nor 1" in str(prove(one, other))
+    assert prove(other, other).proven
 
 
 def test_a_promise_of_an_input_that_has_the_name_of_a_size() -> None:

@@ -116,17 +116,31 @@ def assert_excluded(text: str, feed: Mapping[str, np.ndarray], opset: int = 18) 
 def assert_possible(
     text: str, feed: Mapping[str, np.ndarray], outputs: Sequence[np.ndarray]
 ) -> None:
-    """Check that a run is possible: what is known of a model excludes none of its elements."""
+    """Check that a run is possible: what is known of a model excludes none of its elements.
+
+    The last element of each output is read at coordinates that are no numbers, too: there, choices
+    are open, and elements that a tensor does not have are in the question.
+    """
     with deep():
         world, _, graph, inputs, scope = _built(parse(text))
         held = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
         for name, array in zip(graph.outputs, outputs, strict=True):
             if scope[name].dims is not None:
                 held += bound(scope[name], array)
+                held += _anywhere(scope[name], array)
         literals = sorted({t for t in walk(held) if t.op == "literal"}, key=lambda t: t.number)
         held += [negation(equal(a, b)) for a, b in itertools.combinations(literals, 2)]
         shown = f"{text}\n{feed}\n{outputs}"
         assert world.solver.satisfiable(held).status != "proven", shown
+
+
+def _anywhere(tensor: Tensor, array: np.ndarray) -> list[Term]:
+    """Return that coordinates are those of the last element of an array, and what is there."""
+    if not array.size:
+        return []
+    points, last = tensor.points("at "), tuple(n - 1 for n in array.shape)
+    there = [equal(p, integer(k)) for p, k in zip(points, last, strict=True)]
+    return [*there, equal(tensor.at(points), element(array, last))]
 
 
 def replayed(before: onnx.ModelProto, after: onnx.ModelProto) -> Any:

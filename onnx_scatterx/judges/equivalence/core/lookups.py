@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,14 +77,17 @@ def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
     except (ValueError, TypeError, OverflowError) as error:
         raise UnsupportedError(f"the tensor {proto.name!r} cannot be read") from error
     if array.dtype == bool:
-        _check_conditions(proto.name, array.tobytes())
+        _check_conditions(proto.name, array.tobytes(), proto.int32_data)
     return Contents.of(array, dtype)
 
 
-def _check_conditions(name: str, data: bytes) -> None:
-    """Raise UnsupportedError if a byte is neither 0 nor 1: of external data, runtimes keep it."""
-    if data.strip(b"\0\1"):
-        raise UnsupportedError(f"the conditions {name!r} with bytes that are neither 0 nor 1")
+def _check_conditions(name: str, data: bytes, numbers: Iterable[int] = ()) -> None:
+    """Raise UnsupportedError if a condition is neither 0 nor 1.
+
+    ONNX Runtime keeps the bytes of external data, and takes 256 for true where onnx does not.
+    """
+    if data.strip(b"\0\1") or not {0, 1}.issuperset(numbers):
+        raise UnsupportedError(f"the conditions {name!r} that are neither 0 nor 1")
 
 
 def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, bytes | None]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import numpy as np
-from onnx import numpy_helper
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import (
     ONE,
@@ -24,6 +23,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     equal,
     negation,
 )
+from onnx_scatterx.judges.equivalence.core.lookups import contents
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.schemas import fault
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor, tensor_of
@@ -221,9 +221,10 @@ def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:
 def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     dims = sizes_of(needed(inputs, 0), world, "ConstantOfShape: no size is negative")
     proto = node.get("value")
-    array = np.zeros(1, np.float32) if proto is None else numpy_helper.to_array(proto)
-    dtype = str(array.dtype.name)
-    if array.size != 1:
+    stated = None if proto is None else contents(proto)
+    array = np.zeros(1, np.float32) if stated is None else stated.array
+    dtype = "float32" if stated is None else stated.dtype
+    if array is None or array.size != 1:
         raise UnsupportedError("ConstantOfShape of another number of values than 1")
     value = constant(array.reshape(-1)[0], dtype)
     return [Tensor(dtype, tuple(dims), lambda _: value)]
