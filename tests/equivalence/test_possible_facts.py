@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from onnxruntime import __version__ as version
 
+from onnx_scatterx.judges.equivalence import judge
+from onnx_scatterx.judges.equivalence.building import Builder, Scope
 from onnx_scatterx.judges.equivalence.core import world
-from onnx_scatterx.judges.equivalence.core.logic import TRUE
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.logic import TRUE, equal
+from onnx_scatterx.judges.equivalence.core.reading import Graph
 from tests.equivalence.test_odd_nodes import floats, unproven
 from tests.helpers.equivalence_support import assert_possible_anywhere
+from tests.helpers.proving import prove
 from tests.helpers.support import i64, parse
 
 ROWS = """s = Shape(x) n = Squeeze(s) r = Range(zero, n, one)"""
@@ -97,3 +102,13 @@ def test_dims_that_onnx_runtime_infers_and_that_the_facts_refute() -> None:
     feed = {"w": floats(1, 3), "v": floats(4, 3), "z": floats(2, 2), "c": floats(2)}
     proof = unproven(one, other, {**feed, "x": floats(300)})
     assert f"ONNX Runtime {version} infers of 'e' that axis 0 has size 1" in str(proof)
+
+
+def test_assumed_dims_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def contradiction(graph: Graph, scope: Scope, builder: Builder, *_: object) -> None:
+        for size in (1, 2):
+            builder.world.learn(equal(scope["x"].shape[0], integer(size)))
+
+    monkeypatch.setattr(judge, "wrong_plan", contradiction)
+    one = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
+    assert "dims that a runtime infers may be impossible together" in str(prove(one, one))
