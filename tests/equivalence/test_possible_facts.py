@@ -1,9 +1,90 @@
 """What is taken for known must be possible: from a contradiction, everything follows."""
 
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
 from onnxruntime import __version__ as version
 
+from onnx_scatterx.judges.equivalence import judge
+from onnx_scatterx.judges.equivalence.building import Builder, Scope
+from onnx_scatterx.judges.equivalence.core import world
+from onnx_scatterx.judges.equivalence.core.arithmetic import integer
+from onnx_scatterx.judges.equivalence.core.logic import TRUE, equal
+from onnx_scatterx.judges.equivalence.core.reading import Graph
 from tests.equivalence.test_odd_nodes import floats, unproven
-from tests.helpers.support import parse
+from tests.helpers.equivalence_support import assert_possible_anywhere
+from tests.helpers.proving import prove
+from tests.helpers.support import i64, parse
+
+ROWS = """s = Shape(x) n = Squeeze(s) r = Range(zero, n, one)"""
+HEAD = "<int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] lone = {1}>"
+
+READS = f"""g (float[N] x, int64[1] i) => (float[A] y, int64[B] p) {HEAD} {{
+    {ROWS} p = Add(i, r) y = Gather(x, p) }}"""
+MODELS: dict[str, tuple[str, Mapping[str, np.ndarray]]] = {
+    "positions that are read": (READS, {"x": floats(3), "i": i64([0])}),
+    "positions in columns": (
+        f"""g (float[N, M] x, int64[K, 2] i, float[K] u)
+        => (int64[K, 2] p, float[K] y, float[N, M] z) {HEAD} {{
+            s = Shape<end = 1>(u) n = Squeeze(s) r = Range(zero, n, one) c = Unsqueeze(r, last)
+            p = Add(i, c) y = GatherND(x, p) z = ScatterND(x, p, u) }}""",
+        {"x": floats(2, 2), "i": i64([[0, 0], [0, 0]]), "u": floats(2)},
+    ),
+    "places of a mask": (
+        f"""g (bool[N] b, float[N] x, float[K] u)
+        => (int64[1, K] p, float[N] y, int64[N] c, float[K] t) {HEAD} {{
+            p = NonZero(b) q = Transpose(p) y = ScatterND(x, q, u) t = GatherND(x, q)
+            m = Cast<to = 7>(b) c = CumSum(m, zero) }}""",
+        {"b": np.array([0, 1, 1], bool), "x": floats(3), "u": floats(2)},
+    ),
+    "places of a mask of two axes": (
+        f"""g (bool[N, M] b, float[N, M] x, float[K] u)
+        => (int64[2, K] p, float[N, M] y, float[A] z) {HEAD} {{
+            p = NonZero(b) q = Transpose(p) y = ScatterND(x, q, u) z = GatherND(x, q) }}""",
+        {"b": np.array([[0, 1], [1, 1]], bool), "x": floats(2, 2), "u": floats(3)},
+    ),
+    "an empty mask": (
+        f"""g (bool[N] b, float[N] x, float[K] u) => (int64[1, K] p, float[N] y) {HEAD} {{
+            p = NonZero(b) q = Transpose(p) y = ScatterND(x, q, u) }}""",
+        {"b": np.zeros(2, bool), "x": floats(2), "u": floats(0)},
+    ),
+    "sums": (
+        f"""g (int64[N, 20] x, int64[K, 1] i, int64[K] u, int64[M] d)
+        => (int64[N, 20] c, int64[M] y, int64[20] t) {HEAD} {{
+            c = CumSum(x, one) y = ScatterND<reduction = "add">(d, i, u) b = Cast<to = 9>(x)
+            m = Cast<to = 7>(b) t = ReduceSum<keepdims = 0>(m, first) }}""".replace(
+            "int64[1] lone", "int64[1] first = {0}, int64[1] lone"
+        ),
+        {"x": np.ones((2, 20), np.int64), "i": i64([[0], [0]]), "u": i64([1, 2]), "d": i64([5])},
+    ),
+    "greatest elements": (
+        f"""g (float[N, M] x, float[M, 3] d) => (int64[M] p, float[M, 1] v, int64[M, 1] q,
+            float[M, 3] y) {HEAD} {{
+            p = ArgMax<axis = 0, keepdims = 0>(x) t = Transpose(x) v, q = TopK<axis = 1>(t, lone)
+            y = Gather(d, p) }}""",
+        {"x": floats(2, 3), "d": floats(3, 3)},
+    ),
+    "a branch": (
+        f"""g (float[N] x, int64[1] i) => (float[A] y) <bool yes = {{1}}, {HEAD[1:]} {{
+            y = If(yes) <then_branch = t () => (float[L] o) {{
+                    {ROWS} p = Sub(r, i) o = Gather(x, p) }},
+                else_branch = e () => (float[K] w) {{ w = Neg(x) }}> }}""",
+        {"x": floats(3), "i": i64([1])},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_known_of_elements_that_are_not_there(name: str) -> None:
+    assert_possible_anywhere(*MODELS[name])
+
+
+def test_facts_about_elements_that_are_not_there_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check above fails if positions are said to be in range at places that there are not."""
+    monkeypatch.setattr(world, "inside", lambda at, dims: TRUE)
+    with pytest.raises(AssertionError, match="y of g"):
+        assert_possible_anywhere(*MODELS["positions that are read"])
 
 
 def test_dims_that_onnx_runtime_infers_and_that_the_facts_refute() -> None:
@@ -21,3 +102,13 @@ def test_dims_that_onnx_runtime_infers_and_that_the_facts_refute() -> None:
     feed = {"w": floats(1, 3), "v": floats(4, 3), "z": floats(2, 2), "c": floats(2)}
     proof = unproven(one, other, {**feed, "x": floats(300)})
     assert f"ONNX Runtime {version} infers of 'e' that axis 0 has size 1" in str(proof)
+
+
+def test_assumed_dims_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def contradiction(graph: Graph, scope: Scope, builder: Builder, *_: object) -> None:
+        for size in (1, 2):
+            builder.world.learn(equal(scope["x"].shape[0], integer(size)))
+
+    monkeypatch.setattr(judge, "wrong_plan", contradiction)
+    one = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
+    assert "dims that a runtime infers may be impossible together" in str(prove(one, one))

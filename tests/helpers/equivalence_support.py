@@ -17,7 +17,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.logic import both, equal, negation
 from onnx_scatterx.judges.equivalence.core.reading import Graph, read
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, walk
+from onnx_scatterx.judges.equivalence.core.terms import Term, apply, variable, walk
 from onnx_scatterx.judges.equivalence.core.types import constant
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.judge import deep
@@ -141,6 +141,35 @@ def _anywhere(tensor: Tensor, array: np.ndarray) -> list[Term]:
     points, last = tensor.points("at "), tuple(n - 1 for n in array.shape)
     there = [equal(p, integer(k)) for p, k in zip(points, last, strict=True)]
     return [*there, equal(tensor.at(points), element(array, last))]
+
+
+def assert_possible_anywhere(text: str, feed: Mapping[str, np.ndarray]) -> None:
+    """Check that what is known of elements inside and outside of the outputs is possible in a run.
+
+    Elements outside have no meaning, and are read where one choice of a condition is not taken. If
+    what is known of them were a contradiction, everything there would follow. Each is read twice,
+    at numbers and at unknowns that have these values.
+    """
+    model = parse(text)
+    ran = run(model, feed)
+    with deep():
+        world, _, graph, inputs, scope = _built(model)
+        given = [fact for name, array in feed.items() for fact in bound(inputs[name], array)]
+        for name, array in zip(graph.outputs, ran, strict=True):
+            tensor = scope[name]
+            given += [equal(d, integer(n)) for d, n in zip(tensor.shape, array.shape, strict=True)]
+        for name, array in zip(graph.outputs, ran, strict=True):
+            held, tensor = list(given), scope[name]
+            for index in itertools.product(*(range(-1, n + 1) for n in array.shape)):
+                unknown = [variable(("place", k, index), -9, 99) for k in range(array.ndim)]
+                known = list(map(integer, index))
+                held += map(equal, unknown, known)
+                for number, at in enumerate((unknown, known)):
+                    one = tensor.at(at)
+                    asked = apply(("asked", number, index), (), one.sort, one.low, one.high)
+                    held.append(equal(asked, one))
+            shown = f"{name} of {text}\n{feed}"
+            assert world.solver.satisfiable(held).status == "refuted", shown
 
 
 def replayed(before: onnx.ModelProto, after: onnx.ModelProto) -> Any:

@@ -137,9 +137,13 @@ def _judge(
     outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
     stated = wrong_dim(one, trial.first, world)
     stated = stated or wrong_dim(other, trial.second, world, one)
+    facts = _possible(world, list(builder.sizes.values()))
     if stated is None and all(outputs.values()) and not trial.owed:
+        before = len(world.solver.facts)
         stated = wrong_plan(other, trial.second, builder, one, planner)
-    facts = _possible(world, list(builder.sizes.values()))  # last, as the plan adds facts
+        if stated is None and len(world.solver.facts) > before:
+            possible = _possible(world, list(builder.sizes.values())).status == "refuted"
+            stated = None if possible else "dims that a runtime infers may be impossible together"
     return Judgement(
         outputs,
         trial.regions,
