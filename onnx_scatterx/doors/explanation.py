@@ -160,7 +160,7 @@ def explain(
                     J_0 = 1, from f
                     J_1 = I_1, from p2
           verdict   sliceable: the last dims of updates move as they are to the last axes of
-                    data, and decide nothing else (Definition 8)
+                    data, and no other axis depends on them (Definition 8)
 
     """
     found = explanations(

@@ -85,7 +85,7 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Advic
     missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
     keys = [key_of(record.entry) for record in records]
     needed = dict.fromkeys(search.lacks[key] for key in keys if key in search.lacks)
-    missing |= dict.fromkeys(f"or, for a form that compares all positions, {n}" for n in needed)
+    missing |= dict.fromkeys(f"or {n}, for the form that compares all positions" for n in needed)
     nodes = tuple(record.entry.node for record in records)
     return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways)
 

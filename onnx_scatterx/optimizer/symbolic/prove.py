@@ -207,7 +207,7 @@ class Facts(SampledFacts):
         )
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
-        """Move a coordinate in which the term is linear to the end at which the term is least."""
+        """Replace a coordinate by the end of its range at which the term is least."""
         for atom in t.atoms:
             if not isinstance(atom, IndexVar) or atom.dim not in self.extents:
                 continue
