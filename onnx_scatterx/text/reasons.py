@@ -26,7 +26,9 @@ class Reason(enum.Enum):
     INVALID = "the node is invalid"
     UNKNOWN_INDICES = "the indices are known only when the model runs"
     UNKNOWN_SIGN = "an index may count from the start or from the end"
-    UNKNOWN_BOUNDS = "it is not proven that the positions lie within the data if there are no updates"
+    UNKNOWN_BOUNDS = (
+        "it is not proven that the positions lie within the data if there are no updates"
+    )
     IRREGULAR = "the written positions do not form a few boxes"
     DIAGONAL = "the write is along a diagonal of the data"
     QUANTIZER = "ONNX Runtime would change quantizers beside the write, and so change values"
