@@ -14,6 +14,11 @@ test *ARGS:
 quick *ARGS:
     pytest -m "not slow" {{ARGS}}
 
+# How many lines of each file the tests run (pip install coverage).
+coverage *ARGS:
+    coverage run --source onnx_scatterx,rewrites -m pytest -n 0 {{ARGS}}
+    coverage report --sort=cover
+
 # The random tests, with ten times the examples, and others: those of a seed.
 explore SEED *ARGS:
     SCATTERX_PROVE_SEED={{SEED}} SCATTERX_PROVE_SHARE=0.2 EXAMPLES=200 \

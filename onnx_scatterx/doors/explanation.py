@@ -34,7 +34,7 @@ from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budg
 from onnx_scatterx.optimizer.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.optimizer.targets.catalogue import BASES
 from onnx_scatterx.options import Options
-from onnx_scatterx.system.observer import Observer, Progress
+from onnx_scatterx.system.observer import NOBODY, Observer, Progress
 from onnx_scatterx.text.visible import in_lines, visible
 
 _INDENT = 12
@@ -79,15 +79,18 @@ def advised(
     model: AnyModel,
     command: Command,
     records: Sequence[NodeRecord] | None = None,
+    observer: Observer = NOBODY,
     **options: Unpack[Options],
 ) -> Report:
     """Return a report that says what to do next; each command in it was tried.
 
-    With the ``records`` of the report, the model is not inspected again.
+    With the ``records`` of the report, the model is not inspected again. ``observer`` reports how
+    many changes were tried then.
     """
     found: tuple[Advice, ...] = ()
     if report.is_open and records is not None:
-        found = _advice(loaded_ir(model), Settings.of(**options), (report, records), command)
+        loaded, settings = loaded_ir(model), Settings.of(**options)
+        found = _advice(loaded, settings, (report, records), command, observer)
     elif report.is_open:
         found = advise(model, command=command, **options)
     return replace(report, advice=(*found, *smaller(model, report, command, **options)))
@@ -99,13 +102,14 @@ def _advice(
     settings: Settings,
     inspected: tuple[Report, Sequence[NodeRecord]],
     command: Command | None,
+    observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
     """Return what ``advise`` returns; ``inspected`` is what ``inspect_records`` returned."""
     report, records = inspected
     with command_budget(model, settings):
         if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
             return ()
-        return advise_on(model, settings, records, report.violations, command)
+        return advise_on(model, settings, records, report.violations, command, observer)
 
 
 def explain(
@@ -160,7 +164,7 @@ def explain(
                     J_0 = 1, from f
                     J_1 = I_1, from p2
           verdict   sliceable: the last dims of updates move as they are to the last axes of
-                    data, and decide nothing else (Definition 8)
+                    data, and no other axis depends on them (Definition 8)
 
     """
     found = explanations(
@@ -226,8 +230,7 @@ def explanations(
             settings, records = inspect_named(loaded, node, settings, observer)
         if not records:
             return []
-        observer.stage("trying what would help")
-        tried = advise_on(loaded, settings, records, command=command)
+        tried = advise_on(loaded, settings, records, command=command, observer=observer)
         next_ = {node: advice for advice in tried for node in advice.nodes}
         return [
             _explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records

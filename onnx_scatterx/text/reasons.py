@@ -26,9 +26,11 @@ class Reason(enum.Enum):
     INVALID = "the node is invalid"
     UNKNOWN_INDICES = "the indices are known only when the model runs"
     UNKNOWN_SIGN = "an index may count from the start or from the end"
-    UNKNOWN_BOUNDS = "not proven: the positions lie within the data, even if the updates are empty"
+    UNKNOWN_BOUNDS = (
+        "it is not proven that the positions lie within the data if there are no updates"
+    )
     IRREGULAR = "the written positions do not form a few boxes"
-    DIAGONAL = "one dim runs along two axes of the data"
+    DIAGONAL = "the write is along a diagonal of the data"
     QUANTIZER = "ONNX Runtime would change quantizers beside the write, and so change values"
     EMPTY_LOOP = "an empty output of a Loop without iterations would have other dims"
     COLLIDES = "two updates write the same element"

@@ -45,11 +45,11 @@ class Sliceability(enum.Enum):
 
 _TEXTS = {
     Sliceability.SLICEABLE: "the last dims of updates move as they are to the last axes of "
-    "data, and decide nothing else (Definition 8)",
+    "data, and no other axis depends on them (Definition 8)",
     Sliceability.WEAKLY_SLICEABLE: "some dims of updates move as they are to axes of data, and "
-    "decide nothing else (Definition 9)",
-    Sliceability.NOT_SLICEABLE: "every dim of updates that moves to an axis of data also decides "
-    "something else (Theorem 1)",
+    "no other axis depends on them (Definition 9)",
+    Sliceability.NOT_SLICEABLE: "another axis depends on every dim of updates that moves to an "
+    "axis of data (Theorem 1)",
 }
 
 

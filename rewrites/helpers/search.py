@@ -164,7 +164,7 @@ def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:
 
 
 def is_small(elements: Term, search: Search) -> bool:
-    """Return whether so many elements are negligible, and no more than the target allows."""
+    """Return whether a number of elements is negligible, and at most what the target allows."""
     limit = search.context.target.dense_limit
     most = SMALL if limit is None else min(SMALL, limit)
     return search.scatter.facts.interval(elements)[1] <= most
@@ -191,7 +191,7 @@ def allow(elements: Term, search: Search) -> Term | None:
 
 
 def _has_few(search: Search) -> bool:
-    """Return whether there are few positions or, if a scatter does not do it faster, updates.
+    """Return whether a comparison is cheap: few positions; or few updates, if no scatter does it.
 
     A scatter looks at each update, as a comparison with few positions does. But it copies the other
     data a hundred times as fast as anything compares their positions with few updates.

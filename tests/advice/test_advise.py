@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
+from onnx_scatterx.system.observer import Progress
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 
@@ -394,3 +397,28 @@ def test_a_command_names_the_file_that_was_given(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
     (found,) = advise(path, target="standard")
     assert found.ways[0].command.startswith(f"onnx-scatterx optimize '{path}' -o OUT.onnx ")
+
+
+@pytest.mark.parametrize("command", ["inspect", "optimize"])
+def test_it_has_a_stage_of_its_own(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """The line of progress counts the trials; with --no-advice there are none."""
+    path, told = str(tmp_path / "m.onnx"), []
+    onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
+
+    @contextmanager
+    def noted(**_: object) -> Iterator[Progress]:
+        yield lambda *stage: told.append(stage)
+
+    monkeypatch.setattr(f"onnx_scatterx.doors.cli.{command}.stages", noted)
+    written = ["-o", str(tmp_path / "o.onnx")] if command == "optimize" else []
+    typed = [command, path, "--target", "standard", *written]
+    assert main(typed) == 0
+    tried = [done for stage, done, _ in told if stage == "trying what would help"]
+    assert tried == list(range(len(tried)))
+    assert len(tried) > 1
+    told.clear()
+    assert main([*typed, "--no-advice"]) == 0
+    assert told
+    assert "trying what would help" not in {stage for stage, *_ in told}

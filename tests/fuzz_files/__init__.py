@@ -1,4 +1,4 @@
-"""Files with mistakes in them, given to every command: it works or says why not, in one line.
+"""Every command gets files with mistakes. It does its work, or reports the error in one line.
 
 ``python -m tests.fuzz_files`` makes cases for a while. Each is a model of ``models/`` (or a
 profile, an array, an assumption) that is changed byte by byte or field by field, and one command

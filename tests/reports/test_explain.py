@@ -60,7 +60,7 @@ def test_a_witness_in_numbers() -> None:
     assert "not sliceable" in text
     obstacle = "- dim 0: component 1 depends on I_0 and is not I_0, see update (0,)"
     assert obstacle in text
-    assert "becomes ScatterX: one dim runs along two axes of the data (dim 0" in text
+    assert "becomes ScatterX: the write is along a diagonal of the data (dim 0" in text
 
 
 def test_elements_along_an_axis() -> None:
@@ -203,7 +203,7 @@ def test_all_reads() -> None:
     assert "J_0 = r[I_0], from f, counted from the end where negative" in text
     assert "missing: indices that follow from constants and sizes alone" in text
     assert "updates" not in text
-    assert "one dim runs along two axes of the data" in text
+    assert "the write is along a diagonal of the data" in text
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

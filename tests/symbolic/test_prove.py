@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
@@ -371,3 +372,38 @@ def test_what_a_minimum_says_of_its_parts() -> None:
     assert facts.is_nonnegative(n - 1)
     assert not facts.is_nonnegative(m - 1)
     assert not Facts(known=[maximum(n, m) - 1]).is_nonnegative(n - 1)
+
+
+def _hit(flags: list[Term]) -> Term:
+    """Return whether one of some flags is set, as ReduceMax computes it: a chain of maxima."""
+    found = flags[0]
+    for flag in flags[1:]:
+        found = maximum(found, flag)
+    return found
+
+
+def test_a_term_of_many_cases_is_refuted_without_a_search() -> None:
+    """Whether one of eight unknown positions is 3 is known of no dense write."""
+    indices = [element("prove.i", [term(k)], name="i", low=0, high=9) for k in range(8)]
+    facts = Facts()
+    before = budget().price
+    assert not facts.is_nonnegative(_hit([equals(i, 3) for i in indices]) - 1)
+    assert budget().price - before < 100
+
+
+def test_numbers_are_drawn_within_the_bounds_that_are_known() -> None:
+    """Of points beyond them, none would satisfy the facts about eight small sizes."""
+    sizes = [size(f"prove.small{k}") for k in range(8)]
+    facts = Facts(known=[2 - n for n in sizes])
+    total = sum(sizes, term(0))
+    before = budget().price
+    assert not facts.is_nonnegative(maximum(total, 3) - maximum(total - 1, 3) - 1)
+    assert budget().price - before < 100
+
+
+@pytest.mark.parametrize(("low", "high"), [(5, 4), (-(2**63), 2**63 - 1)])
+def test_bounds_that_no_point_can_have(low: int, high: int) -> None:
+    """Facts that contradict each other, and bounds at the ends of int64."""
+    facts = Facts(known=[A - low, high - A])
+    facts.is_nonnegative(maximum(A, 3) - maximum(A, 4))
+    assert facts.is_nonnegative(maximum(A, 4) - maximum(A, 3))

@@ -29,6 +29,7 @@ from onnx_scatterx.optimizer.run import tried
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.targets.violations import Violation, by_reason
+from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Missing, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
@@ -47,17 +48,19 @@ def advise_on(
     records: Sequence[NodeRecord],
     violations: Sequence[Violation] = (),
     command: Command | None = None,
+    observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
     """Return what to do about the nodes that are kept, and other ones that the target refuses.
 
     A scatter that becomes ScatterX is as the target asks for it.
 
     ``records`` say what was done with each node under ``settings``, and ``violations`` what the
-    target does not take of the result. ``command`` is what the user typed.
+    target does not take of the result. ``command`` is what the user typed. ``observer`` reports
+    how many changes were tried.
     """
     given = command or Command(target=settings.target.name)
     sized = SizeAdvice.of(model, settings)
-    search = _AdviceSearch(model, settings, _stuck(records))
+    search = _AdviceSearch(model, settings, _stuck(records), observer=observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
         search.refused = search.beside(violations)
     search.run(sized.change)
@@ -85,7 +88,7 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Advic
     missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
     keys = [key_of(record.entry) for record in records]
     needed = dict.fromkeys(search.lacks[key] for key in keys if key in search.lacks)
-    missing |= dict.fromkeys(f"or, for a form that compares all positions, {n}" for n in needed)
+    missing |= dict.fromkeys(f"or {n}, for the form that compares all positions" for n in needed)
     nodes = tuple(record.entry.node for record in records)
     return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways)
 
@@ -133,6 +136,7 @@ class _AdviceSearch:
     lacks: dict[Key, Missing] = field(default_factory=dict)
     later: dict[Key, Refusal] = field(default_factory=dict)
     untried: list[str] = field(default_factory=list)
+    observer: Observer = NOBODY
 
     def refusal(self, record: NodeRecord) -> Refusal | None:
         """Return why a node is kept, if possible for a reason that is not its sizes."""
@@ -178,6 +182,7 @@ class _AdviceSearch:
             if len(seen) >= trials or budget().is_spent:
                 self.untried.append(str(change))
                 continue
+            self.observer.stage("trying what would help", len(seen))
             seen.add(change.statements)
             trial = self._tried(change)
             if not depth:

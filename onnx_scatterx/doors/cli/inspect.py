@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from onnx_scatterx.doors.advice.change import Command
     from onnx_scatterx.optimizer.reports.builder import NodeRecord
     from onnx_scatterx.optimizer.reports.report import Report
+    from onnx_scatterx.system.observer import Observer
 
 _DONE, _NO = 0, 1
 
@@ -67,8 +68,9 @@ def _inspect(args: argparse.Namespace) -> int:
     model = given_model(args.model)
     with one_command(), stages() as tell:
         chosen = Settings.of(**settings(args))
-        report, records = inspect_records(model, chosen, Observer(tell))
-        report = with_advice(args, model, report, records=records)
+        observer = Observer(tell)
+        report, records = inspect_records(model, chosen, observer)
+        report = with_advice(args, model, report, observer, records=records)
     if args.json:
         show_text(report.to_json())
     else:
@@ -106,6 +108,7 @@ def with_advice(
     args: argparse.Namespace,
     model: Any,
     report: Report,
+    observer: Observer,
     output: str = "OUT.onnx",
     records: Sequence[NodeRecord] | None = None,
 ) -> Report:
@@ -117,7 +120,7 @@ def with_advice(
         return report
     from onnx_scatterx.doors.explanation import advised
 
-    return advised(report, model, command_of(args, output), records, **settings(args))
+    return advised(report, model, command_of(args, output), records, observer, **settings(args))
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:

@@ -123,17 +123,15 @@ def _optimize(args: argparse.Namespace, place: Destination) -> int:
         read_target(args)
         model = given_model(source)
         report = report_place(args.report, writing)
-        with one_command():
-            with stages(quiet=args.quiet) as tell:
-                after = _printer(args.print_after) if args.print_after else None
-                result, records = optimize_records(
-                    model, args.opset, False, Observer(tell, after), **settings(args)
-                )
-            advised_report = result.report
+        with one_command(), stages(quiet=args.quiet) as tell:
+            after = _printer(args.print_after) if args.print_after else None
+            observer = Observer(tell, after)
+            result, records = optimize_records(model, args.opset, False, observer, **settings(args))
+            told = result.report
             is_page = report is not None and report.suffix == ".html"
             if args.json or is_page or not args.quiet:
                 known = None if args.opset else records  # advice is about the model as it is
-                advised_report = with_advice(args, model, advised_report, args.output, known)
+                told = with_advice(args, model, told, observer, args.output, known)
             del records  # and the analysis that they hold
         writing.check()  # now the external data of the input are known
         with stages(quiet=args.quiet) as tell:
@@ -146,12 +144,12 @@ def _optimize(args: argparse.Namespace, place: Destination) -> int:
             writing.drop()
             place.content = None
         elif report is not None:
-            page = advised_report.to_html if is_page else result.report.to_json
+            page = told.to_html if is_page else result.report.to_json
             writing.text(report, page(verification), "the report")
     if args.json:
-        show_text(advised_report.to_json(verification))
+        show_text(told.to_json(verification))
     elif not args.quiet:
-        show_report(advised_report, verbose=args.verbose)
+        show_report(told, verbose=args.verbose)
         if verification is not None:
             show(verification)
     status = 0

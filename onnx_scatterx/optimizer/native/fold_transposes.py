@@ -54,7 +54,7 @@ def _fold_data(node: ir.Node) -> None:
 
 
 def _replace(reader: ir.Node, output: ir.Value) -> bool:
-    """Replace the output of a Transpose by that of a ScatterX, which takes its name if visible.
+    """Replace the output of a Transpose by that of a ScatterX. It takes the name of a graph output.
 
     Returns whether that is possible: one value cannot have two names.
     """

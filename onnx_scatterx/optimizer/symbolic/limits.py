@@ -39,7 +39,7 @@ class Limits:
     first_cases: int = 3
     """Atoms with cases, each of which is tried as the first."""
     easy_steps: int = 200
-    """Steps of a question before counterexamples are tried."""
+    """Steps of a question before counterexamples are tried, unless its term has cases."""
     points: int = 192
     """Points that are tried as counterexamples."""
     first_numbers: int = 32

@@ -189,7 +189,8 @@ class Facts(SampledFacts):
         tried = spending.memo.get(key, 0)
         if tried >= depth:
             return bool(tried == math.inf)
-        hard = spending.question < LIMITS.question_steps - LIMITS.easy_steps
+        is_easy = spending.question >= LIMITS.question_steps - LIMITS.easy_steps
+        hard = not is_easy or (t.piecewise and depth == LIMITS.proof_depth)
         found = not (hard and self._is_refuted(t)) and self._prove_anew(t, depth)
         spending.memo[key] = math.inf if found else depth
         return found
@@ -206,7 +207,7 @@ class Facts(SampledFacts):
         )
 
     def _by_coordinate(self, t: Term, depth: int) -> bool:
-        """Move a coordinate in which the term is linear to the end at which the term is least."""
+        """Replace a coordinate by the end of its range at which the term is least."""
         for atom in t.atoms:
             if not isinstance(atom, IndexVar) or atom.dim not in self.extents:
                 continue

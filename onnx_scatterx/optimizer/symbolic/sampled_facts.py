@@ -1,15 +1,16 @@
 """Terms at a few hundred points: one that is negative at an allowed point cannot be proven.
 
 A search that finds no proof takes longest. Most terms that are not always >= 0 are negative at some
-point of the sample. So before a long proof is tried, the term is evaluated at all points that
-satisfy the facts.
+point of the sample. So before a long proof is tried, or one by cases, the term is evaluated at all
+points that satisfy the facts. Numbers are drawn within the bounds that are known, since otherwise
+few points satisfy the facts.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,15 @@ from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize
 from onnx_scatterx.optimizer.symbolic.tabulate import no_leaf
-from onnx_scatterx.optimizer.symbolic.terms import Atom, FloorDiv, IndexVar, Symbol, Term, as_term
+from onnx_scatterx.optimizer.symbolic.terms import (
+    Atom,
+    FloorDiv,
+    IndexVar,
+    Interval,
+    Symbol,
+    Term,
+    as_term,
+)
 
 _GREATEST = 5000.0  # of a size at a point
 _SPREAD = 0x9E3779B97F4A7C15  # spreads numbers over 64 bits
@@ -41,8 +50,15 @@ _NOWHERE = np.zeros(LIMITS.points, bool)
 _UNKNOWN = Values(np.zeros(LIMITS.points, np.int64), _NOWHERE)
 
 
+def _own_bounds(leaf: Symbol) -> Interval:
+    """Return the bounds of a leaf that hold without facts."""
+    return leaf.low, leaf.high
+
+
 class Sample:
     """Points: a number for each size, element and coordinate, the same in every process.
+
+    ``bounds`` returns what is known of a leaf when its numbers are drawn.
 
     >>> from onnx_scatterx.optimizer.symbolic.terms import size
     >>> n, m = size("n"), size("m")
@@ -51,8 +67,9 @@ class Sample:
     (True, True)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Callable[[Symbol], Interval] = _own_bounds) -> None:
         self._known: AtomValues = Memo()
+        self._bounds = bounds
 
     def of(self, t: Term, extents: Mapping[int, Term], inner: AtomValues) -> Values:
         """Return the values of a term; ``inner`` keeps those that depend on coordinates.
@@ -105,7 +122,10 @@ class Sample:
                 right = right & part.right
         numbers = [part.numbers for part in parts]
         if isinstance(atom, Symbol):
-            return Values(_drawn(atom, numbers), right)
+            low, high = self._bounds(atom)
+            if low > high or any(NARROW <= abs(b) < math.inf for b in (low, high)):
+                low, high = _own_bounds(atom)  # the facts allow no number, or none that is computed
+            return Values(_drawn(atom, numbers, low, high), right)
         if isinstance(atom, FloorDiv):
             right = right & (numbers[1] > 0)
         made = atom.value(numbers, no_leaf, no_leaf)
@@ -119,7 +139,7 @@ def _sizes(number: int, kind: str) -> np.ndarray:
     return np.floor(np.exp(uniform * math.log(_GREATEST))).astype(np.int64) - 1
 
 
-def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
+def _drawn(leaf: Symbol, index: list[np.ndarray], low: float, high: float) -> np.ndarray:
     """Draw numbers within the bounds of a leaf: one for each index at each point."""
     numbers = _sizes(leaf.serial.number, "leaf")
     if index:
@@ -129,7 +149,6 @@ def _drawn(leaf: Symbol, index: list[np.ndarray]) -> np.ndarray:
                 mixed = (mixed ^ part.astype(np.uint64)) * np.uint64(_SPREAD)
             mixed = mixed >> np.uint64(40)
         numbers = (numbers + mixed.astype(np.int64)) % 8192 % (numbers + 2) % _MOST
-    low, high = leaf.low, leaf.high
     if math.isinf(low):
         # A number of either sign; if only the greatest is known, the ones next to it.
         numbers = (
@@ -149,7 +168,9 @@ class SampledFacts(OneSize):
         super()._prepare()
         below = self._layers[1] if self._layers[1:] else None
         self._below = below if isinstance(below, SampledFacts) else None
-        self._sample: Sample = Sample() if self._below is None else self._below._sample
+        self._sample: Sample = (
+            Sample(self._atom_interval) if self._below is None else self._below._sample
+        )
         self._allowed = 0, EVERYWHERE  # how many facts were looked at, and which points they allow
         same = self._below is not None and self.extents is self._below.extents
         self._at_points: dict[Atom, Values] = self._below._at_points if self._below and same else {}

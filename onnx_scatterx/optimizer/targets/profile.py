@@ -34,7 +34,7 @@
     steps = false                          # no step other than 1; or [1, -1]: only these
     computed = false                       # starts and ends must be constants
     [limits.Gather]
-    negative = false                       # no indices (of a Slice: steps) that may be negative
+    negative = false                       # no indices, steps or dividends that may be negative
     constant = false                       # no indices that are constants
     [limits.ReduceMax]
     axes_input = false                     # axes as an attribute only, as in operator set 17
