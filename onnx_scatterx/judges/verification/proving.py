@@ -44,10 +44,12 @@ def proven(
     distrust_dims: bool,
     effort: float,
     progress: Callable[[int, int], None] | None = None,
+    strict_zeros: bool = False,
 ) -> Proof:
     """Return a solver's verdict on two models; its counterexamples are run.
 
-    The prover reads the files itself. Only what the user assumes is a fact.
+    The prover reads the files itself. Only what the user assumes is a fact. With ``strict_zeros``,
+    nothing is proven that rests on the sign of a zero not counting.
     """
     from onnx_scatterx.judges.equivalence.proof import prove
 
@@ -61,7 +63,7 @@ def proven(
         return next((str(found) for found in comparison.so_far.differences[seen:]), None)
 
     one, other = ModelSource.of(before), ModelSource.of(after)
-    return prove(
+    found = prove(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
@@ -70,6 +72,21 @@ def proven(
         effort=effort,
         progress=progress,
     )
+    return _with_signs(found) if strict_zeros else found
+
+
+def _with_signs(proof: Proof) -> Proof:
+    """Return a proof for which the sign of a zero counts: none, if it rests on the contrary."""
+    from onnx_scatterx.judges.equivalence.last_bits import SIGN_OF_ZERO
+    from onnx_scatterx.judges.equivalence.proof import Verdict
+
+    if SIGN_OF_ZERO not in proof.assumed:
+        return proof
+    doubt = Verdict(
+        "unknown", "a Where, Min or Max may change the sign of a zero, which counts here"
+    )
+    outputs = {n: doubt if v.kind.startswith("proven") else v for n, v in proof.outputs.items()}
+    return replace(proof, outputs=outputs, least=0, sizes=())
 
 
 def unrun(why: str, *, refuted: bool) -> Proof:
