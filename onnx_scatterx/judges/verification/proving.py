@@ -17,6 +17,7 @@ from onnx_scatterx.ir.outside import together
 from onnx_scatterx.judges.verification.result import SOLVER, Difference, Draw
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
+from onnx_scatterx.optimizer.assumptions.expressions import names
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.core.reading import Source
@@ -134,13 +135,16 @@ def _source(given: ModelSource, beside: Path | None) -> Source:
 def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     """Return clauses in the judge's form.
 
-    That no two elements are equal, or that they are sorted, is omitted.
+    That no two elements are equal, or that they are sorted, is omitted. So are bounds that are
+    expressions, such as ``2*n``: for the judge, this is the name of a size, which may be any.
     """
     from onnx_scatterx.judges.equivalence.declarations import InputClause
 
     found = []
     for name, assumption in by_name(assumed).items():
         for c in assumption.comparisons:
+            if isinstance(c.bound, str) and names(c.bound) != {c.bound}:
+                continue
             found.append(InputClause(name, c.sign, c.bound, c.modulus))
         if "nonnegative" in assumption.properties:
             found.append(InputClause(name, ">=", 0))
