@@ -306,6 +306,41 @@ def test_the_proof_reads_external_data_where_they_are(tmp_path: Path) -> None:
             assert found.kind == ("refuted" if number else "proven")
 
 
+def test_a_promise_whose_bound_is_the_name_of_a_size() -> None:
+    """A dim may be named 2*N and have any size: the promise is about twice N."""
+    text = "g (int64[N] i, float[W] y) => (bool[N] z) <bool[1] t = {{1}}> {{ {} }}"
+    before = parse(text.format("s = Shape (y) z = Less (i, s)"))
+    after = parse(text.format("s = Shape (i) z = Expand (t, s)"))
+    for model in (before, after):
+        model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "2*N"
+    feed = {"i": np.array([3, 0]), "y": np.zeros(3, np.float32)}
+    found = verify(before, after, prove=True, samples=0, feeds=[feed], assume=["i < 2*N"])
+    assert found.answer == "different"
+    assert "contradicts" not in str(found)
+
+
+def test_a_proof_for_which_the_sign_of_a_zero_counts() -> None:
+    """ONNX Runtime's Where gives 0 for -0, and a scatter keeps it."""
+    text = "g (bool[N] c, float[N] x, float[N] z) => (float[N] y) {{ {} }}"
+    before = parse(
+        text.format(
+            "n = NonZero (c) t = Transpose <perm = [1, 0]> (n) u = GatherND (x, t) "
+            "y = ScatterND (z, t, u)"
+        )
+    )
+    after = parse(text.format("y = Where (c, x, z)"))
+    feed = {"c": np.array([True, False]), "x": np.ones(2, np.float32)}
+    feed["z"] = np.zeros(2, np.float32)
+    assert verify(before, after, prove=True, samples=0, feeds=[feed])
+    strict = verify(before, after, prove=True, samples=0, feeds=[feed], strict_zeros=True)
+    assert strict.answer == "not proven"
+    assert "may change the sign of a zero" in str(strict)
+    feed["x"] = -np.zeros(2, np.float32)
+    strict = verify(before, after, prove=True, samples=0, feeds=[feed], strict_zeros=True)
+    assert strict.answer == "different"
+    assert "contradicts" not in str(strict)
+
+
 def test_dims_that_are_expressions_and_names_that_lie() -> None:
     model = parse("g (float[N] x, float[M] y) => (float[K] z) { z = Concat <axis = 0> (x, y) }")
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "2*N + 1"

@@ -15,6 +15,7 @@ from onnx_scatterx.judges.equivalence.core.types import sort_of
 from onnx_scatterx.judges.equivalence.operators import MOVING
 from onnx_scatterx.judges.equivalence.operators.elementwise import BINARY, UNARY
 
+SIGN_OF_ZERO = "the sign of a zero does not count where Where, Min or Max chooses floats"
 _CHOOSING = {"Where", "Min", "Max"}
 _COMPUTING = {*UNARY, *BINARY, "Clip"}
 _QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
@@ -24,7 +25,7 @@ def assumed(node: Node, made: Sequence[Tensor]) -> str:
     """Return what is assumed of the floats that a node of only one of the models computes."""
     floats = bool(made) and sort_of(made[0].dtype) == "data" and made[0].dtype != "string"
     if node.standard and floats and node.op in _CHOOSING:
-        return "the sign of a zero does not count where Where, Min or Max chooses floats"
+        return SIGN_OF_ZERO
     if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
         return "arithmetic on floats gives the same bits at any place in a tensor"
     return ""

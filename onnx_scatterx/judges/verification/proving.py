@@ -17,6 +17,7 @@ from onnx_scatterx.ir.outside import together
 from onnx_scatterx.judges.verification.result import SOLVER, Difference, Draw
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
+from onnx_scatterx.optimizer.assumptions.expressions import names
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.core.reading import Source
@@ -44,10 +45,12 @@ def proven(
     distrust_dims: bool,
     effort: float,
     progress: Callable[[int, int], None] | None = None,
+    strict_zeros: bool = False,
 ) -> Proof:
     """Return a solver's verdict on two models; its counterexamples are run.
 
-    The prover reads the files itself. Only what the user assumes is a fact.
+    The prover reads the files itself. Only what the user assumes is a fact. With ``strict_zeros``,
+    nothing is proven that rests on the sign of a zero not counting.
     """
     from onnx_scatterx.judges.equivalence.proof import prove
 
@@ -61,7 +64,7 @@ def proven(
         return next((str(found) for found in comparison.so_far.differences[seen:]), None)
 
     one, other = ModelSource.of(before), ModelSource.of(after)
-    return prove(
+    found = prove(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
@@ -71,6 +74,21 @@ def proven(
         progress=progress,
         planner=lambda model: comparison.after.plan(model, comparison.timeout),
     )
+    return _with_signs(found) if strict_zeros else found
+
+
+def _with_signs(proof: Proof) -> Proof:
+    """Return a proof for which the sign of a zero counts: none, if it rests on the contrary."""
+    from onnx_scatterx.judges.equivalence.last_bits import SIGN_OF_ZERO
+    from onnx_scatterx.judges.equivalence.proof import Verdict
+
+    if SIGN_OF_ZERO not in proof.assumed:
+        return proof
+    doubt = Verdict(
+        "unknown", "a Where, Min or Max may change the sign of a zero, which counts here"
+    )
+    outputs = {n: doubt if v.kind.startswith("proven") else v for n, v in proof.outputs.items()}
+    return replace(proof, outputs=outputs, least=0, sizes=())
 
 
 def unrun(why: str, *, refuted: bool) -> Proof:
@@ -118,13 +136,16 @@ def _source(given: ModelSource, beside: Path | None) -> Source:
 def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     """Return clauses in the judge's form.
 
-    That no two elements are equal, or that they are sorted, is omitted.
+    That no two elements are equal, or that they are sorted, is omitted. So are bounds that are
+    expressions, such as ``2*n``: for the judge, this is the name of a size, which may be any.
     """
     from onnx_scatterx.judges.equivalence.declarations import InputClause
 
     found = []
     for name, assumption in by_name(assumed).items():
         for c in assumption.comparisons:
+            if isinstance(c.bound, str) and names(c.bound) != {c.bound}:
+                continue
             found.append(InputClause(name, c.sign, c.bound, c.modulus))
         if "nonnegative" in assumption.properties:
             found.append(InputClause(name, ">=", 0))

@@ -93,7 +93,8 @@ def verify(
         timeout: seconds of drawing after which no new draw is begun, and for which a single run may
             last. A proof counts its own work.
         distrust_dims: let dims of one name on different inputs differ.
-        strict_zeros: let the sign of a zero be a difference everywhere.
+        strict_zeros: let the sign of a zero be a difference everywhere. Then a proof must not rest
+            on the assumption that it does not count.
         on_progress: is called with "verifying", how many draws are accepted and how many are
             wanted; and with "proving", how many nodes are examined, and how many there are.
         prove: decide first, by a solver, whether the two are the same for every size and every
@@ -169,7 +170,9 @@ def verify(
             proof = unrun(failure, refuted=False)
         elif prove:
             tell = observer.counted("proving")
-            proof = proven(before, after, comparison, promised, distrust_dims, effort, tell)
+            proof = proven(
+                before, after, comparison, promised, distrust_dims, effort, tell, strict_zeros
+            )
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
