@@ -87,21 +87,35 @@ def test_facts_about_elements_that_are_not_there_are_found(monkeypatch: pytest.M
         assert_possible_anywhere(*MODELS["positions that are read"])
 
 
-def test_dims_that_onnx_runtime_infers_and_that_the_facts_refute() -> None:
-    """For an Einsum that broadcasts it infers 1 row, and the Concat says that there are 2 K.
+EINSUM = """g (float[P, N] w, float[R, N] v, float[K, M] z, float[K] c, float[300] x)
+    => (float[A, B] o, float[L] y) <int64[1] one = {1}> {
+    e = Einsum<equation = "ij,ij->ij">(w, v) p = Concat<axis = 0>(z, z) o = Concat<axis = 1>(e, p)
+    s = Shape(x) %s t = Transpose(x) d = Concat<axis = 0>(t, t)
+    b = Expand(c, q) f = Concat<axis = 0>(b, b) y = Concat<axis = 0>(f, f) }"""
+MOVED = ("q = Min(s, one)", "r = Cast<to = 9>(s) q = Cast<to = 7>(r)")
 
-    If both were facts, every size of K rows would follow, as that of the Expand.
+
+def test_dims_that_onnx_runtime_infers_and_that_the_facts_refute() -> None:
+    """For an Einsum that broadcasts it infers 1 row, and the Concat says that there are 2 K."""
+    one = parse(EINSUM.replace("P, N", "1, N") % MOVED[0])
+    wrong = f"ONNX Runtime {version} infers of 'e' that axis 0 has size 1"
+    assert wrong in str(prove(one, one))
+    other = parse(EINSUM % MOVED[0])
+    assert f"Einsum gives the dims that ONNX Runtime {version} infers" in str(prove(other, other))
+
+
+@pytest.mark.parametrize(("p", "rows"), [("1", 2), ("K", 150)])
+def test_dims_that_an_assumption_would_prove(p: str, rows: int) -> None:
+    """What is assumed of the Einsum is false if it broadcasts, and says too much of K.
+
+    With P = K it says that K is 300, as ONNX Runtime infers of the Expand.
     """
-    text = """g (float[1, N] w, float[R, N] v, float[K, M] z, float[K] c, float[300] x)
-        => (float[A, B] o, float[L] y) <int64[1] one = {1}> {
-        e = Einsum<equation = "ij,ij->ij">(w, v) p = Concat<axis = 0>(z, z)
-        o = Concat<axis = 1>(e, p) s = Shape(x) %s t = Transpose(x) d = Concat<axis = 0>(t, t)
-        b = Expand(c, q) f = Concat<axis = 0>(b, b) y = Concat<axis = 0>(f, f) }"""
-    one = parse(text % "q = Min(s, one)")
-    other = parse(text % "r = Cast<to = 9>(s) q = Cast<to = 7>(r)")
-    feed = {"w": floats(1, 3), "v": floats(4, 3), "z": floats(2, 2), "c": floats(2)}
+    text = EINSUM.replace("P, N", f"{p}, N").replace("K, M", "150, M" if p == "K" else "K, M")
+    one, other = (parse(text % sizes) for sizes in MOVED)
+    k = 1 if p == "K" else rows
+    feed = {"w": floats(1, 3), "v": floats(2 * rows, 3), "z": floats(rows, 2), "c": floats(k)}
     proof = unproven(one, other, {**feed, "x": floats(300)})
-    assert f"ONNX Runtime {version} infers of 'e' that axis 0 has size 1" in str(proof)
+    assert f"ONNX Runtime {version} infers of 'b' that axis 0 has size 300" in str(proof)
 
 
 def test_assumed_dims_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,9 @@ from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)
 """The errors of an operator whose attributes or inputs make no sense."""
 
+MARKED = ("opaque", "opaque size")
+"""The first parts of the names of elements and sizes that a node which is not modelled gives."""
+
 SizeKey = str | tuple[str, int]
 """A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
 
@@ -283,12 +286,12 @@ class Builder:
             def define(
                 at: Coordinates, k: int = k, dtype: str = dtype, low: int = low, high: int = high
             ) -> Term:
-                return apply(("opaque", mark, k), at, sort_of(dtype), low, high)
+                return apply((MARKED[0], mark, k), at, sort_of(dtype), low, high)
 
             known: tuple[Term, ...] | None = None
             if dims is not None:
                 known = tuple(
-                    d or apply(("opaque size", mark, k, axis), (), "integer", 0, LARGEST_SIZE)
+                    d or apply((MARKED[1], mark, k, axis), (), "integer", 0, LARGEST_SIZE)
                     for axis, d in enumerate(dims)
                 )
             outputs.append(Tensor(dtype, known, define))

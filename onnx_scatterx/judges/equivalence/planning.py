@@ -12,11 +12,11 @@ from typing import Any
 
 import onnx
 
-from onnx_scatterx.judges.equivalence.building import Builder, Scope
+from onnx_scatterx.judges.equivalence.building import MARKED, Builder, Scope
 from onnx_scatterx.judges.equivalence.core.functions import subgraphs_of
 from onnx_scatterx.judges.equivalence.core.reading import Declared, Graph
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.core.terms import Term, walk
 from onnx_scatterx.judges.equivalence.declarations import doubts, unread
 
 Plan = Mapping[str, Any]
@@ -36,7 +36,8 @@ def wrong_plan(
     """Return the first dim that a runtime infers and that was not proven to follow from the inputs.
 
     If a node is not modelled, its dims are assumed to be those that the runtime infers, unless the
-    facts say that they are not.
+    facts say that they are not. Only what depends on them may rest on that: an assumption may be
+    false for some inputs, and other dims must follow for all.
     """
     world = builder.world
     answer = planner and planner(other.skeleton.SerializeToString(deterministic=True))
@@ -49,17 +50,28 @@ def wrong_plan(
     named = {id(t): o.node.op for o in builder.opaque for t in o.outputs}
     last = unread(other, one)
     inputs = ((i, second[i.name]) for i in other.inputs)
+    found: list[tuple[str, Term, str | None]] = []
     for value, tensor in (*inputs, *_inferred(other.skeleton.graph.node, None, plan, second)):
         if tensor is None:
             world.assume(f"{runtime} infers no wrong dims within {value.name}")
             continue
         for doubt, condition in doubts(value, tensor, known, world, value.name in last):
-            op = named.get(id(tensor))
-            if op is None or world.decide(condition) is False:
-                return f"{runtime} infers of {value.name!r} {doubt}"
+            text, op = f"{runtime} infers of {value.name!r} {doubt}", named.get(id(tensor))
+            if op is None and not _names_unknown(condition):  # no assumption may prove it
+                return text
+            found.append((text, condition, op))
+    for text, condition, op in found:
+        if op is not None:
+            if world.decide(condition) is False:
+                return text
             world.assume(f"{op} gives the dims that {runtime} infers")
             world.learn(condition)
-    return None
+    return next((text for text, c, op in found if op is None and not world.known(c)), None)
+
+
+def _names_unknown(condition: Term) -> bool:
+    """Return whether a condition speaks of a size or an element of a node that is not modelled."""
+    return any(t.op == "apply" and t.data[0][0] in MARKED for t in walk([condition]))
 
 
 def _inferred(

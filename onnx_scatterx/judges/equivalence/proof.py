@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import z3
 
-from onnx_scatterx.judges.equivalence.building import shown
+from onnx_scatterx.judges.equivalence.building import MARKED, shown
 from onnx_scatterx.judges.equivalence.comparing import Comparison
 from onnx_scatterx.judges.equivalence.core.reading import Source
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table, reached, walk
@@ -27,7 +27,6 @@ Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
 
 _COMBINATIONS = 4
 _SHOWN = 4
-_MARKED = ("opaque", "opaque size")
 
 
 @dataclass(frozen=True)
@@ -311,7 +310,7 @@ def _reason(judgement: Judgement, comparison: Comparison, what: str) -> str:
     """Return why a comparison is open, with the operators that are not modelled in its question."""
     opaque = judgement.builder.opaque
     named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
-    marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in _MARKED}
+    marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
     needed = dict.fromkeys(opaque[mark].reason for mark in sorted(marks))
     needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
     if comparison.status != "differ":
