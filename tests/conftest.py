@@ -1,9 +1,11 @@
 """What all tests share: options of the command line, workers, and how many examples are tried.
 
-pytest                              all but the tests marked `full`, with a worker for each core
+pytest                              all but what is marked `full`, and a share of the cases of the
+                                    tests marked `sampled`, with a worker for each core
+ALL_CASES=1 pytest                  with all tests and all their cases
 pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with six times the examples and the tests marked `full`, as CI
+pytest --hypothesis-profile=full    with six times the examples and all cases and tests, as CI
 pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes
 pytest --hypothesis-profile=deep    with ten times the examples
 just explore 7                      with ten times the examples, and others: those of seed 7
@@ -16,6 +18,7 @@ import gc
 import os
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 
@@ -24,7 +27,7 @@ from hypothesis import is_hypothesis_test, settings
 
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
-from tests.helpers.examples import examples, is_full, scaled
+from tests.helpers.examples import are_all, daily, examples, is_full, scaled
 
 # Folders and files of tests of processes; single tests are marked `started`.
 _REAL_STARTS = {"runtime", "test_no_process.py", "test_stopping.py"}
@@ -83,29 +86,58 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # the option -m selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what follows the profile. Skip what is marked `full`, unless the profile asks for more.
+    """Mark what follows the profile. Leave out what the profile does without.
 
-    They also run if one is named.
+    These are the tests marked `full`, and most cases of those marked `sampled`. They run if a test
+    is named.
     """
     for item in items:
-        if item.get_closest_marker("full") or _follows_the_profile(item):
+        if any(map(item.get_closest_marker, ("full", "sampled"))) or _follows_the_profile(item):
             item.add_marker("drawn")
-    if is_full() or any("::" in argument for argument in config.args):
+    if are_all() or any("::" in argument for argument in config.args):
         return
+    left_out = _other_cases(items)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))
 
 
+def _other_cases(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the cases of tests marked `sampled` that are not of the daily share.
+
+    `sampled(4)` has a share of one in four; `sampled(4, each="mode")` has it of each mode.
+    """
+    tests = defaultdict[tuple[str, str], list[pytest.Item]](list)
+    shares: dict[tuple[str, str], int] = {}
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None and isinstance(item, pytest.Function):
+            kinds = {name: item.callspec.params[name] for name in mark.kwargs.values()}
+            test = item.nodeid.partition("[")[0], str(kinds)
+            tests[test].append(item)
+            (shares[test],) = mark.args
+    left_out: set[pytest.Item] = set()
+    for test, cases in tests.items():
+        chosen = daily((case.nodeid for case in cases), shares[test], "")
+        left_out |= {case for case in cases if case.nodeid not in chosen}
+    return left_out
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let the garbage collector neither run while tests are collected, nor visit them later."""
+    """Let the garbage collector neither run while tests are collected, nor visit them later.
+
+    After that it runs less often than by default: most of what a test makes is gone with the test.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000)
         gc.enable()
 
 
@@ -122,7 +154,7 @@ def pytest_collect_file(
 def _follows_the_profile(item: pytest.Item) -> bool:
     if not isinstance(item, pytest.Function):
         return False
-    names = {scaled.__name__, examples.__name__, is_full.__name__}
+    names = {f.__name__ for f in (are_all, examples, is_full, scaled)}
     return is_hypothesis_test(item.obj) or not names.isdisjoint(vars(item.module))
 
 

@@ -86,6 +86,7 @@ def test_ways(text: str, target: str, steps: list[list[str]]) -> None:
     assert advice(text, target=target) == steps
 
 
+@pytest.mark.sampled(5, each="target")
 @pytest.mark.parametrize("text", [START, THREE, ROWS, TWICE, EMPTY])
 @pytest.mark.parametrize("target", ["scatterx", "standard", "qnn", "rknn, max_rank = 1"])
 def test_every_command_does_what_it_says(
@@ -197,7 +198,9 @@ def test_a_dense_form_that_no_compiler_holds() -> None:
     assert "TopK of more than 3839 elements" in found.why
 
 
-@pytest.mark.parametrize(("size", "count"), [("50", 1), ("P", 4)])  # 28 pairs of promises
+@pytest.mark.parametrize(
+    ("size", "count"), [("50", 1), pytest.param("P", 4, marks=pytest.mark.full)]
+)  # 28 pairs of promises
 def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int) -> None:
     """x[a, b] = u: an index that may be negative takes an operator, whichever of them it is."""
     inputs, outputs, nodes = [], [], []
@@ -281,6 +284,7 @@ def windows(height: str, width: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(HEAD + text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("sizes", "promise"),
     [(("H", "W"), ["H >= 7", "W >= 7"]), (("H", "16"), ["H >= 7"]), (("16", "W"), ["W >= 7"])],

@@ -26,6 +26,7 @@ def model_of(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(text if text.startswith("<") else HEAD + text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "target", "options"),
     [

@@ -64,6 +64,7 @@ def outcome(model: onnx.ModelProto) -> tuple[list[str], bytes]:
     return told, result.model.SerializeToString(deterministic=True)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(HOSTILE.keys() - {"unrelated_pyramid"}))
 def test_a_hostile_model_ends(name: str) -> None:

@@ -61,8 +61,10 @@ def check(summary: Any, out: Path) -> None:
     assert summary.summary().startswith("2 of 6 models written, 2 of 2 scatters removed, 4 failed")
 
 
-@pytest.mark.started
-def test_processes(zoo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "way", ["forked", pytest.param("started", marks=[pytest.mark.full, pytest.mark.started])]
+)
+def test_processes(way: str, zoo: Path, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     out = tmp_path / "out"
     summary = onnx_scatterx.optimize_many(

@@ -65,6 +65,7 @@ def test_the_command_line(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert os.listdir(tmp_path / "out") == ["a.onnx"]
 
 
+@pytest.mark.full
 @pytest.mark.started
 def test_executors_of_others(zoo: Path, tmp_path: Path) -> None:
     """Their workers cannot be ended, but `verify` is, and nothing is written late."""

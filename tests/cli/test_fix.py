@@ -25,6 +25,7 @@ def shape(path: Path) -> list[int | str]:
     return [d.dim_param or d.dim_value for d in value.type.tensor_type.shape.dim]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fix", [SIZES, ["--fix", "image:1,3,6,8"], ["--fix", "image: 1, 3,6,8"]])
 def test_a_model_is_fixed_and_verified(
     fix: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -57,6 +58,7 @@ def test_some_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not any(isinstance(extent, str) for extent in shape(out))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", ["inspect", "explain"])
 def test_what_would_be_done(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, LETTERBOX, "--target", "qnn"]) == 0

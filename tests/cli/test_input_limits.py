@@ -209,6 +209,7 @@ def test_large_assumptions(
         assert len(found) < 1001
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text", ["N % 1000000000 == 5", "N % 1000000000 < 7", "N % 1000000007 == 5, % 999999937 == 5"]
 )
@@ -250,6 +251,7 @@ def test_profiles(
     assert because in error_of(capsys)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes with names")
 @pytest.mark.parametrize("to_a_device", [False, True])
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["scatterx", "qnn"])
+@pytest.mark.parametrize("target", ["scatterx", pytest.param("qnn", marks=pytest.mark.full)])
 def test_60_scatters_fill_one_screen(
     target: str,
     many: str,

@@ -65,6 +65,7 @@ def test_colors_can_be_forced(
     assert f"{GREEN}removed by Where" in capsys.readouterr().out
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("columns", [200, 80, 60, 40, 20])
 @pytest.mark.parametrize("model", [BOX, MASK, KV])
 def test_the_width_of_the_terminal(

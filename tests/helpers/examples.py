@@ -1,9 +1,12 @@
-"""How many examples Hypothesis tries, and which: the same ones in every run, on every machine.
+"""How much is tried, and what: the same in every run, on every machine.
 
-So a test that fails, fails for everybody. Only the profile `other` draws others, by the seed that
-`--hypothesis-seed` gives, and remembers none either.
+So a test that fails, fails for everybody. Only the profile `other` lets Hypothesis draw other
+examples, by the seed that `--hypothesis-seed` gives, and remembers none either.
 """
 
+import hashlib
+import os
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import settings
@@ -27,3 +30,23 @@ def scaled(count: int) -> int:
 def examples(count: int, **others: Any) -> settings:
     """Return settings for a test that takes `count` examples under the profile `deep`."""
     return settings(max_examples=scaled(count), deadline=None, **others)
+
+
+def are_all() -> bool:
+    """Return whether every case is tried: under all profiles but `daily`, and with ALL_CASES."""
+    return is_full() or bool(os.environ.get("ALL_CASES"))
+
+
+def daily(names: Iterable[str], share: int, test: str) -> set[str]:
+    """Return the cases of a test that are tried daily: one in `share`, and at least one.
+
+    A hash of the names decides. So the cases are the same on every day, and other ones for another
+    test.
+
+    >>> sorted(daily(map(str, range(12)), 4, "one test")), sorted(daily("ab", 4, "another"))
+    (['10', '3', '6'], ['b'])
+    """
+    by_hash = sorted(
+        set(names), key=lambda name: hashlib.sha256(f"{test} {name}".encode()).digest()
+    )
+    return set(by_hash[: -(-len(by_hash) // share)])

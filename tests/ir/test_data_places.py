@@ -127,6 +127,7 @@ EXPECTED = np.array([[0, 1], [9, 9], [4, 5]], np.float32)
 ORT = since(1, 20, "a directory for external data")
 
 
+@pytest.mark.sampled(3)
 @ORT
 @pytest.mark.parametrize("layout", [cache, linked, hard])
 def test_links_are_followed(

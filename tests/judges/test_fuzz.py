@@ -47,6 +47,7 @@ def dying(options: Options, model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("optimized", "said"),
     [(negated, "output 0"), (raising, "raises KeyError"), (dying, "ended by SIGSEGV")],

@@ -101,7 +101,8 @@ def unfixed_sizes(value: onnx.ValueInfoProto) -> list[str]:
     return [d.dim_param for d in dims if not d.HasField("dim_value")]
 
 
-@pytest.mark.parametrize("path", EXAMPLES if is_full() else EXAMPLES[::3], ids=lambda p: p.stem)
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_no_profile_does_worse_than_the_target_for_all(path: Path) -> None:
     """Daily, some models for three profiles each, and each profile for some of them."""
     standard = onnx_scatterx.optimize(path, target="standard").model

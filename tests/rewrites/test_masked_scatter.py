@@ -68,6 +68,7 @@ def test_rows_of_a_mask_in_either_order(turned: bool) -> None:
     assert_sound_at(text, *({**f, "P": p, "Q": q} for f, (p, q) in zip(feeds, shapes, strict=True)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reduction", ["none", "add", "max", "mul"])
 @pytest.mark.parametrize(("shape", "row"), [("T,3", "first"), ("2,T,2", "second")])
 def test_rows_that_a_mask_names_several_times(reduction: str, shape: str, row: str) -> None:

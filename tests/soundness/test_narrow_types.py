@@ -168,6 +168,7 @@ def test_types_that_are_kept(kind: str, why: str, p: str) -> None:
     assert result.model == model
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["linear", "circular"])
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_code_by_scatterx(kind: str, mode: str) -> None:
@@ -187,6 +188,7 @@ def test_every_code_by_scatterx(kind: str, mode: str) -> None:
         np.testing.assert_array_equal(y, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "static"),
     [*product(TYPES, [True]), *product([k for k in TYPES if k != UNSIZED], [False])],

@@ -39,6 +39,7 @@ FORMS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_constant_boxes_in_every_type(dtype: str, form: str) -> None:
@@ -103,6 +104,7 @@ def test_masks_in_every_type(dtype: str) -> None:
     assert_sound(model, *({"N": n, "M": m} for n, m in sizes))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("opset", "ir_version"),
     list(
@@ -127,6 +129,7 @@ def test_elements_in_every_opset(opset: int, ir_version: int, axis: int) -> None
     assert_sound(model, left=0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("opset", "ir_version"), [(11, 3), (11, 6), (13, 7), (16, 8), (18, 8), (21, 10), (24, 11)]
 )

@@ -150,6 +150,7 @@ def test_a_signal_ends_a_command_like_ctrl_c(verifying: Command) -> None:
     assert verifying.left() == []
 
 
+@pytest.mark.full
 def test_a_signal_ends_the_processes_of_a_directory(optimizing: Command) -> None:
     optimizing.process.terminate()
     printed = optimizing.process.communicate(timeout=30)
@@ -164,6 +165,7 @@ def test_workers_end_with_a_parent_that_is_killed(verifying: Command) -> None:
     verifying.check_gone()
 
 
+@pytest.mark.full
 def test_processes_of_a_directory_end_with_a_parent_that_is_killed(optimizing: Command) -> None:
     """And remove what they had begun to write."""
     optimizing.process.kill()

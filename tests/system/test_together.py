@@ -76,6 +76,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_failed_command_leaves_old_outputs_as_they_were(
@@ -156,6 +157,7 @@ sys.exit(main(["optimize", model, "-o", out, "-q", "--save-as-external-data"]))
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("there", [False, True])
 def test_two_commands_that_write_one_output(there: bool, tmp_path: Path) -> None:

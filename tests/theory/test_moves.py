@@ -62,6 +62,7 @@ def performed(found: tuple[Move[int], ...], pairs: dict[int, int], source: int, 
     assert written == len(pairs)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", range(10))
 def test_copies_in_memory_are_the_scattering(part: int) -> None:
     for seed in range(200 * part, 200 * part + 200):

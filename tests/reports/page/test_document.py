@@ -35,6 +35,7 @@ def page_of(report: Report, verification: Verification | None = None) -> Page:
     return page
 
 
+@pytest.mark.sampled(7, each="gathers")
 @pytest.mark.parametrize("path", sorted(Path("models").glob("*.onnx"))[::5], ids=lambda p: p.stem)
 @pytest.mark.parametrize("gathers", [False, True])
 def test_pages_of_models(path: Path, gathers: bool) -> None:

@@ -22,6 +22,7 @@ SRC = np.array([[4, 3], [2, 1]], np.float32)
 ROWS = np.array([[0], [1]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", DRAWS)
 def test_golden(call: str) -> None:
     replay(PATH, call, DRAWS[call], getattr(mindspore, call))
