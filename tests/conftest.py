@@ -18,7 +18,6 @@ import gc
 import os
 import signal
 import sys
-from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from hypothesis import is_hypothesis_test, settings
 
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
-from tests.helpers.examples import are_all, daily, examples, is_full, scaled
+from tests.helpers.examples import are_all, examples, is_full, other_cases, scaled
 
 # Folders and files of tests of processes; single tests are marked `started`.
 _REAL_STARTS = {"runtime", "test_no_process.py", "test_stopping.py"}
@@ -96,33 +95,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("drawn")
     if are_all() or any("::" in argument for argument in config.args):
         return
-    left_out = _other_cases(items)
-    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
+    left_out = other_cases(items)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))
-
-
-def _other_cases(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the cases of tests marked `sampled` that are not of the daily share.
-
-    `sampled(4)` has a share of one in four; `sampled(4, each="mode")` has it of each mode.
-    """
-    tests = defaultdict[tuple[str, str], list[pytest.Item]](list)
-    shares: dict[tuple[str, str], int] = {}
-    for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark is not None and isinstance(item, pytest.Function):
-            kinds = {name: item.callspec.params[name] for name in mark.kwargs.values()}
-            test = item.nodeid.partition("[")[0], str(kinds)
-            tests[test].append(item)
-            (shares[test],) = mark.args
-    left_out: set[pytest.Item] = set()
-    for test, cases in tests.items():
-        chosen = daily((case.nodeid for case in cases), shares[test], "")
-        left_out |= {case for case in cases if case.nodeid not in chosen}
-    return left_out
 
 
 @pytest.hookimpl(wrapper=True)

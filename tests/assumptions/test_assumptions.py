@@ -131,6 +131,7 @@ def test_a_sum_that_may_overflow_is_not_followed_then(kind: str) -> None:
     assert reason(START.replace("KIND", kind), ["p >= 0"]) is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("assume", "why"),
     [

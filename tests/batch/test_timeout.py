@@ -41,7 +41,9 @@ def zoo(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.started)])
+@pytest.mark.parametrize(
+    "jobs", [1, pytest.param(2, marks=[pytest.mark.full, pytest.mark.started])]
+)
 def test_a_process_that_is_late_is_ended(jobs: int, zoo: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     stuck: Any = Stuck(tmp_path / "flag")

@@ -28,6 +28,7 @@ ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
 # Models
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "shape",
     [
@@ -120,6 +121,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process for each case")
 @pytest.mark.parametrize("name", DEEP)
 def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> None:
@@ -132,6 +134,7 @@ def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> Non
     assert (found.status, found.err) == (2, f"onnx-scatterx: {because}\n")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", ["run IN", "verify IN IN", "bench IN IN --rounds 6"])
 @pytest.mark.parametrize(
     ("kind", "dims", "because"),
@@ -177,6 +180,7 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
 # Assumptions
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "because"),
     [

@@ -98,6 +98,7 @@ def test_every_command_has_json(capsys: pytest.CaptureFixture[str]) -> None:
         assert "--json" in capsys.readouterr().out, name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "key"),
     [

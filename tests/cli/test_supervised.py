@@ -77,6 +77,7 @@ def sleeping() -> Iterator[Started]:
     started.process.communicate()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("work", "status", "said"),
     [

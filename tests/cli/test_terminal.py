@@ -67,7 +67,7 @@ def test_colors_can_be_forced(
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("columns", [200, 80, 60, 40, 20])
-@pytest.mark.parametrize("model", [BOX, MASK, KV])
+@pytest.mark.parametrize("model", [BOX, MASK, KV], ids=["box", "mask", "cache"])
 def test_the_width_of_the_terminal(
     columns: int,
     model: str,

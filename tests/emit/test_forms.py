@@ -161,6 +161,7 @@ def test_slices_with_steps_where_no_axis_can_be_added(
     assert is_there or not whole or not fits
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize(("start", "end"), [(1, 6), (0, 5), (1, 4), (2, 6)])
 def test_rows_between_the_ends_of_an_axis(axis: int, start: int, end: int) -> None:

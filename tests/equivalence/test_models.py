@@ -14,7 +14,7 @@ CASES = [(path, target) for path in MODELS for target in TARGETS]
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(8, each="target")
+@pytest.mark.sampled(12, each="target")
 @pytest.mark.parametrize(("path", "target"), CASES, ids=lambda given: getattr(given, "stem", given))
 def test_a_model_is_proven(path: Path, target: str) -> None:
     before = onnx.load(path)

@@ -86,7 +86,7 @@ def test_slices_are_clamped(n: int, start: int, end: int, step: int) -> None:
     assert_follows(text, feed)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("dtype", ["float", "int64", "bool"])
 @pytest.mark.parametrize("upper", [0, 1])
 @pytest.mark.parametrize("k", [None, 0, 1, -1, 7, -7])
@@ -266,6 +266,7 @@ SCATTER = (
 TABLES = f32(np.arange(8).reshape(4, 2))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "rows", [[[1], [3]], [[-1], [0]], [[2], [2]], [[0], [1]]], ids=["two", "back", "same", "front"]
 )

@@ -176,7 +176,7 @@ def refutes(claim: Any, *facts: Any) -> bool:
     return bool(solver.check() == z3.sat)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(150))
 def test_a_simplified_term_is_the_term(seed: int) -> None:
     rng = random.Random(seed)
@@ -192,6 +192,7 @@ def test_a_simplified_term_is_the_term(seed: int) -> None:
             assert not refutes(z3.And(after >= low, after <= high)), term
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_term_with_replaced_parts_is_the_term_of_these_parts(seed: int) -> None:
     rng = random.Random(seed)

@@ -21,7 +21,7 @@ FAR = """g (float[4, 2] a, float[1, 2] y) => (float[4, 2] w) <int64[1, 1] i = {1
     s = Cos (z) t = Tan (s) w = Abs (t) }"""
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(
     "path",
     [

@@ -6,9 +6,11 @@ examples, by the seed that `--hypothesis-seed` gives, and remembers none either.
 
 import hashlib
 import os
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 for name, count in {"daily": 10, "full": 60, "deep": 100, "other": 100}.items():
@@ -33,7 +35,7 @@ def examples(count: int, **others: Any) -> settings:
 
 
 def are_all() -> bool:
-    """Return whether every case is tried: under all profiles but `daily`, and with ALL_CASES."""
+    """Return whether every case is tried: under all profiles but `daily`, or with ALL_CASES=1."""
     return is_full() or bool(os.environ.get("ALL_CASES"))
 
 
@@ -44,9 +46,28 @@ def daily(names: Iterable[str], share: int, test: str) -> set[str]:
     test.
 
     >>> sorted(daily(map(str, range(12)), 4, "one test")), sorted(daily("ab", 4, "another"))
-    (['10', '3', '6'], ['b'])
+    (['3', '6', '9'], ['a'])
     """
     by_hash = sorted(
         set(names), key=lambda name: hashlib.sha256(f"{test} {name}".encode()).digest()
     )
     return set(by_hash[: -(-len(by_hash) // share)])
+
+
+def other_cases(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return the cases of tests marked `sampled` that are not tried daily.
+
+    `sampled(4)` has a share of one in four. `sampled(4, each="mode")` has it of each mode.
+    """
+    tests = defaultdict[tuple[str, str, int], list[pytest.Item]](list)
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            given: dict[str, object] = item.callspec.params  # type: ignore[attr-defined]
+            kind = str(given[mark.kwargs["each"]]) if mark.kwargs else ""
+            tests[item.nodeid.partition("[")[0], kind, mark.args[0]].append(item)
+    left_out: list[pytest.Item] = []
+    for (test, _, share), cases in tests.items():
+        chosen = daily((case.nodeid for case in cases), share, test)
+        left_out += [case for case in cases if case.nodeid not in chosen]
+    return left_out

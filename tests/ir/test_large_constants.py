@@ -45,7 +45,7 @@ def copied(model: onnx.ModelProto, number: int) -> onnx.ModelProto:
     return copy
 
 
-@pytest.mark.sampled(6, each="target")
+@pytest.mark.sampled(12, each="target")
 @pytest.mark.parametrize("target", ["standard", "qnn"])
 @pytest.mark.parametrize("path", MODELS[::3], ids=lambda path: path.stem)
 def test_the_result_is_the_same(path: Path, target: str, all_large: pytest.MonkeyPatch) -> None:

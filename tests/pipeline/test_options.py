@@ -110,7 +110,7 @@ def body(name: str, opset: int) -> tuple[onnx.ModelProto, Feed]:
     return model, {"x": X, **feed}
 
 
-@pytest.mark.sampled(4, each="name")
+@pytest.mark.sampled(8, each="name")
 @pytest.mark.parametrize(
     ("opset", "name"),
     [(n, name) for n in range(9, NEWEST + 1) for name in BODIES if n >= BODIES[name][0]],
@@ -122,7 +122,7 @@ def test_every_operator_set(opset: int, name: str) -> None:
         assert_same(model, options.optimized(model), [feed])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_every_export(path: Path) -> None:
     options = random.Random(path.name).choice(COMBINATIONS)

@@ -206,7 +206,7 @@ def test_all_reads() -> None:
     assert "one dim runs along two axes of the data" in text
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_every_example(path: Path) -> None:
     before = path.read_bytes()

@@ -41,6 +41,7 @@ FIRST = f"""g (float[A,4] x, bool[A,4] m, float[K] v) => (float[A,4] y) {NUMBERS
         y = ScatterND (x, i, u) }}"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "reduction"),
     [*product(("float", "int64"), ("none", "add", "max")), ("bool", "none"), ("bool", "add")],

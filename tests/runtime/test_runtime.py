@@ -216,6 +216,7 @@ def test_run_model(tmp_path: Path) -> None:
     assert list(run_model(path, FEED, ["z"])) == ["z"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("feed", "outputs", "message"),
     [

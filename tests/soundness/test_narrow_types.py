@@ -139,6 +139,7 @@ def cache(kind: str, mode: str, x: str = "B,S,D", u: str = "B,N,D") -> onnx.Mode
     return parse(CACHE.format(kind, x, u, x.split(",")[0], mode), opset=24, ir_version=11)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["linear", "circular"])
 @pytest.mark.parametrize("kind", CAST)
 def test_every_code_by_cast(kind: str, mode: str) -> None:

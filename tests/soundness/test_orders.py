@@ -86,6 +86,7 @@ def grid(*axes: range) -> np.ndarray:
     return points.reshape([len(axis) for axis in axes] + [len(axes)])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "axes",
     [

@@ -122,6 +122,7 @@ def test_on_two_axes(outer: str, inner: str) -> None:
     assert_sound(model, *sizes(N=(1, 2, 5), M=(1, 2, 6)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", [-3, -1, 0, 1, 2, 4, 9])
 def test_an_end_that_is_fed(end: int) -> None:
     # x[:end] = -x[:end]: negative, beyond the end, nothing.

@@ -39,7 +39,7 @@ FORMS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_constant_boxes_in_every_type(dtype: str, form: str) -> None:
@@ -87,6 +87,7 @@ def test_a_box_of_doubles_on_a_number(number: float) -> None:
     assert_sound(model, {"u": [1.0, -0.0, 3.0]}, left=0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_masks_in_every_type(dtype: str) -> None:
     # Where has no kernel for bool, bfloat16, int16 and others.

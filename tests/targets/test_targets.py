@@ -109,7 +109,7 @@ def test_a_chain_may_cost_more_where_the_target_has_no_scatter() -> None:
 PAIRS = [(path, name) for path in EXAMPLES[::4] for name in profile_names()]
 
 
-@pytest.mark.sampled(8, each="name")
+@pytest.mark.sampled(17, each="name")
 @pytest.mark.parametrize(
     ("path", "name"),
     PAIRS,

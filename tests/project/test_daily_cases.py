@@ -1,0 +1,53 @@
+"""Daily, a share of the cases of a test that is marked `sampled` runs; in CI all of them run."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.helpers.examples import are_all, daily, is_full, other_cases
+
+MODES = ("add", "none", "mul")
+
+
+def cases(test: str, *mark: Any, **given: Any) -> list[Any]:
+    """Return what stands for the cases of a test: ten numbers for each of three modes."""
+    marked = pytest.mark.sampled(*mark, **given).mark if mark else None
+    return [
+        SimpleNamespace(
+            nodeid=f"{test}[{mode}-{number}]",
+            callspec=SimpleNamespace(params={"mode": mode, "number": number}),
+            get_closest_marker=lambda name: marked if name == "sampled" else None,
+        )
+        for mode in MODES
+        for number in range(10)
+    ]
+
+
+@pytest.mark.parametrize(("count", "kept"), [(1, 1), (3, 1), (4, 1), (5, 2), (9, 3)])
+def test_a_share_is_at_least_one(count: int, kept: int) -> None:
+    names = [f"case {number}" for number in range(count)]
+    chosen = daily(names, 4, "test")
+    assert len(chosen) == kept
+    assert chosen == daily(names[::-1], 4, "test") <= set(names)
+
+
+def test_tests_have_different_cases() -> None:
+    models = [f"model {number}" for number in range(60)]
+    assert set().union(*(daily(models, 4, f"test {number}") for number in range(30))) == set(models)
+
+
+def test_each_value_of_a_parameter_has_its_share() -> None:
+    items = cases("marked", 5, each="mode")
+    left_out = other_cases([*cases("not marked"), *items])
+    run = [item.callspec.params["mode"] for item in items if item not in left_out]
+    assert len(left_out) == 24
+    assert sorted(run) == sorted(2 * MODES)
+    assert len(other_cases(cases("another", 5))) == 24
+
+
+def test_who_tries_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALL_CASES", raising=False)
+    assert are_all() == is_full()
+    monkeypatch.setenv("ALL_CASES", "1")
+    assert are_all()
