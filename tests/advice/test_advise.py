@@ -20,6 +20,8 @@ from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> '
 START = """g (float[8, 2] x, int64[1] at, float[1, 2] u) => (float[8, 2] y)
     <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""

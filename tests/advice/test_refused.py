@@ -14,6 +14,8 @@ from onnx_scatterx.doors.cli import main
 from tests.advice.test_advise import EMPTY, HEAD, MODELS
 from tests.helpers.many_scatters import many_scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 OLD = '<ir_version: 5, opset_import: ["" : 9]> '
 SIZE = """g (float[N, 4] x) => (float[N, 4] y) <float z = {0}>
     { s = Shape (x)  e = Expand (z, s)  y = Add (x, e) }"""

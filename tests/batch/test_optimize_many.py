@@ -20,7 +20,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.theory.conventions import pytorch
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 
 ROW = """<ir_version: 8, opset_import: ["" : 18]> 
     row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)

@@ -18,7 +18,7 @@ from onnx_scatterx.system.child import NoReply
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 
 
 class Stuck(dict[str, int]):

@@ -15,6 +15,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 MODELS = Path(__file__).parents[2] / "models"
 LETTERBOX = str(MODELS / "letterbox_ts_dynamic.onnx")
 SIZES = ["--fix", "batch=1", "--fix", "height=6", "--fix", "width=8"]

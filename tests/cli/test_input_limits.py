@@ -18,7 +18,7 @@ from tests.cli.test_cli import KV, error_of, saved
 from tests.fuzz_files.isolation import run
 from tests.helpers.support import parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)

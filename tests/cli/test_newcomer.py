@@ -14,6 +14,8 @@ from onnx_scatterx.optimizer.targets.new_profile import new_profile
 from tests.cli.test_cli import MODELS, error_of, started
 from tests.helpers.support import parse, scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 MODEL = MODELS / "letterbox_dynamo_dynamic.onnx"
 OPERATORS = "Add, Cast, Concat, Conv, Expand, Gather, Mul, Pad, Reshape, Slice, Transpose"
 

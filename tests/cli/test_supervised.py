@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.skipif(os.name != "posix", reason="forks, and signals"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="forks, and signals"),
+    pytest.mark.slow,
+    pytest.mark.sampled(3),
+]
 
 PROGRAM = """
 import os, signal, sys, time

@@ -19,7 +19,7 @@ from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import f32, parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 
 def test_taken_and_right(tmp_path: Path) -> None:

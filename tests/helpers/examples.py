@@ -57,15 +57,18 @@ def daily(names: Iterable[str], share: int, test: str) -> set[str]:
 def other_cases(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """Return the cases of tests marked `sampled` that are not tried daily.
 
-    `sampled(4)` has a share of one in four. `sampled(4, each="mode")` has it of each mode.
+    `sampled(4)` has a share of one in four. `sampled(4, each="mode")` has it of each mode. If a
+    file is marked as a whole, the tests in it that are not marked themselves share one in four.
     """
     tests = defaultdict[tuple[str, str, int], list[pytest.Item]](list)
     for item in items:
         mark = item.get_closest_marker("sampled")
         if mark is not None:
-            given: dict[str, object] = item.callspec.params  # type: ignore[attr-defined]
-            kind = str(given[mark.kwargs["each"]]) if mark.kwargs else ""
-            tests[item.nodeid.partition("[")[0], kind, mark.args[0]].append(item)
+            each = mark.kwargs.get("each")
+            kind = str(item.callspec.params[each]) if each else ""  # type: ignore[attr-defined]
+            own = any(own.name == mark.name for own in item.own_markers)
+            test = item.nodeid.partition("[" if own else "::")[0]
+            tests[test, kind, mark.args[0]].append(item)
     left_out: list[pytest.Item] = []
     for (test, _, share), cases in tests.items():
         chosen = daily((case.nodeid for case in cases), share, test)

@@ -18,7 +18,7 @@ from tests.helpers.native_support import since
 from tests.helpers.support import run
 from tests.system.test_files import with_index
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 KEEP = ["--rules", "pad"]  # a rule that leaves the scatter, so that its index is still needed
 

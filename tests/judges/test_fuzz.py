@@ -13,7 +13,7 @@ from tests.fuzz.campaign import Tally, campaign, cases
 from tests.fuzz.trial import Options
 from tests.helpers.examples import are_all
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 

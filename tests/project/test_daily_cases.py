@@ -10,7 +10,7 @@ from tests.helpers.examples import are_all, daily, is_full, other_cases
 MODES = ("add", "none", "mul")
 
 
-def cases(test: str, *mark: Any, **given: Any) -> list[Any]:
+def cases(test: str, *mark: Any, own: bool = True, **given: Any) -> list[Any]:
     """Return what stands for the cases of a test: ten numbers for each of three modes."""
     marked = pytest.mark.sampled(*mark, **given).mark if mark else None
     return [
@@ -18,6 +18,7 @@ def cases(test: str, *mark: Any, **given: Any) -> list[Any]:
             nodeid=f"{test}[{mode}-{number}]",
             callspec=SimpleNamespace(params={"mode": mode, "number": number}),
             get_closest_marker=lambda name: marked if name == "sampled" else None,
+            own_markers=[marked] if own else [],
         )
         for mode in MODES
         for number in range(10)
@@ -44,6 +45,14 @@ def test_each_value_of_a_parameter_has_its_share() -> None:
     assert len(left_out) == 24
     assert sorted(run) == sorted(2 * MODES)
     assert len(other_cases(cases("another", 5))) == 24
+
+
+def test_the_tests_of_a_file_have_one_share() -> None:
+    files = [*cases("a.py::first", 20, own=False), *cases("a.py::second", 20, own=False)]
+    others = cases("a.py::third", 30)
+    left_out = other_cases([*files, *others])
+    assert len([item for item in files if item not in left_out]) == 3
+    assert len([item for item in others if item not in left_out]) == 1
 
 
 def test_who_tries_all(monkeypatch: pytest.MonkeyPatch) -> None:

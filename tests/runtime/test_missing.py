@@ -16,6 +16,8 @@ from onnx_scatterx.runtime.session import needed
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from tests.helpers.examples import are_all
 
+pytestmark = pytest.mark.sampled(2)
+
 ROOT = Path(__file__).parents[2]
 LACKING = ROOT / "tests" / "helpers" / "lacking"
 MODELS = sorted((ROOT / "models").glob("*.onnx"))

@@ -18,6 +18,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.system.scratch import is_scratch
 from tests.cli.test_cli import error_of, saved
 
+pytestmark = pytest.mark.sampled(2)
+
 WEIGHTS = 4096
 
 

@@ -19,6 +19,8 @@ from onnx_scatterx.text.visible import as_html, visible
 from tests.helpers.examples import are_all
 from tests.helpers.html import Page
 
+pytestmark = pytest.mark.sampled(2)
+
 EVIL = "\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"
 SEEN = r"\x1b[2J\x07\x9b31m\r\nforged: line\u202e\u2028[bold]:bug:\x7f\t"
 

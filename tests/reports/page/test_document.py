@@ -23,6 +23,8 @@ from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 NOON = datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
 KV_CACHE = "models/kv_cache_dynamo.onnx"
 GRAPH: dict[str, object] = {"lines": (), "tips": (), "outlines": {}}
