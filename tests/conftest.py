@@ -96,8 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if are_all() or any("::" in argument for argument in config.args):
         return
     left_out = other_cases(items)
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))

@@ -54,7 +54,7 @@ def daily(names: Iterable[str], share: int, test: str) -> set[str]:
     return set(by_hash[: -(-len(by_hash) // share)])
 
 
-def other_cases(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+def other_cases(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     """Return the cases of tests marked `sampled` that are not tried daily.
 
     `sampled(4)` has a share of one in four. `sampled(4, each="mode")` has it of each mode. If a
@@ -69,8 +69,8 @@ def other_cases(items: Iterable[pytest.Item]) -> list[pytest.Item]:
             own = any(own.name == mark.name for own in item.own_markers)
             test = item.nodeid.partition("[" if own else "::")[0]
             tests[test, kind, mark.args[0]].append(item)
-    left_out: list[pytest.Item] = []
+    left_out: set[pytest.Item] = set()
     for (test, _, share), cases in tests.items():
         chosen = daily((case.nodeid for case in cases), share, test)
-        left_out += [case for case in cases if case.nodeid not in chosen]
+        left_out |= {case for case in cases if case.nodeid not in chosen}
     return left_out

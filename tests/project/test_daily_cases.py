@@ -1,7 +1,6 @@
 """Daily, a share of the cases of a test that is marked `sampled` runs; in CI all of them run."""
 
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -10,16 +9,28 @@ from tests.helpers.examples import are_all, daily, is_full, other_cases
 MODES = ("add", "none", "mul")
 
 
-def cases(test: str, *mark: Any, own: bool = True, **given: Any) -> list[Any]:
+class Item:
+    """Stands for a case of a test."""
+
+    def __init__(self, name: str, params: dict[str, Any], mark: Any, own: bool) -> None:
+        self.nodeid, self.callspec, self._mark = name, Call(params), mark
+        self.own_markers = [mark] if own else []
+
+    def get_closest_marker(self, name: str) -> Any:
+        return self._mark if name == "sampled" else None
+
+
+class Call(NamedTuple):
+    """The parameters of a case."""
+
+    params: dict[str, Any]
+
+
+def cases(test: str, *share: int, own: bool = True, **each: str) -> list[Any]:
     """Return what stands for the cases of a test: ten numbers for each of three modes."""
-    marked = pytest.mark.sampled(*mark, **given).mark if mark else None
+    mark = pytest.mark.sampled(*share, **each).mark if share else None
     return [
-        SimpleNamespace(
-            nodeid=f"{test}[{mode}-{number}]",
-            callspec=SimpleNamespace(params={"mode": mode, "number": number}),
-            get_closest_marker=lambda name: marked if name == "sampled" else None,
-            own_markers=[marked] if own else [],
-        )
+        Item(f"{test}[{mode}-{number}]", {"mode": mode, "number": number}, mark, own)
         for mode in MODES
         for number in range(10)
     ]
