@@ -59,11 +59,12 @@ def other_cases(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
     `sampled(4)` has a share of one in four. `sampled(4, each="mode")` has it of each mode. If a
     file is marked as a whole, the tests in it that are not marked themselves share one in four.
+    What is marked `full` is not counted.
     """
     tests = defaultdict[tuple[str, str, int], list[pytest.Item]](list)
     for item in items:
         mark = item.get_closest_marker("sampled")
-        if mark is not None:
+        if mark is not None and item.get_closest_marker("full") is None:
             each = mark.kwargs.get("each")
             kind = str(item.callspec.params[each]) if each else ""  # type: ignore[attr-defined]
             own = any(own.name == mark.name for own in item.own_markers)

@@ -13,11 +13,11 @@ class Item:
     """Stands for a case of a test."""
 
     def __init__(self, name: str, params: dict[str, Any], mark: Any, own: bool) -> None:
-        self.nodeid, self.callspec, self._mark = name, Call(params), mark
+        self.nodeid, self.callspec, self.marks = name, Call(params), {"sampled": mark}
         self.own_markers = [mark] if own else []
 
     def get_closest_marker(self, name: str) -> Any:
-        return self._mark if name == "sampled" else None
+        return self.marks.get(name)
 
 
 class Call(NamedTuple):
@@ -64,6 +64,13 @@ def test_the_tests_of_a_file_have_one_share() -> None:
     left_out = other_cases([*files, *others])
     assert len([item for item in files if item not in left_out]) == 3
     assert len([item for item in others if item not in left_out]) == 1
+
+
+def test_what_does_not_run_daily_is_no_part_of_the_share() -> None:
+    items = cases("marked", 10)
+    for item in items[3:]:
+        item.marks["full"] = pytest.mark.full
+    assert len(other_cases(items)) == 2
 
 
 def test_who_tries_all(monkeypatch: pytest.MonkeyPatch) -> None:
