@@ -1,9 +1,11 @@
 """What all tests share: options of the command line, workers, and how many examples are tried.
 
-pytest                              all but the tests marked `full`, with a worker for each core
+pytest                              all but what is marked `full`, and a share of the cases of the
+                                    tests marked `sampled`, with a worker for each core
+ALL_CASES=1 pytest                  with all tests and all their cases
 pytest -m "not slow"                without the tests that start processes
 pytest tests/lift/test_lift_scatter.py  one file, in this process
-pytest --hypothesis-profile=full    with six times the examples and the tests marked `full`, as CI
+pytest --hypothesis-profile=full    with six times the examples and all cases and tests, as CI
 pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes
 pytest --hypothesis-profile=deep    with ten times the examples
 just explore 7                      with ten times the examples, and others: those of seed 7
@@ -24,7 +26,7 @@ from hypothesis import is_hypothesis_test, settings
 
 from onnx_scatterx.system import child
 from tests.helpers import forked_worker
-from tests.helpers.examples import examples, is_full, scaled
+from tests.helpers.examples import are_all, examples, is_full, other_cases, scaled
 
 # Folders and files of tests of processes; single tests are marked `started`.
 _REAL_STARTS = {"runtime", "test_no_process.py", "test_stopping.py"}
@@ -83,15 +85,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # the option -m selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what follows the profile. Skip what is marked `full`, unless the profile asks for more.
+    """Mark what follows the profile. Leave out what the profile does without.
 
-    They also run if one is named.
+    These are the tests marked `full`, which run if a test is named, and most cases of those marked
+    `sampled`, which run if a file is named, too.
     """
     for item in items:
-        if item.get_closest_marker("full") or _follows_the_profile(item):
+        if any(map(item.get_closest_marker, ("full", "sampled"))) or _follows_the_profile(item):
             item.add_marker("drawn")
-    if is_full() or any("::" in argument for argument in config.args):
+    if are_all() or any("::" in argument for argument in config.args):
         return
+    if not any(argument.endswith(".py") for argument in config.args):
+        left_out = other_cases(items)
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="runs under --hypothesis-profile=full"))
@@ -99,13 +106,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let the garbage collector neither run while tests are collected, nor visit them later."""
+    """Let the garbage collector neither run while tests are collected, nor visit them later.
+
+    After that it runs less often than by default: most of what a test makes is gone with the test.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(20_000)
         gc.enable()
 
 
@@ -122,7 +133,7 @@ def pytest_collect_file(
 def _follows_the_profile(item: pytest.Item) -> bool:
     if not isinstance(item, pytest.Function):
         return False
-    names = {scaled.__name__, examples.__name__, is_full.__name__}
+    names = {f.__name__ for f in (are_all, examples, is_full, scaled)}
     return is_hypothesis_test(item.obj) or not names.isdisjoint(vars(item.module))
 
 

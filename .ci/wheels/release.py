@@ -135,7 +135,7 @@ def _version(python: str) -> str:
 
 def _run(*words: str, at: Path, path: Path | None = None) -> str:
     first = f"{path}{os.pathsep}" if path else ""
-    environment = {**os.environ, "PATH": first + os.environ["PATH"]}
+    environment = {**os.environ, "PATH": first + os.environ["PATH"], "ALL_CASES": "1"}
     environment.pop("PYTHONPATH", None)
     done = subprocess.run(words, cwd=at, env=environment, capture_output=True, text=True)
     if done.returncode:

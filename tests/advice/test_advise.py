@@ -23,6 +23,8 @@ from onnx_scatterx.system.observer import Progress
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> '
 START = """g (float[8, 2] x, int64[1] at, float[1, 2] u) => (float[8, 2] y)
     <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
@@ -89,6 +91,7 @@ def test_ways(text: str, target: str, steps: list[list[str]]) -> None:
     assert advice(text, target=target) == steps
 
 
+@pytest.mark.sampled(5, each="target")
 @pytest.mark.parametrize("text", [START, THREE, ROWS, TWICE, EMPTY])
 @pytest.mark.parametrize("target", ["scatterx", "standard", "qnn", "rknn, max_rank = 1"])
 def test_every_command_does_what_it_says(
@@ -200,7 +203,9 @@ def test_a_dense_form_that_no_compiler_holds() -> None:
     assert "TopK of more than 3839 elements" in found.why
 
 
-@pytest.mark.parametrize(("size", "count"), [("50", 1), ("P", 4)])  # 28 pairs of promises
+@pytest.mark.parametrize(
+    ("size", "count"), [("50", 1), pytest.param("P", 4, marks=pytest.mark.full)]
+)  # 28 pairs of promises
 def test_two_promises_that_only_together_remove_a_scatter(size: str, count: int) -> None:
     """x[a, b] = u: an index that may be negative takes an operator, whichever of them it is."""
     inputs, outputs, nodes = [], [], []
@@ -284,6 +289,7 @@ def windows(height: str, width: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(HEAD + text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("sizes", "promise"),
     [(("H", "W"), ["H >= 7", "W >= 7"]), (("H", "16"), ["H >= 7"]), (("16", "W"), ["W >= 7"])],

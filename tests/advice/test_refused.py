@@ -14,6 +14,8 @@ from onnx_scatterx.doors.cli import main
 from tests.advice.test_advise import EMPTY, HEAD, MODELS
 from tests.helpers.many_scatters import many_scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 OLD = '<ir_version: 5, opset_import: ["" : 9]> '
 SIZE = """g (float[N, 4] x) => (float[N, 4] y) <float z = {0}>
     { s = Shape (x)  e = Expand (z, s)  y = Add (x, e) }"""
@@ -26,6 +28,7 @@ def model_of(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(text if text.startswith("<") else HEAD + text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "target", "options"),
     [

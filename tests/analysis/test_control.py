@@ -16,6 +16,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", LOOPS)
 @pytest.mark.parametrize("gathered", ["vi", "one", "i"])
 def test_loop(what: str, gathered: str) -> None:

@@ -276,6 +276,7 @@ def followed(op: str, arrays: list[np.ndarray], attributes: dict[str, Any]) -> l
     return None if results is None or any(array is None for array in results) else results
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("op", sorted(CASES))
 def test_as_onnx_runtime_computes_it(op: str) -> None:
     followable = [(case, found) for case in draws(op, 60) if (found := followed(op, *case))]

@@ -197,6 +197,7 @@ def chain(op: str, rng: random.Random) -> Chain | None:
     return c
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("op", DRAWS)
 def test_operator(op: str) -> None:
     chains = runs = followed = 0

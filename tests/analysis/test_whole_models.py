@@ -31,6 +31,7 @@ def rows(*sizes: int) -> list[dict[str, np.ndarray]]:
     return [{"x": i64(np.arange(n) - 2)} for n in sizes]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["INT32", "INT64", "UINT8", "INT8", "UINT32", "UINT64", "INT16"])
 @pytest.mark.parametrize("op", ["Add", "Sub", "Mul"])
 def test_numbers_that_leave_their_type(dtype: str, op: str) -> None:

@@ -85,6 +85,7 @@ def reason(text: str, assume: Sequence[str]) -> Reason | None:
 # What follows from each kind of assumption, and which is kept without it
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("assume", "why"),
     [
@@ -105,6 +106,7 @@ def test_contiguous(assume: list[str], why: Reason | None) -> None:
     assert reason(CACHE, assume) is why
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["int64", "int32[1]"])
 @pytest.mark.parametrize(
     ("assume", "why"),
@@ -129,6 +131,7 @@ def test_a_sum_that_may_overflow_is_not_followed_then(kind: str) -> None:
     assert reason(START.replace("KIND", kind), ["p >= 0"]) is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("assume", "why"),
     [
@@ -161,6 +164,7 @@ def test_writes_that_may_lie_outside(assume: list[str], why: Reason | None) -> N
     assert reason(BEHIND_ROWS, assume) is why
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "assume", [["p >= 0", "q >= 0"], ["0 <= p < 5", "q >= 4"], ["0 <= p < 5", "q >= 5"], ["q < 0"]]
 )
@@ -168,6 +172,7 @@ def test_the_order_of_two_writes(assume: list[str]) -> None:
     optimized(TWO_ROWS, assume, wanted=12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("assume", [[], ["T % 2 == 0"], ["T % 4 == 2"], ["T % 2 == 1"]])
 def test_divisors(assume: list[str]) -> None:
     plain = optimized(EVERY_SECOND, []).report.nodes_after
@@ -265,6 +270,7 @@ def test_verify_draws_what_the_second_model_assumes() -> None:
     assert not onnx_scatterx.verify(model, result.model, samples=25)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "assume",
     [

@@ -20,7 +20,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.theory.conventions import pytorch
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 
 ROW = """<ir_version: 8, opset_import: ["" : 18]> 
     row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
@@ -61,8 +61,10 @@ def check(summary: Any, out: Path) -> None:
     assert summary.summary().startswith("2 of 6 models written, 2 of 2 scatters removed, 4 failed")
 
 
-@pytest.mark.started
-def test_processes(zoo: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "way", ["forked", pytest.param("started", marks=[pytest.mark.full, pytest.mark.started])]
+)
+def test_processes(way: str, zoo: Path, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     out = tmp_path / "out"
     summary = onnx_scatterx.optimize_many(

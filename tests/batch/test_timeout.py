@@ -18,7 +18,7 @@ from onnx_scatterx.system.child import NoReply
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.system.test_stopping import SPIN
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 
 
 class Stuck(dict[str, int]):
@@ -41,7 +41,9 @@ def zoo(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.started)])
+@pytest.mark.parametrize(
+    "jobs", [1, pytest.param(2, marks=[pytest.mark.full, pytest.mark.started])]
+)
 def test_a_process_that_is_late_is_ended(jobs: int, zoo: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     stuck: Any = Stuck(tmp_path / "flag")
@@ -65,6 +67,7 @@ def test_the_command_line(zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert os.listdir(tmp_path / "out") == ["a.onnx"]
 
 
+@pytest.mark.full
 @pytest.mark.started
 def test_executors_of_others(zoo: Path, tmp_path: Path) -> None:
     """Their workers cannot be ended, but `verify` is, and nothing is written late."""

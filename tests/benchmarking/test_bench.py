@@ -26,7 +26,7 @@ from tests.cli.test_cli import error_of, saved
 from tests.helpers.native_support import since
 from tests.helpers.support import f32, i64, parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 ROWS = """g (float[S, 4] x, int64[N, 1] i, float[N, 4] y) => (float[S, 4] z)
           { z = ScatterND(x, i, y) }"""

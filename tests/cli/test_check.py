@@ -17,7 +17,7 @@ from tests.cli.test_cli import NEG, error_of, saved
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 WRONG = 'return Answer("taken", {"y": feeds["x"] - 1e9})'
 NO_SCATTER = """

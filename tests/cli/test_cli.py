@@ -19,6 +19,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.run import optimize_ir
 from tests.helpers.support import parse, scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 MODELS = Path(__file__).parents[2] / "models"
 YOLOX = str(MODELS / "yolox_head_ts_dynamic.onnx")
 KV = str(MODELS / "kv_cache_dynamo.onnx")

@@ -15,6 +15,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 MODELS = Path(__file__).parents[2] / "models"
 LETTERBOX = str(MODELS / "letterbox_ts_dynamic.onnx")
 SIZES = ["--fix", "batch=1", "--fix", "height=6", "--fix", "width=8"]
@@ -25,6 +27,7 @@ def shape(path: Path) -> list[int | str]:
     return [d.dim_param or d.dim_value for d in value.type.tensor_type.shape.dim]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fix", [SIZES, ["--fix", "image:1,3,6,8"], ["--fix", "image: 1, 3,6,8"]])
 def test_a_model_is_fixed_and_verified(
     fix: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -57,6 +60,7 @@ def test_some_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert not any(isinstance(extent, str) for extent in shape(out))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", ["inspect", "explain"])
 def test_what_would_be_done(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, LETTERBOX, "--target", "qnn"]) == 0

@@ -18,7 +18,7 @@ from tests.cli.test_cli import KV, error_of, saved
 from tests.fuzz_files.isolation import run
 from tests.helpers.support import parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
@@ -28,6 +28,7 @@ ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
 # Models
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "shape",
     [
@@ -120,6 +121,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process for each case")
 @pytest.mark.parametrize("name", DEEP)
 def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> None:
@@ -132,6 +134,7 @@ def test_models_in_text_that_are_nested_deeply(name: str, tmp_path: Path) -> Non
     assert (found.status, found.err) == (2, f"onnx-scatterx: {because}\n")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", ["run IN", "verify IN IN", "bench IN IN --rounds 6"])
 @pytest.mark.parametrize(
     ("kind", "dims", "because"),
@@ -177,6 +180,7 @@ def test_indices_of_more_columns_than_there_are_dims(tmp_path: Path) -> None:
 # Assumptions
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "because"),
     [
@@ -209,6 +213,7 @@ def test_large_assumptions(
         assert len(found) < 1001
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text", ["N % 1000000000 == 5", "N % 1000000000 < 7", "N % 1000000007 == 5, % 999999937 == 5"]
 )
@@ -250,6 +255,7 @@ def test_profiles(
     assert because in error_of(capsys)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes with names")
 @pytest.mark.parametrize("to_a_device", [False, True])
 @pytest.mark.parametrize(

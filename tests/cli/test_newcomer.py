@@ -12,8 +12,9 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.targets.catalogue import VENDORS, target_of
 from onnx_scatterx.optimizer.targets.new_profile import new_profile
 from tests.cli.test_cli import MODELS, error_of, started
-from tests.helpers.examples import is_full
 from tests.helpers.support import parse, scatters
+
+pytestmark = pytest.mark.sampled(2)
 
 MODEL = MODELS / "letterbox_dynamo_dynamic.onnx"
 OPERATORS = "Add, Cast, Concat, Conv, Expand, Gather, Mul, Pad, Reshape, Slice, Transpose"
@@ -76,14 +77,13 @@ def test_a_new_profile_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no target is called 'npu'; did you mean npu.toml?" in error_of(capsys)
 
 
-def test_a_model_that_compiled_makes_a_profile_that_takes_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for model in sorted(MODELS.glob("*_dynamo*.onnx"))[:: 4 if is_full() else 9]:
-        name = model.stem
-        assert main(["target", "new", name, "--like", str(model)]) == 0
-        assert main(["inspect", str(model), "--target", f"{name}.toml", "--strict"]) == 0, name
-        capsys.readouterr()
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    "model", sorted(MODELS.glob("*_dynamo*.onnx"))[::4], ids=lambda path: path.stem
+)
+def test_a_model_that_compiled_makes_a_profile_that_takes_it(model: Path) -> None:
+    assert main(["target", "new", "own", "--like", str(model)]) == 0
+    assert main(["inspect", str(model), "--target", "own.toml", "--strict"]) == 0
 
 
 def test_operators_of_bodies_functions_and_other_domains() -> None:
@@ -126,6 +126,7 @@ COMPLETED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("line", COMPLETED)
 def test_a_shell_completes(line: str, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from onnx_scatterx.doors.cli import supervised
 from onnx_scatterx.doors.cli.progress import stages
 from tests.cli.test_cli import KV
 
+pytestmark = pytest.mark.sampled(2)
+
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 

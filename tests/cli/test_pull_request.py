@@ -17,6 +17,8 @@ import pytest
 from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import MODELS
 
+pytestmark = pytest.mark.sampled(2)
+
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

@@ -18,6 +18,8 @@ from onnx_scatterx.ir import save as model_save
 from tests.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 
 def truncated(path: Path) -> None:
     path.write_bytes(Path(YOLOX).read_bytes()[:2000])

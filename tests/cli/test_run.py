@@ -17,6 +17,8 @@ from tests.helpers.native_support import since
 from tests.helpers.pair import agree
 from tests.helpers.support import f32, i64, parse, run, sample
 
+pytestmark = pytest.mark.sampled(2)
+
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
           { z = ScatterND(x, i, y) }"""
 FEED = {"x": sample("float32", 5, 4), "i": i64([[4], [0]]), "y": sample("float32", 2, 4, seed=1)}

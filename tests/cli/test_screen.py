@@ -16,6 +16,8 @@ from tests.cli.test_terminal import ESCAPES, as_terminal
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 LONG = "/model/decoder/layers.{}/self_attn/some_more/cache/ScatterND"
 SIZE = "number_of_rows_that_an_image_has_and_more"
 WINDOW = f"""g (float[N, 4] x, float[{SIZE}, 4] u) => (float[N, 4] z) {{
@@ -39,7 +41,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["scatterx", "qnn"])
+@pytest.mark.parametrize("target", ["scatterx", pytest.param("qnn", marks=pytest.mark.full)])
 def test_60_scatters_fill_one_screen(
     target: str,
     many: str,

@@ -17,6 +17,8 @@ from onnx_scatterx.doors.cli import main
 from tests.cli.test_cli import KV, MODELS, NEG, error_of, saved, started
 from tests.helpers.support import scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 BOX = str(MODELS / "box_update_dynamo.onnx")
 READ = str(MODELS / "gather_rows_ts.onnx")
 Piped = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -98,6 +100,7 @@ def test_every_command_has_json(capsys: pytest.CaptureFixture[str]) -> None:
         assert "--json" in capsys.readouterr().out, name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "key"),
     [

@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.skipif(os.name != "posix", reason="forks, and signals"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="forks, and signals"),
+    pytest.mark.slow,
+    pytest.mark.sampled(3),
+]
 
 PROGRAM = """
 import os, signal, sys, time
@@ -77,6 +81,7 @@ def sleeping() -> Iterator[Started]:
     started.process.communicate()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("work", "status", "said"),
     [

@@ -65,8 +65,9 @@ def test_colors_can_be_forced(
     assert f"{GREEN}removed by Where" in capsys.readouterr().out
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("columns", [200, 80, 60, 40, 20])
-@pytest.mark.parametrize("model", [BOX, MASK, KV])
+@pytest.mark.parametrize("model", [BOX, MASK, KV], ids=["box", "mask", "cache"])
 def test_the_width_of_the_terminal(
     columns: int,
     model: str,

@@ -19,7 +19,7 @@ from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError
 from tests.devices.fake import NEGATION, fake
 from tests.helpers.support import f32, parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 
 def test_taken_and_right(tmp_path: Path) -> None:
@@ -182,6 +182,7 @@ def test_a_process_is_started_again_after_a_crash(tmp_path: Path) -> None:
         assert process.run(tmp_path / "model.onnx", {"x": ones}).kind == "taken"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "outputs",
     [
@@ -288,6 +289,7 @@ def test_a_file_that_is_not_an_adapter(tmp_path: Path, text: str | None, message
 # ---- adapters run where the package is not installed ---------------------------------------------
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", consumer_names())
 def test_an_adapter_is_self_contained(name: str) -> None:
     """It is imported by a Python without onnx_scatterx and its dependencies."""
@@ -343,6 +345,7 @@ def _installed(name: str) -> tuple[Consumer, str | None]:
     return consumer, python
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", consumer_names())
 def test_a_real_consumer_takes_slices(name: str) -> None:
     consumer, python = _installed(name)
@@ -350,6 +353,7 @@ def test_a_real_consumer_takes_slices(name: str) -> None:
     assert found, str(found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="Linux shows the environment of a process")
 @pytest.mark.parametrize("end", ["time.sleep(1000)", "os._exit(3)", "os.kill(os.getpid(), 9)"])
 def test_processes_in_other_sessions_end_too(end: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.devices.fake import fake
 from tests.helpers.scripts import script
 from tests.helpers.support import parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 ROOT = Path(__file__).parents[2]
 

@@ -161,6 +161,7 @@ def test_slices_with_steps_where_no_axis_can_be_added(
     assert is_there or not whole or not fits
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize(("start", "end"), [(1, 6), (0, 5), (1, 4), (2, 6)])
 def test_rows_between_the_ends_of_an_axis(axis: int, start: int, end: int) -> None:
@@ -220,6 +221,7 @@ def test_where(shapes: list[list[int]], kind: str, data: st.DataObject) -> None:
     assert compare(inputs, kind, write, target) or avoid or signs_differ
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("c", [[], [1], [3], [2, 1], [2, 3]])
 def test_a_where_of_expanded_floats_keeps_the_signs_of_zeros(c: list[int]) -> None:
     """Operands with one element along an axis decide which signs ONNX Runtime's Where loses."""

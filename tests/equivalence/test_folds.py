@@ -57,6 +57,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", WRONG)
 def test_a_sum_that_differs(what: str) -> None:
     body, old, new = WRONG[what]
@@ -133,6 +134,7 @@ def test_additions_are_in_their_order() -> None:
         assert not proof_of(one, f"{head} {{ {_one_by_one(order)} }}").proven
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reduction", ["add", "mul", "min", "max"])
 def test_updates_at_rows_of_the_run(reduction: str) -> None:
     text = f"""g (int64[5] i) => (int32[C] z)

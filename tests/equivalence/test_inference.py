@@ -137,6 +137,7 @@ def test_every_operator_is_tried() -> None:
     assert set(OF) >= BELIEVED
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("op", sorted(OF))
 def test_believed_sizes_are_those_of_runs(op: str) -> None:
     """The facts of the model and the sizes of a run do not exclude each other."""

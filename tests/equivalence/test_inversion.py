@@ -156,6 +156,7 @@ class Drawn:
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(scaled(100)))
 def test_what_is_known_of_a_scatter_holds_on_a_run(seed: int) -> None:
     rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""The project proves its own models, for three targets; daily, each model for one of them."""
+"""The project proves its own models, for three targets."""
 
 from pathlib import Path
 
@@ -6,17 +6,15 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from tests.helpers.examples import is_full
 from tests.helpers.proving import prove
 
 MODELS = sorted(Path("models").glob("*.onnx"))
 TARGETS = ("standard", "scatterx", "qnn")
-CASES = [(path, TARGETS[i % 3]) for i, path in enumerate(MODELS)]
-if is_full():
-    CASES = [(path, target) for path in MODELS for target in TARGETS]
+CASES = [(path, target) for path in MODELS for target in TARGETS]
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(12, each="target")
 @pytest.mark.parametrize(("path", "target"), CASES, ids=lambda given: getattr(given, "stem", given))
 def test_a_model_is_proven(path: Path, target: str) -> None:
     before = onnx.load(path)

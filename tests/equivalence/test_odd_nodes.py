@@ -293,6 +293,7 @@ def test_a_stated_rank_without_sizes() -> None:
     assert prove(one, one).proven
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("type_name", "opset"),
     [("double", 18), ("float16", 18), ("int16", 18), ("uint64", 18), ("float", 12), ("int64", 11)],

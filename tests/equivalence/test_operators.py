@@ -55,12 +55,14 @@ MOVES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MOVES)
 @pytest.mark.parametrize("rows", [2, 1])
 def test_moves(name: str, rows: int) -> None:
     assert_follows(f"g {MOVES[name][0]}", {"x": CUBE[:rows]})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize(
     ("start", "end", "step"),
@@ -84,6 +86,7 @@ def test_slices_are_clamped(n: int, start: int, end: int, step: int) -> None:
     assert_follows(text, feed)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("dtype", ["float", "int64", "bool"])
 @pytest.mark.parametrize("upper", [0, 1])
 @pytest.mark.parametrize("k", [None, 0, 1, -1, 7, -7])
@@ -229,6 +232,7 @@ def test_gather_nd(batch: int) -> None:
     assert_follows(text, {"x": CUBE, "i": i64([[1], [-1]])})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mask", [MASK, NONE, ~NONE])
 def test_nonzero_and_counts(mask: np.ndarray) -> None:
     text = """g (bool[A, B] m) => (int64[2, N] p, int64[1] n, int64[C] before, int64[D] through)
@@ -262,6 +266,7 @@ SCATTER = (
 TABLES = f32(np.arange(8).reshape(4, 2))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "rows", [[[1], [3]], [[-1], [0]], [[2], [2]], [[0], [1]]], ids=["two", "back", "same", "front"]
 )
@@ -290,6 +295,7 @@ def test_scatter_nd_that_reduces_integers(mode: str) -> None:
     assert_follows(text, {"x": i64([1, 2, 3, 4]), "u": i64([3, -5, 1])})
 
 
+@pytest.mark.sampled(5, each="mode")
 @pytest.mark.parametrize("mode", ["none", "add", "mul", "min", "max"])
 @pytest.mark.parametrize(
     ("shape", "column"), [((2, 3), 1), ((3, 2), 0), ((2, 3, 2), 1), ((1, 3), 1), ((3, 2, 1), 0)]

@@ -323,6 +323,7 @@ def test_functions_that_cannot_be_inlined_are_named() -> None:
     assert "inlined" in str(found)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", ["fresh", "rotated"])
 @pytest.mark.parametrize("name", ["letterbox_ts_dynamic", "yolox_head_ts"])
 def test_the_names_of_inner_values_do_not_matter(name: str, way: str) -> None:

@@ -135,6 +135,7 @@ def drawn_feed(rng: np.random.Generator, most: int) -> dict[str, np.ndarray]:
     return feed | {"b": rng.random(n) < 0.5, "B": rng.random((n, m)) < 0.5}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(scaled(100)))
 def test_facts_hold_on_a_run(seed: int) -> None:
     rng, numbers = random.Random(seed), np.random.default_rng(seed)

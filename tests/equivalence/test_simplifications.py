@@ -176,6 +176,7 @@ def refutes(claim: Any, *facts: Any) -> bool:
     return bool(solver.check() == z3.sat)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(150))
 def test_a_simplified_term_is_the_term(seed: int) -> None:
     rng = random.Random(seed)
@@ -191,6 +192,7 @@ def test_a_simplified_term_is_the_term(seed: int) -> None:
             assert not refutes(z3.And(after >= low, after <= high)), term
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_term_with_replaced_parts_is_the_term_of_these_parts(seed: int) -> None:
     rng = random.Random(seed)
@@ -204,6 +206,7 @@ def test_a_term_with_replaced_parts_is_the_term_of_these_parts(seed: int) -> Non
         assert not refutes(meaning(replaced, dict(known)) == expected, in_range)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(30))
 def test_a_reshaped_coordinate_is_at_the_same_place(seed: int) -> None:
     """The place of an element in row-major order is the same in both shapes."""
@@ -249,6 +252,7 @@ def test_a_wrong_simplification_is_found() -> None:
     assert refutes(whole(S, 2) == toward_zero(S, z3.IntVal(2)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(60))
 def test_z3_is_asked_about_what_a_term_means(seed: int) -> None:
     """At some values of the unknowns, what Z3 is told of a term allows the value of the term."""

@@ -17,6 +17,7 @@ from onnx_scatterx.export import to_onnx
 from onnx_scatterx.theory import Gathering, Pick, Reduction, Scattering, XTransformer
 from onnx_scatterx.theory.conventions.onnx import scatter_nd
 from onnx_scatterx.theory.conventions.pytorch.elements import Rounded
+from tests.helpers.examples import are_all
 from tests.helpers.native_support import operators, run_native
 from tests.helpers.pair import Feed, agree, assert_same
 from tests.helpers.support import i64, run, sample, scatters
@@ -153,7 +154,7 @@ def test_the_optimizer_treats_them_like_any_other() -> None:
     removed: Counter[bool] = Counter()
 
     @given(SEEDS)
-    @settings(max_examples=50, deadline=None)  # which must meet each of some operators
+    @settings(max_examples=50 if are_all() else 15, deadline=None)
     def compare(seed: int) -> None:
         source = scattering(np.random.default_rng(seed), ["float32", "int64"])
         for target in ("standard", "scatterx"):

@@ -11,24 +11,22 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from tests.helpers.examples import is_full
 from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 LONG = ("inverse_wavelet", "swin_shift_mask")  # whose parts take seconds to be tried
-FAST = [path for path in MODELS if not path.stem.startswith(LONG)]
-SOME = MODELS if is_full() else FAST[::6]  # all of them in CI
 FAR = """g (float[4, 2] a, float[1, 2] y) => (float[4, 2] w) <int64[1, 1] i = {1}> {
     x = Exp (a) v = Log (x) u = Sin (v)
     z = ScatterND (u, i, y)
     s = Cos (z) t = Tan (s) w = Abs (t) }"""
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(
     "path",
     [
         pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * path.stem.startswith(LONG))
-        for path in SOME
+        for path in MODELS
     ],
 )
 def test_the_same_report(path: Path) -> None:

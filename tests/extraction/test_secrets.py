@@ -15,6 +15,8 @@ from onnx_scatterx.ir import io
 from tests.helpers.support import parse
 from tests.ir.test_every_field import absent, at, messages, set_field
 
+pytestmark = pytest.mark.sampled(2)
+
 SECRET = "a text of ours"
 NUMBERS = np.arange(40, dtype=np.float32) + 1234.5
 NAMES = ("name", "dim_param", "overload", "input", "output", "domain", "ref_attr_name", "key")

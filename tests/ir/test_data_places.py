@@ -18,7 +18,7 @@ from tests.helpers.native_support import since
 from tests.helpers.support import run
 from tests.system.test_files import with_index
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 KEEP = ["--rules", "pad"]  # a rule that leaves the scatter, so that its index is still needed
 
@@ -127,6 +127,7 @@ EXPECTED = np.array([[0, 1], [9, 9], [4, 5]], np.float32)
 ORT = since(1, 20, "a directory for external data")
 
 
+@pytest.mark.sampled(3)
 @ORT
 @pytest.mark.parametrize("layout", [cache, linked, hard])
 def test_links_are_followed(

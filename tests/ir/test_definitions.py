@@ -58,6 +58,7 @@ def agree(before: onnx.ModelProto, after: onnx.ModelProto, *, of_16_bits: bool =
     assert judged.same, str(judged)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["float", "float16"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name: str, kind: str) -> None:

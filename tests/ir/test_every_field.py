@@ -19,7 +19,7 @@ from onnx_scatterx.errors import ModelError
 from onnx_scatterx.ir import io
 from onnx_scatterx.ir.parse import difference
 from onnx_scatterx.system.scratch import scratch
-from tests.helpers.examples import is_full
+from tests.helpers.examples import are_all, daily
 
 IR_VERSION = 10  # older than device configurations, which onnx_ir then does not write
 _UNKNOWN = b"\xfa\x3f\x03abc"  # field 1023: three letters
@@ -173,13 +173,11 @@ def from_memory(given: onnx.ModelProto, directory: Path) -> onnx.ModelProto:
 def test_every_field_is_kept(
     way: Callable[[onnx.ModelProto, Path], onnx.ModelProto], tmp_path: Path
 ) -> None:
-    """Daily, each way has every second field, and unknown ones."""
+    """Daily, each way has a tenth of the fields."""
     faults = []
     tried = removed = 0
-    fields = FIELDS
-    if not is_full():
-        half = set(FIELDS[way is from_memory :: 2])
-        fields = [f for f in FIELDS if f in half or f[1] == "unknown"]
+    chosen = daily(map(str, FIELDS), 1 if are_all() else 10, way.__name__)
+    fields = [field for field in FIELDS if str(field) in chosen]
     for path, name in fields:
         given = accepted(path, name)
         if given is None or (way is from_memory and name == "unknown"):
@@ -225,6 +223,7 @@ def together() -> onnx.ModelProto:
     return full
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_all_of_them_together(tmp_path: Path) -> None:
     """Fields that can be set beside each other are set, and the file runs."""

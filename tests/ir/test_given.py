@@ -53,6 +53,7 @@ ENTRIES: dict[str, Callable[[Any], object]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_an_object_with_a_model_is_taken(entry: str, tmp_path: Path) -> None:
     onnx.save(parse(ROW), tmp_path / "m.onnx")

@@ -24,6 +24,7 @@ def all_large(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", MODELS[::3], ids=lambda path: path.stem)
 def test_the_checker_gets_the_same_copy(path: Path, all_large: pytest.MonkeyPatch) -> None:
     model = onnx.load(path)
@@ -44,6 +45,7 @@ def copied(model: onnx.ModelProto, number: int) -> onnx.ModelProto:
     return copy
 
 
+@pytest.mark.sampled(12, each="target")
 @pytest.mark.parametrize("target", ["standard", "qnn"])
 @pytest.mark.parametrize("path", MODELS[::3], ids=lambda path: path.stem)
 def test_the_result_is_the_same(path: Path, target: str, all_large: pytest.MonkeyPatch) -> None:

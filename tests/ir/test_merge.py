@@ -151,6 +151,7 @@ def test_weights_may_change_their_names_and_numbers(ours: bool) -> None:
     assert (found is message) == ours
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_a_path_and_a_message_give_the_same(path: Path) -> None:
     one = onnx_scatterx.optimize(path).model

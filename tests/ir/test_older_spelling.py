@@ -268,6 +268,7 @@ OF_SPELLED = """<int64[1] a = {-2}, int64[2] parts = {1, 1}, float half = {0.5},
     int64[3] large = {1, 2, 6}>"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SPELLED)
 @pytest.mark.parametrize("opset", [13, 18, 20])
 def test_down_to_eleven(name: str, opset: int) -> None:

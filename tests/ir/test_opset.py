@@ -22,6 +22,7 @@ MODELS = Path(__file__).parents[2] / "models"
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", ["dynamo", "dynamo_dynamic", "ts"])
 def test_caches_become_tensor_scatter(how: str) -> None:
     path = MODELS / f"kv_cache_{how}.onnx"
@@ -98,6 +99,7 @@ LOWERED = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", LOWERED)
 def test_a_lowered_model_computes_the_same(body: str) -> None:
     model = parse(
@@ -145,6 +147,7 @@ def test_a_target_that_reads_no_newer_set() -> None:
         onnx_scatterx.optimize(model, target=npu, opset=24)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("version", [13, 16, 18])
 def test_new_nodes_fit_the_lowered_operator_set(version: int) -> None:
     """Rules write their nodes as the set wants them that the model is lowered to."""

@@ -14,6 +14,7 @@ from tests.helpers.many_scatters import many_scatters
 MODELS = sorted(Path("models").glob("*.onnx"))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", MODELS[::6], ids=lambda p: p.stem)
 def test_it_is_the_size_of_the_file(path: Path) -> None:
     model = onnx.load(path)

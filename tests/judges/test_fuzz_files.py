@@ -15,6 +15,7 @@ from tests.fuzz_files.isolation import Ended, run
 from tests.fuzz_files.judge import faults
 
 pytestmark = [
+    pytest.mark.sampled(3),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process for each case"),
     pytest.mark.slow,
 ]

@@ -78,6 +78,7 @@ def test_what_the_original_rejects_says_nothing() -> None:
     assert not Pair(parse(COPY), parse(COPY)).accepts({**FEED, "x": X[:1]})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["float", "double", "float16"])
 @pytest.mark.parametrize(
     ("c", "a", "b"),

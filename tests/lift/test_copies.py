@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import own_budget
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
 from onnx_scatterx.theory import Move
+from tests.helpers.examples import are_all, daily
 from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
@@ -95,7 +96,8 @@ def test_at_all_sizes_they_are_the_scatter(monkeypatch: pytest.MonkeyPatch) -> N
     """If few copies are listed one by one, and if they are not."""
     seen = Counter[int]()
     texts = EVERY_OTHER, KNOWN_ROWS, BACKWARDS, DIAGONAL
-    given: list[AnyModel] = [*map(parse, texts), *MODELS]
+    chosen = daily((path.stem for path in MODELS), 1 if are_all() else 4, "copies")
+    given: list[AnyModel] = [*map(parse, texts), *(m for m in MODELS if m.stem in chosen)]
     for model in given:
         settings = Settings.of(gathers=True)
         _, records = inspect_records(model, settings, details=False)
@@ -108,7 +110,7 @@ def test_at_all_sizes_they_are_the_scatter(monkeypatch: pytest.MonkeyPatch) -> N
                     except ValueError:
                         continue
                     seen[few] += hold(canonical)
-    assert min(seen[copies._FEW], seen[-1]) > 60
+    assert min(seen[copies._FEW], seen[-1]) > (60 if are_all() else 30)
 
 
 def test_one_list_for_all_sizes() -> None:

@@ -70,6 +70,7 @@ def model(op: str, feed: dict[str, np.ndarray]) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("op", "dtype"), cases())
 def test_the_same_bits_at_any_place(op: str, dtype: str) -> None:
     rng = np.random.default_rng(0)

@@ -72,6 +72,7 @@ _MOVES = {
 _ENDS = ("y = Neg (c)", "y = Identity (c)", "y = Neg (c) w = Shape (c)", "y = Neg (c) w = Abs (a)")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("opset", _OPSETS)
 def test_what_has_no_obstacle_is_left_alone(opset: int) -> None:
     """All types and nodes: if the module knows no fault, the installed version has none."""
@@ -116,6 +117,7 @@ _READ = """g (TYPE[4, 3] x) => (float[2, 3] y) <int64[2] i = {1, 2}, float s = {
     y = Neg (c) }"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["standard", "qnn", "tract"])
 @pytest.mark.parametrize(("integers", "opset"), [("int8", 19), ("int32", 20), ("int32", 21)])
 @pytest.mark.parametrize("text", [_WRITE, _READ])

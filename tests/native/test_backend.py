@@ -24,11 +24,13 @@ def hold(case: Case) -> onnx.ModelProto:
     return optimized
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
 def test_fed_indices(case: Case) -> None:
     assert len(natives(hold(case))) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
 def test_constant_indices(case: Case) -> None:
     hold(with_constant_indices(case))

@@ -37,6 +37,7 @@ from tests.helpers.scatterx_node import (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("case", CASES)
 def test_picks_and_reductions(case: str, reduction: str) -> None:
@@ -51,6 +52,7 @@ def test_picks_and_reductions(case: str, reduction: str) -> None:
         np.testing.assert_array_equal(bits(output), bits(scatter(node, data, table, updates)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("dtype", "reduction"),
     [
@@ -68,6 +70,7 @@ def test_dtypes(dtype: str, reduction: str) -> None:
     np.testing.assert_array_equal(bits(output), bits(scatter(node, data, table, updates)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("dtype", "reduction"),
     [*product(["bfloat16"], REDUCTIONS), *product([*OPAQUE, *PACKED], ["none"])],
@@ -92,6 +95,7 @@ def test_dtypes_that_numpy_lacks(case: str, dtype: str, reduction: str) -> None:
     assert ctypes.string_at(output.data_ptr(), len(wanted)) == wanted
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("reduction", ["none", "add"])
 @pytest.mark.parametrize("axis", [0, 1])

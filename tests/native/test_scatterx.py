@@ -205,6 +205,7 @@ def test_a_tensor_scatter_of_any_sizes(mode: str) -> None:
 KINDS = [f"{s}int{b}" for s in ("", "u") for b in (8, 16, 32, 64)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "min", "max"])
 @pytest.mark.parametrize("dtype", [*KINDS, "float32", "float64", "float16", "bool", "string"])
 def test_types(dtype: str, reduction: str) -> None:

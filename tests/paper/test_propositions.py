@@ -51,6 +51,7 @@ def test_proposition_1_equal_updates_leave_no_choice() -> None:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reduction", list(Reduction))
 def test_proposition_1_with_a_reduction(reduction: Reduction) -> None:
     """The choice is the order: every order is tried, and gives no other results."""

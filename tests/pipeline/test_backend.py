@@ -49,6 +49,7 @@ def test_all_operators_are_there() -> None:
     assert len(CASES) >= 15
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_fed_indices(case: Case) -> None:
     hold(case)
@@ -66,6 +67,7 @@ def with_constant_indices(case: Case) -> Case:
     return Case(case.name, model, [(fed, expected)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_constant_indices(case: Case) -> None:
     hold(with_constant_indices(case))

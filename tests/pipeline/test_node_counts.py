@@ -33,6 +33,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written(name: str) -> None:
     result = onnx_scatterx.optimize(MODELS / f"{name}.onnx", target="standard")

@@ -72,6 +72,7 @@ def test_all_passes_are_public() -> None:
     assert {*passes.__all__} == named | {"FixSizes", "RemoveScatters"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
 def test_a_chosen_pass_runs_with_those_that_keep_the_result_right(step: Pass) -> None:
     seen: list[str] = []

@@ -24,6 +24,7 @@ PAGES = [*DOCS, *(page for name in FOLDERS for page in sorted((ROOT / name).glob
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
 def test_examples(path: Path) -> None:
     with fresh_symbols():  # the order of terms does not depend on other tests

@@ -87,6 +87,7 @@ def test_the_table_of_quantized_models_is_right() -> None:
         assert report.removed == len(report.scatters)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", QUANTIZED, ids=lambda path: path.stem)
 def test_quantized_models_are_small_and_stay_the_same_bits(path: Path) -> None:
     assert path.stat().st_size < 100_000
@@ -103,6 +104,7 @@ def test_quantized_models_are_small_and_stay_the_same_bits(path: Path) -> None:
 READING = [path for path in PATHS if path.stem.startswith(READS)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", READING, ids=lambda path: path.stem)
 def test_reads_go(path: Path) -> None:
     model = onnx.load(path)
@@ -121,6 +123,7 @@ def test_files_are_small_and_tell_nothing_of_a_machine(path: Path) -> None:
         assert word not in content
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", [p for p in PATHS if "_dynamo" in p.stem], ids=lambda p: p.stem)
 def test_the_metadata_of_the_exporter_is_kept(path: Path, tmp_path: Path) -> None:
     model = onnx.load(path)

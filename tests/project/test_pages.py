@@ -20,6 +20,7 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_commands(page: str, capsys: pytest.CaptureFixture[str]) -> None:

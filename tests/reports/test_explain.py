@@ -206,6 +206,7 @@ def test_all_reads() -> None:
     assert "the write is along a diagonal of the data" in text
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_every_example(path: Path) -> None:
     before = path.read_bytes()

@@ -46,6 +46,7 @@ def drawn(size: int = 7) -> list[dict[str, Any]]:
     return [{"S": size, "i": draw(-size, size, (b, n))} for b in (0, 1, 3) for n in (0, 1, 20)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["float", "double", "float16", "int32", "int64", "uint8", "bool"])
 @pytest.mark.parametrize("reduction", ["none", "min", "max"])
 def test_element_types(kind: str, reduction: str) -> None:

@@ -185,6 +185,7 @@ FROM_THE_END = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", FROM_THE_END)
 @pytest.mark.parametrize("computed", [False, True])
 def test_positions_that_are_known_to_count_from_the_end(kind: str, computed: bool) -> None:

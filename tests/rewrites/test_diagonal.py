@@ -217,6 +217,7 @@ def turned(text: str) -> str:
 STARTS = [(0, 0, 0), (1, 0, 1), (0, 1, 1), (3, 0, 3), (0, 2, 2), (1, 1, 1), (1, 2, 2), (2, 1, 2)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "min", "max"])
 def test_any_start(reduction: str) -> None:
     """Also one that ends inside."""

@@ -149,6 +149,7 @@ def test_kept(name: str, refuses: Refuses) -> None:
     KEPT[name].check(refuses)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["inverse_wavelet_ts", "inverse_wavelet_dynamo"])
 def test_a_target_without_one_dim_more(name: str) -> None:
     """The dims around are put together, so tensors of rank 4 are interleaved in rank 4."""
@@ -160,6 +161,7 @@ def test_a_target_without_one_dim_more(name: str) -> None:
     assert onnx_scatterx.verify(path, result.model)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_classes_of_unequal_length_in_few_dims(axis: int) -> None:
     """On each axis of a tensor that may not get another."""

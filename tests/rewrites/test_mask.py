@@ -451,6 +451,7 @@ def out_of_order() -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", OUT_OF_ORDER)
 def test_updates_in_another_order(how: str, refuses: Refuses) -> None:
     given = """float[K] v, float b, float[4,4] z, bool[4,4] o, float[B,4] t, float[4] line,

@@ -41,6 +41,7 @@ FIRST = f"""g (float[A,4] x, bool[A,4] m, float[K] v) => (float[A,4] y) {NUMBERS
         y = ScatterND (x, i, u) }}"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "reduction"),
     [*product(("float", "int64"), ("none", "add", "max")), ("bool", "none"), ("bool", "add")],
@@ -68,6 +69,7 @@ def test_rows_of_a_mask_in_either_order(turned: bool) -> None:
     assert_sound_at(text, *({**f, "P": p, "Q": q} for f, (p, q) in zip(feeds, shapes, strict=True)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reduction", ["none", "add", "max", "mul"])
 @pytest.mark.parametrize(("shape", "row"), [("T,3", "first"), ("2,T,2", "second")])
 def test_rows_that_a_mask_names_several_times(reduction: str, shape: str, row: str) -> None:

@@ -73,6 +73,7 @@ def counts(name: str, *others: int) -> Iterator[dict[str, int]]:
     return ({"T": t, name: n} for t in (0, 1, 2, 5) for n in others or (0, 1, 3))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reduction", ["add", "mul", "max", "min"])
 @pytest.mark.parametrize(("hop", "length"), [(4, 8), (2, 6), (1, 3)])
 def test_other_frames_one_after_the_other(hop: int, length: int, reduction: str) -> None:
@@ -205,6 +206,7 @@ OTHER |= {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", OTHER)
 def test_other_frames(how: str, refuses: Refuses) -> None:
     given = {"B": 2, "C": 4, "L": 8, "H": 4, "A": 3, "K": 2, "i": [[0, 0], [1, -1]]}

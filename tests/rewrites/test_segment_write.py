@@ -128,6 +128,7 @@ def _made(name: str, reduction: str) -> str:
         y = ScatterND <reduction = "{reduction}"> (x, j, u) }}"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", IN_ORDER)
 @pytest.mark.parametrize("reduction", ["none", "add"])
 def test_an_order_that_is_known(name: str, reduction: str) -> None:

@@ -80,6 +80,7 @@ def test_element_types(kind: str) -> None:
     assert_sound(ROWS.format(kind), *feeds, left=0, target=SMALL)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(20))
 def test_any_positions(seed: int) -> None:
     rng = np.random.default_rng(seed)

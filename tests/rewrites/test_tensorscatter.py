@@ -83,6 +83,7 @@ CLIMB = "i = Unsqueeze (p, last)"
 ENDS = (0, 3, 2**31, 2**62, *(2**63 - k for k in range(1, 9)), -1, -(2**63))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dims", ["1,S,2", "1,6,2", "B,S,2", "3,7,2"])
 @pytest.mark.parametrize("count", [1, 2, 3, 6])
 def test_a_circular_write_may_begin_anywhere(dims: str, count: int) -> None:

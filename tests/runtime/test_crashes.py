@@ -14,7 +14,7 @@ from onnx_scatterx.runtime.opened import run_model
 from tests.cli.test_cli import error_of, saved
 from tests.helpers.support import parse
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 # ONNX Runtime 1.31 divides by the batch size, and the process gets SIGFPE.
 DIES = """g (float[B, 2, 4] x) => (float[B, 2, 2] y)

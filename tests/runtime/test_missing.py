@@ -14,17 +14,21 @@ from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.optimizer.transforms import constant_finder
 from onnx_scatterx.runtime.session import needed
 from onnx_scatterx.system.interrupts import Stopped, stoppable
-from tests.helpers.examples import is_full
+from tests.helpers.examples import are_all
+
+pytestmark = pytest.mark.sampled(2)
 
 ROOT = Path(__file__).parents[2]
 LACKING = ROOT / "tests" / "helpers" / "lacking"
 MODELS = sorted((ROOT / "models").glob("*.onnx"))
 FLOATS = ("learnt_positions", "one_hot_labels", "overlap_add", "swin_shift_mask", "yolox_head")
+SOME = {"one_hot_labels_ts_dynamic", *(f"{name}_dynamo_dynamic" for name in FLOATS)}
 EVALUATED = "the same in onnx's reference evaluator, on 5 sets of inputs"
 NO_RUNTIME = "ONNX Runtime is missing (No module named 'onnxruntime'): pip install onnxruntime"
 NO_SCRIPT = (
     "cannot be raised to operator set 20: No module named 'onnxscript': pip install onnxscript"
 )
+ALL_MISSING = ("onnxruntime onnxscript processes", [*[NO_RUNTIME] * 4, NO_SCRIPT])
 SCATTER = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, float[1] u) => (float[N] y) '
 
 
@@ -40,10 +44,10 @@ def lacking(missing: str, *words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("missing", "errors", "names"),
     [
+        (*ALL_MISSING, ["kv_cache_dynamo"]),
+        pytest.param(*ALL_MISSING, [], marks=pytest.mark.full),
         pytest.param("onnxruntime", [NO_RUNTIME] * 4, [], marks=pytest.mark.full),
-        ("onnxscript", [NO_SCRIPT], ["kv_cache_dynamo"]),
         pytest.param("onnxscript", [NO_SCRIPT], [], marks=pytest.mark.full),
-        ("onnxruntime onnxscript processes", [*[NO_RUNTIME] * 4, NO_SCRIPT], []),
     ],
 )
 def test_what_runs_no_model_works(missing: str, errors: list[str], names: list[str]) -> None:
@@ -208,7 +212,7 @@ def test_folding_without_a_process_gives_the_same_model(
     with monkeypatch.context() as patch:
         patch.setattr(constant_finder, "EXACT", frozenset())
         patch.setattr(constant_finder.NodeRunner, "run", counted)
-        for model in MODELS if is_full() else [m for m in MODELS if m.stem.startswith(FLOATS)]:
+        for model in MODELS if are_all() else [m for m in MODELS if m.stem in SOME]:
             before, new = runs, folded(model, sizes)
             if runs > before:  # else there was no float to compute
                 by_runtime[model] = new

@@ -23,6 +23,8 @@ from onnx_scatterx.runtime.session import library_path, session
 from tests.helpers.pair import agree, rejections
 from tests.helpers.support import f32, i64, parse, run, sample
 
+pytestmark = pytest.mark.sampled(2)
+
 ROWS = """g (float[5, 4] x, int64[N, 1] i, float[N, 4] y) => (float[5, 4] z)
           { z = ScatterND(x, i, y) }"""
 FEED = {"x": sample("float32", 5, 4), "i": i64([[4], [0]]), "y": sample("float32", 2, 4, seed=1)}
@@ -216,6 +218,7 @@ def test_run_model(tmp_path: Path) -> None:
     assert list(run_model(path, FEED, ["z"])) == ["z"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("feed", "outputs", "message"),
     [

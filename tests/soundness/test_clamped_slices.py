@@ -241,6 +241,7 @@ def feeds(seed: int, square: bool) -> Iterator[Feed]:
                 yield {"x": x, "u": x + 100, "b": i64([b])}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_drawn_chains(shard: int) -> None:

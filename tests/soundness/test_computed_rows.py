@@ -136,6 +136,7 @@ CHAINS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
 def test_rows(op: str, name: str) -> None:

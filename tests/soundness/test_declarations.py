@@ -11,6 +11,7 @@ from tests.helpers.support import assert_sound, i64, sample
 COVER = "int64[2,1] i = {0, 1}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "claim", ["float[2,3]", "float[N,3]", "float[1,3]", "float[9,3]", "float[]"]
 )
@@ -70,6 +71,7 @@ def test_a_derived_name_that_ignores_a_clamp() -> None:
     assert_sound(model, *({"N": n} for n in (1, 2, 3, 6)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", ["2", "7", "N"])
 def test_the_shape_of_an_output(rows: str) -> None:
     model = f"""g (float[N,3] x, float[2,3] u, int64[1] a, int64[1] b)

@@ -36,6 +36,7 @@ def test_every_operator_whose_shape_is_believed_is_drawn() -> None:
 NODES = [(domain, op) for domain, table in DOMAINS.items() for op in table]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("domain", "op"), NODES, ids=["".join(n) for n in NODES])
 def test_what_is_known_of_a_node_holds(domain: str, op: str) -> None:
     accepted = 0

@@ -47,6 +47,7 @@ def test_cut_chains() -> None:
     assert counts[True] >= EXAMPLES, counts
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_each_write_takes_as_many_nodes_as_in_a_short_chain(style: str, dynamic: bool) -> None:
@@ -67,6 +68,7 @@ def test_the_steps_of_a_model_suffice_for_a_thousand_writes(seed: int, style: st
     assert scatters(result) == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str) -> None:

@@ -25,6 +25,7 @@ MODELS = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_no_mutant_is_proven(name: str) -> None:
     mutants, runs = script("mutants"), script("mutant_runs")

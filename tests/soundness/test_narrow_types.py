@@ -139,6 +139,7 @@ def cache(kind: str, mode: str, x: str = "B,S,D", u: str = "B,N,D") -> onnx.Mode
     return parse(CACHE.format(kind, x, u, x.split(",")[0], mode), opset=24, ir_version=11)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["linear", "circular"])
 @pytest.mark.parametrize("kind", CAST)
 def test_every_code_by_cast(kind: str, mode: str) -> None:
@@ -168,6 +169,7 @@ def test_types_that_are_kept(kind: str, why: str, p: str) -> None:
     assert result.model == model
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["linear", "circular"])
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_code_by_scatterx(kind: str, mode: str) -> None:
@@ -187,6 +189,7 @@ def test_every_code_by_scatterx(kind: str, mode: str) -> None:
         np.testing.assert_array_equal(y, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "static"),
     [*product(TYPES, [True]), *product([k for k in TYPES if k != UNSIZED], [False])],

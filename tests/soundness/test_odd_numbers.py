@@ -114,6 +114,7 @@ def test_no_bound_is_the_largest_number(bounds: str, number: float) -> None:
     assert_sound(written(nodes, **{n: f32(v) for n, v in constants.items()}), FEED)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "nodes",
     [

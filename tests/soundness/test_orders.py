@@ -36,6 +36,7 @@ ROWS = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", ROWS)
 def test_rows(rows: str) -> None:
     n = len(rows.split(","))
@@ -45,6 +46,7 @@ def test_rows(rows: str) -> None:
     assert_sound(model, left=0 if unique else None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 def test_elements_of_an_axis(kind: str, rows: str) -> None:
@@ -57,6 +59,7 @@ def test_elements_of_an_axis(kind: str, rows: str) -> None:
     assert_sound(model)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [4, 5])
 @pytest.mark.parametrize("rows", ROWS)
 def test_rows_of_a_size_that_is_fed(rows: str, size: int) -> None:
@@ -83,6 +86,7 @@ def grid(*axes: range) -> np.ndarray:
     return points.reshape([len(axis) for axis in axes] + [len(axes)])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "axes",
     [

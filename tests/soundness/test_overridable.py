@@ -29,6 +29,7 @@ def test_indices_of_elements() -> None:
     assert_sound(model, *feeds("i", i64([[4, 0], [1, 1]]), i64([[2, 2], [2, 2]])))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ir_version", [3, 4, 8, 10])
 def test_indices_in_ir_versions(ir_version: int) -> None:
     # Before IR version 4 every initializer is an input; ONNX Runtime then lets none be fed.

@@ -20,6 +20,7 @@ def reason(text: str) -> Reason | None:
     return gather.reason
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("opset", [9, 10, 11, 13, 18, 21])
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 @pytest.mark.parametrize("rows", ["0, 1, 2", "-1, -2", "3, -1, 3", "-3", "2, 1, 0", "0, 1, 2, -1"])

@@ -27,6 +27,7 @@ def test_every_pair_of_hard_numbers(op: str, reduction: str) -> None:
     assert_sound(model, {"x": x, "u": u}, left=0)
 
 
+@pytest.mark.sampled(3, each="reduction")
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("rows", ["0,1,2,3", "1,2", "0,2", "3,2,1,0", "-1,0", "3"])
 def test_rows(rows: str, reduction: str) -> None:
@@ -44,6 +45,7 @@ def test_columns(reduction: str) -> None:
     assert_sound(model, *FOUR, left=0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["double", "int8", "int16", "int32", "int64", "uint8", "uint64"])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_types(reduction: str, dtype: str) -> None:
@@ -53,6 +55,7 @@ def test_types(reduction: str, dtype: str) -> None:
     assert_sound(model, *FOUR)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("dtype", "reduction"),
     [("bool", "add"), ("bool", "mul"), ("string", "add"), ("float16", "max"), ("float16", "min")],
@@ -86,6 +89,7 @@ def test_adding_everywhere_to_constant_zeros(op: str) -> None:
     assert_sound(model, {"u": [[-0.0], [0.0], [np.nan], [1.0]]})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("rows", ["1,1", "0,1,2,3,0", "2,1,2,1", "-1,3", "0,0,0,0"])
 def test_duplicates(rows: str, reduction: str) -> None:
@@ -151,6 +155,7 @@ def test_resetting_before_reducing() -> None:
     assert_sound(model, *({"i": i64(k).reshape(3, 2)} for k in indices))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ir_version", [8, 10])
 @pytest.mark.parametrize("opset", [16, 18, 21])
 def test_opsets(opset: int, ir_version: int) -> None:

@@ -12,6 +12,7 @@ _FIRST = 10**6
 _COUNT = int(os.environ.get("EXAMPLES", "40"))
 
 
+@pytest.mark.sampled(4, each="wanted")
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize(
     ("trial", "wanted"),

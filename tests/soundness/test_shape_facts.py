@@ -50,6 +50,7 @@ BLOCKS = """g (float[R,2] x, float[G] g, float[T,2] u) => (float[R,2] y)
     y = ScatterND (x, i, u) }"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("many", [2, 3, 4])
 def test_blocks_of_unknown_length(many: int) -> None:
     groups = ", ".join(str(2 * i) for i in range(many))

@@ -98,6 +98,7 @@ TAKEN = """y_slice y_concat slice_0 concat_0 val_0 val_1 starts ends axes y_1 tm
     Slice_0 Concat_0 Constant_0 scatterx_0 y/before"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("taken", TAKEN.split())
 def test_names_that_are_taken(taken: str) -> None:
     # As an input, as an inner value, in a branch that captures the scatter.

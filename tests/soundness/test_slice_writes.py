@@ -33,6 +33,7 @@ def constants(name: str) -> str:
     return ", ".join([ZERO, *(f"int64[1] {name} = {{{value}}}" for name, value in cut.items())])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SLICES)
 @pytest.mark.parametrize("opset", [11, 13, 18])
 def test_between_transposes(opset: int, name: str) -> None:
@@ -58,6 +59,7 @@ def test_between_transposes(opset: int, name: str) -> None:
     assert_sound(model, *({"B": b, "N": n} for b, n in shapes))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SLICES)
 def test_with_one_column_per_axis(name: str) -> None:
     # TorchScript: the ranges of both axes, broadcast and put side by side.
@@ -90,6 +92,7 @@ def test_with_one_column_per_axis(name: str) -> None:
     assert_sound(model, *({"B": b, "N": n} for b, n in shapes))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("inner", ["[1:-1]", "[2:]", "[::2]", "[-2:0:-1]"])
 @pytest.mark.parametrize("outer", ["[1:-1]", "[-3:]", "[1::2]"])
 def test_on_two_axes(outer: str, inner: str) -> None:
@@ -119,6 +122,7 @@ def test_on_two_axes(outer: str, inner: str) -> None:
     assert_sound(model, *sizes(N=(1, 2, 5), M=(1, 2, 6)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("end", [-3, -1, 0, 1, 2, 4, 9])
 def test_an_end_that_is_fed(end: int) -> None:
     # x[:end] = -x[:end]: negative, beyond the end, nothing.

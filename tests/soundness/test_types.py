@@ -39,6 +39,7 @@ FORMS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_constant_boxes_in_every_type(dtype: str, form: str) -> None:
@@ -86,6 +87,7 @@ def test_a_box_of_doubles_on_a_number(number: float) -> None:
     assert_sound(model, {"u": [1.0, -0.0, 3.0]}, left=0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_masks_in_every_type(dtype: str) -> None:
     # Where has no kernel for bool, bfloat16, int16 and others.
@@ -103,6 +105,7 @@ def test_masks_in_every_type(dtype: str) -> None:
     assert_sound(model, *({"N": n, "M": m} for n, m in sizes))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("opset", "ir_version"),
     list(
@@ -127,6 +130,7 @@ def test_elements_in_every_opset(opset: int, ir_version: int, axis: int) -> None
     assert_sound(model, left=0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("opset", "ir_version"), [(11, 3), (11, 6), (13, 7), (16, 8), (18, 8), (21, 10), (24, 11)]
 )

@@ -44,6 +44,7 @@ WRITTEN = """g (float[N] x, float[M] z, float[2,2] u) => (float[M] y)
     y = ScatterND (z, k, u) }"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("total", "test"),
     [

@@ -59,6 +59,7 @@ def _number(t: Term, tables: dict[str, np.ndarray], at: tuple[int, ...]) -> int:
     return int(t.evaluate(read, at.__getitem__))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_said_never_to_fall_does_not(seed: int) -> None:
     rng, facts, found = random.Random(seed), _facts(), 0

@@ -18,6 +18,8 @@ from onnx_scatterx.optimizer.targets import costs
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 INDEXED = "g (float[3, 2] x, float[1, 2] u) => (float[3, 2] y) { y = ScatterND(x, i, u) }"
 
 

@@ -50,26 +50,20 @@ class Command:
 
     def wait_for_workers(self, wanted: int, work: float) -> None:
         """Wait until the processes that do the work are there, and have worked for some seconds."""
-        while len([pid for pid in self.descendants() if self.cpu(pid) >= work]) < wanted:
+        while len([pid for pid, cpu in self.descendants().items() if cpu >= work]) < wanted:
             assert self.process.poll() is None, self.process.communicate()
-            time.sleep(0.05)
-        self.workers = self.descendants()
+            time.sleep(0.1)
+        self.workers = {*self.descendants()}
 
-    def descendants(self) -> set[int]:
-        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True)
-        pairs = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    def descendants(self) -> dict[int, int]:
+        """Return the processes that this one started, and the seconds of CPU that each has used."""
+        columns = ["ps", "-A", "-o", "pid=,ppid=,cputimes="]
+        listed = subprocess.run(columns, capture_output=True, check=True)
+        rows = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
         found = {self.process.pid}
-        while more := {pid for pid, parent in pairs if parent in found} - found:
+        while more := {pid for pid, parent, _ in rows if parent in found} - found:
             found |= more
-        return found - {self.process.pid}
-
-    @staticmethod
-    def cpu(pid: int) -> float:
-        """Return the seconds of CPU that a process has used."""
-        done = subprocess.run(
-            ["ps", "-o", "cputimes=", "-p", str(pid)], capture_output=True, check=False
-        )
-        return float(done.stdout or 0)
+        return {pid: cpu for pid, _, cpu in rows if pid in found - {self.process.pid}}
 
     def left(self) -> list[Path]:
         """Return what is left of what was written; ONNX Runtime has a file of its own."""
@@ -150,6 +144,7 @@ def test_a_signal_ends_a_command_like_ctrl_c(verifying: Command) -> None:
     assert verifying.left() == []
 
 
+@pytest.mark.full
 def test_a_signal_ends_the_processes_of_a_directory(optimizing: Command) -> None:
     optimizing.process.terminate()
     printed = optimizing.process.communicate(timeout=30)
@@ -164,6 +159,7 @@ def test_workers_end_with_a_parent_that_is_killed(verifying: Command) -> None:
     verifying.check_gone()
 
 
+@pytest.mark.full
 def test_processes_of_a_directory_end_with_a_parent_that_is_killed(optimizing: Command) -> None:
     """And remove what they had begun to write."""
     optimizing.process.kill()

@@ -18,6 +18,8 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.system.scratch import is_scratch
 from tests.cli.test_cli import error_of, saved
 
+pytestmark = pytest.mark.sampled(2)
+
 WEIGHTS = 4096
 
 
@@ -76,6 +78,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("links", [True, False])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_a_failed_command_leaves_old_outputs_as_they_were(
@@ -156,6 +159,7 @@ sys.exit(main(["optimize", model, "-o", out, "-q", "--save-as-external-data"]))
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("there", [False, True])
 def test_two_commands_that_write_one_output(there: bool, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def feeds(model: onnx.ModelProto, size: int) -> list[Feed]:
     return found
 
 
+@pytest.mark.sampled(4, each="target")
 @pytest.mark.parametrize("target", REMAINDERS)
 @pytest.mark.parametrize("size", ["5", "N"])
 @pytest.mark.parametrize("name", MODELS)
@@ -116,6 +117,7 @@ def test_equal_compares_checked_indices_in_int32(size: str, more: str) -> None:
     assert_same(model, result.model, given)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
     ("size", "refused"), [("5", ("Equal", "Add", "Where", "ReduceMax")), ("N", ("Equal",))]

@@ -15,7 +15,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.targets.catalogue import profile_names, target_of
 from onnx_scatterx.optimizer.targets.target import Target
-from tests.helpers.examples import examples, is_full
+from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 from tests.helpers.support import nodes, sample
 
@@ -109,9 +109,10 @@ def test_a_chain_may_cost_more_where_the_target_has_no_scatter() -> None:
 PAIRS = [(path, name) for path in EXAMPLES[::4] for name in profile_names()]
 
 
+@pytest.mark.sampled(17, each="name")
 @pytest.mark.parametrize(
     ("path", "name"),
-    PAIRS if is_full() else PAIRS[::4],  # an odd number of profiles: daily, a quarter for each
+    PAIRS,
     ids=lambda given: getattr(given, "stem", given),
 )
 def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> None:

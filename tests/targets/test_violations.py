@@ -118,6 +118,7 @@ def test_an_avoided_operator_is_not_on_the_host() -> None:
     assert [(v.op, v.on_host) for v in found] == [("Exp", False), ("ScatterND", True)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["qnn", "rknn", "sophgo", "standard, static_only = true"])
 def test_no_form_makes_a_size_that_only_the_run_knows(name: str) -> None:
     """For a device, a window from a start known at run time is not a Slice of unknown size."""

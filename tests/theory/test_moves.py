@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from onnx_scatterx.theory import Gathering, Reduction, Scattering, XTransformer, moves
 from onnx_scatterx.theory.conventions.axes import by_axes
 from onnx_scatterx.theory.moves import Move
+from tests.helpers.examples import are_all
 
 CUSTOM_OPS = Path(__file__).parents[2] / "custom_ops"
 Pairs = frozenset[tuple[int, int]]
@@ -62,6 +63,7 @@ def performed(found: tuple[Move[int], ...], pairs: dict[int, int], source: int, 
     assert written == len(pairs)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", range(10))
 def test_copies_in_memory_are_the_scattering(part: int) -> None:
     for seed in range(200 * part, 200 * part + 200):
@@ -130,7 +132,8 @@ def test_no_plan_of_the_kernel_has_fewer_pieces(tmp_path: Path) -> None:
     sources = [f"{CUSTOM_OPS}/{name}.cc" for name in ("tests/plan_pieces", "kernel/affine")]
     command = [compiler, "-std=c++17", "-O1", f"-I{CUSTOM_OPS}/include", *sources]
     subprocess.run([*command, "-o", str(program)], check=True)
-    cases = [t for seed in range(3000) if (t := drawn(seed)).is_injective()]
+    count = 3000 if are_all() else 1000
+    cases = [t for seed in range(count) if (t := drawn(seed)).is_injective()]
     lines = []
     for t in cases:
         for numbers in (t.shape, t.data_shape, t.p1, t.p2, t.p, t.f.ravel().tolist()):
@@ -147,8 +150,8 @@ def test_no_plan_of_the_kernel_has_fewer_pieces(tmp_path: Path) -> None:
         if pieces == 1:
             nests += 1
             assert [move.runs <= runs for move in found] == [True]
-    assert nests > 300
-    assert len(cases) - nests > 300
+    assert nests > count / 10
+    assert len(cases) - nests > count / 10
 
 
 def test_refusals_have_a_reason() -> None:

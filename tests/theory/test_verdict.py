@@ -106,6 +106,7 @@ def check(t: XTransformer) -> Verdict:
     return verdict
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("shape", "data_shape"),
     [

@@ -65,6 +65,7 @@ def without_a_process(op: str, case: integers.Case) -> list[np.ndarray] | None:
     return followed(model.graph[0], dict(zip(names, arrays, strict=True)), scope)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", sorted(EXACT))
 def test_as_onnx_runtime_computes_it(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(integers, "whole", floats)

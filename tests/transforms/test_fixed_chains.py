@@ -87,6 +87,7 @@ def chains(draw: Draw) -> onnx.ModelProto:
     return parse(HEAD.format(outputs=outputs, body="\n    ".join(lines)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [0, 1, 3])
 @given(model=chains(), m=st.integers(0, 4))
 def test_chains(n: int, model: onnx.ModelProto, m: int) -> None:

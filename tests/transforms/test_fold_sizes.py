@@ -143,6 +143,7 @@ def test_an_initializer_that_is_an_input_is_not_known() -> None:
     assert same(old, {"N": 2}, {"x": f32([1, 2])}) == ["Constant"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("opset", [9, 11, 13, 18, 21, 24])
 def test_every_operator_set(opset: int) -> None:
     text = """g (float[N, 4] x) => (float[A, B] y) <int64 i = {0}, int64[1] z = {0}> {
@@ -181,6 +182,7 @@ LEFT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("size", [0, 1, 9])
 def test_floats_keep_every_bit(kind: str, size: int) -> None:

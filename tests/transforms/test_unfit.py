@@ -13,6 +13,7 @@ from tests.helpers.support import parse
 PERMS = [[0, 2, 1, 3, 4], [0], [0, 1, 7, 3], [0, 1, -1, 3], [0, 0, 1, 2], [0, 2, 1, 3]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["scatterx", "standard"])
 @pytest.mark.parametrize(("before", "after"), product(PERMS, PERMS))
 def test_transposes_around_a_scatter(before: list[int], after: list[int], target: str) -> None:

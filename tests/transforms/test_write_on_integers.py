@@ -15,6 +15,7 @@ def test_one_scale() -> None:
     assert [n.op_type for n in made.graph.node] == ["Slice", "Slice", "Concat"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("opset", [11, 12, 13, 18, 19, 21, 23, 24])
 def test_every_operator_set(opset: int) -> None:
     model = parse(WRITE.replace("SCALES", ONE), opset, 8 if opset < 19 else 10)

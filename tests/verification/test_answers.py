@@ -17,6 +17,8 @@ from onnx_scatterx.judges.verification.proving import judged
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 NEG = "g (float[N] x) => (float[N] y) { y = Neg (x) }"
 SAME = "g (float[N] x) => (float[N] y) { a = Neg (x) y = Identity (a) }"
 HALVES = "g (int64[N] i) => (int64[N] j) { j = %s (i) }"

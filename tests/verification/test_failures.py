@@ -23,7 +23,7 @@ from onnx_scatterx.judges.verification.verifying import verify
 from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from tests.verification.test_verify import only, parse, unary
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 
 def test_an_original_that_accepts_nothing_is_inconclusive() -> None:

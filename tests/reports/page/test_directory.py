@@ -13,6 +13,8 @@ from onnx_scatterx.doors.cli import main
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 
+pytestmark = pytest.mark.sampled(2)
+
 NOON = datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
 
 

@@ -23,6 +23,8 @@ from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse
 
+pytestmark = pytest.mark.sampled(2)
+
 NOON = datetime(2024, 2, 29, 12, 30, tzinfo=UTC)
 KV_CACHE = "models/kv_cache_dynamo.onnx"
 GRAPH: dict[str, object] = {"lines": (), "tips": (), "outlines": {}}
@@ -35,6 +37,7 @@ def page_of(report: Report, verification: Verification | None = None) -> Page:
     return page
 
 
+@pytest.mark.sampled(7, each="gathers")
 @pytest.mark.parametrize("path", sorted(Path("models").glob("*.onnx"))[::5], ids=lambda p: p.stem)
 @pytest.mark.parametrize("gathers", [False, True])
 def test_pages_of_models(path: Path, gathers: bool) -> None:

@@ -22,6 +22,7 @@ SRC = np.array([[4, 3], [2, 1]], np.float32)
 ROWS = np.array([[0], [1]])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("call", DRAWS)
 def test_golden(call: str) -> None:
     replay(PATH, call, DRAWS[call], getattr(mindspore, call))
@@ -40,6 +41,7 @@ def test_the_examples_of_the_page() -> None:
     assert scatter_(THIS, 0, ROWS, 3, reduce="multiply").run().tolist() == [[3, 2], [9, 4]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reduce", [None, "add", "multiply"])
 @pytest.mark.parametrize("scalar", [False, True])
 def test_the_overloads_are_the_loop_of_the_page(reduce: str | None, scalar: bool) -> None:

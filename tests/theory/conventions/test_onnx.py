@@ -88,6 +88,7 @@ def test_every_call_is_drawn() -> None:
     assert set(DRAWS) == set(OPERATORS) == {name for name in own if not name.startswith("_")}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("call", DRAWS)
 def test_onnx_runtime_itself(call: str) -> None:
     seen = compare(call, DRAWS[call], getattr(onnx, call), run, range(COUNT))

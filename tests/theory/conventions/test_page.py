@@ -36,6 +36,7 @@ CALLS: dict[str, Mapping[str, object]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("line", "printed"), LINES, ids=[line[50:90] for line, _ in LINES])
 def test_one_liner(line: str, printed: str) -> None:
     python, option, code = shlex.split(line)

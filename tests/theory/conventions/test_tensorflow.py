@@ -17,6 +17,7 @@ def test_every_call_is_drawn() -> None:
     assert set(DRAWS) == {name for name in own if not name.startswith("_")}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("call", DRAWS)
 def test_golden(call: str) -> None:
     replay(PATH, call, DRAWS[call], getattr(tensorflow, call))

@@ -18,6 +18,7 @@ def test_every_call_is_drawn() -> None:
     assert sorted(DRAWS) == sorted(tvm.__all__)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("call", DRAWS)
 def test_golden(call: str) -> None:
     replay(PATH, call, DRAWS[call], getattr(tvm, call))
