@@ -1,4 +1,4 @@
-"""Models in ONNX Runtime, opened from files, and run on tensors of any type, also bound ones.
+"""Models in ONNX Runtime: opened from files, run on tensors of any type, and what it infers of them.
 
 No heavy library but NumPy and ONNX Runtime is imported here: worker processes start with it.
 """
@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnxruntime as ort
@@ -18,6 +19,10 @@ import onnxruntime as ort
 from onnx_scatterx.runtime.timing import Call
 from onnx_scatterx.system.reading import is_utf8
 from onnx_scatterx.system.serving import RawTensor
+
+if TYPE_CHECKING:
+    from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.Graph import Graph
+    from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.TypeInfo import TypeInfo
 
 # onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.
 STRING = 8
@@ -31,6 +36,8 @@ _PLAIN_OUTPUTS = (
     "float", "double", "float16", "bool", "string", "int8", "int16", "int32", "int64", "uint8",
     "uint16", "uint32", "uint64",
 )  # fmt: skip
+_TENSOR = 1  # of the types of a value
+_NUMBER, _NAME = 1, 2  # of the types of a dim
 
 
 def open_file(
@@ -155,3 +162,53 @@ class BoundModel:
         for _ in range(runs):
             self.call()
         return str(self._session.end_profiling())
+
+
+def memory_plan(place: str) -> dict[str, Any]:
+    """Return the dims that ONNX Runtime infers of a model's values: it gives memory by them.
+
+    The model was saved in ONNX Runtime's own format, which has the dims of all values, those within
+    subgraphs included. A plan is plain data:
+
+        {"dims": {name: [size, name of a size or None, ...] or None},
+         "inner": [[first output of a node, name of the attribute, plan of the subgraph], ...]}
+    """
+    from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.InferenceSession import (
+        InferenceSession,
+    )
+
+    with open(place, "rb") as file:
+        saved = InferenceSession.GetRootAs(file.read(), 0)
+    return _plan(saved.Model().Graph())
+
+
+def _plan(graph: Graph) -> dict[str, Any]:
+    values = (graph.NodeArgs(k) for k in range(graph.NodeArgsLength()))
+    inner = []
+    for node in (graph.Nodes(k) for k in range(graph.NodesLength())):
+        made = (node.Outputs(k).decode() for k in range(node.OutputsLength()))
+        output = next(filter(None, made), "")
+        for attribute in (node.Attributes(k) for k in range(node.AttributesLength())):
+            if attribute.G() is not None:
+                name = attribute.Name().decode()
+                inner.append([output, name, _plan(attribute.G())])
+    return {"dims": {v.Name().decode(): _dims(v.Type()) for v in values}, "inner": inner}
+
+
+def _dims(kind: TypeInfo | None) -> list[int | str | None] | None:
+    from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.TensorTypeAndShape import (
+        TensorTypeAndShape,
+    )
+
+    if kind is None or kind.ValueType() != _TENSOR:
+        return None
+    tensor, place = TensorTypeAndShape(), kind.Value()
+    tensor.Init(place.Bytes, place.Pos)
+    shape = tensor.Shape()
+    if shape is None:
+        return None
+    dims: list[int | str | None] = []
+    for value in (shape.Dim(k).Value() for k in range(shape.DimLength())):
+        known = {_NUMBER: value.DimValue(), _NAME: (value.DimParam() or b"").decode() or None}
+        dims.append(known.get(value.DimType()))
+    return dims

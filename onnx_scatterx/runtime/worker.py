@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnxruntime as ort
 
-from onnx_scatterx.runtime.ort_session import open_file, run_raw
+from onnx_scatterx.runtime.ort_session import memory_plan, open_file, run_raw
 from onnx_scatterx.system.serving import Message, RawTensor, Tell, serve
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ class Worker:
                 _open(**request, optimize=True)
                 return {}, []
             case "plan":
-                from onnx_scatterx.runtime.memory_plan import memory_plan
-
                 _open(**request, optimize=False)
                 return {"by": ort.__version__, "plan": memory_plan(request["place"])}, []
             case "run":

@@ -7,7 +7,7 @@ from typing import Any
 import onnxruntime as ort
 
 from onnx_scatterx.judges.equivalence import proof
-from onnx_scatterx.runtime.memory_plan import memory_plan
+from onnx_scatterx.runtime.ort_session import memory_plan
 from onnx_scatterx.system.scratch import scratch
 
 
