@@ -1,4 +1,4 @@
-"""Models in ONNX Runtime: opened from files, run on tensors of any type, and what it infers of them.
+"""Models in ONNX Runtime: opened from files, run on tensors of any type; and what it infers.
 
 No heavy library but NumPy and ONNX Runtime is imported here: worker processes start with it.
 """
