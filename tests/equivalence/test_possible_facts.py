@@ -72,6 +72,21 @@ MODELS: dict[str, tuple[str, Mapping[str, np.ndarray]]] = {
                 else_branch = e () => (float[K] w) {{ w = Neg(x) }}> }}""",
         {"x": floats(3), "i": i64([1])},
     ),
+    "greatest rows of a constant": (
+        f"""g (int64[M] x) => (int64[2] v, int64[A] y) {HEAD[:-1]},
+            int64[2, 17] t = {{{", ".join(map(str, [*range(17), *range(60, 43, -1)]))}}}> {{
+            v = ReduceMax<keepdims = 0>(t, lone) y = Concat<axis = 0>(v, x) }}""",
+        {"x": np.array([1])},
+    ),
+    "a search in rows": (
+        f"""g (float[R, C] x, float[2, N] u) => (float[R, C] z) {HEAD[:-1]}, int64 five = {{5}},
+            int64[2, 5] t = {{9, 1, 2, 3, 4, 2, 1, 6, 3, 7}}, int64[2, 1] two = {{0, 1}},
+            int64[1] first = {{0}}> {{
+            s = Shape<start = 1>(u) n = Squeeze(s, first) r = Range(zero, n, one) m = Mod(r, five)
+            c = Gather<axis = 1>(t, m) a = Unsqueeze(c, last) w = Shape(u) e = Expand(two, w)
+            b = Unsqueeze(e, last) i = Concat<axis = 2>(b, a) z = ScatterND(x, i, u) }}""",
+        {"x": floats(3, 10), "u": floats(2, 2)},
+    ),
 }
 
 

@@ -19,8 +19,14 @@ from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, share
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
-from onnx_scatterx.judges.equivalence.declarations import InputClause, fixed_by, take, wrong_dim
-from onnx_scatterx.judges.equivalence.planning import Planner, wrong_plan
+from onnx_scatterx.judges.equivalence.declarations import (
+    InputClause,
+    Planner,
+    fixed_by,
+    take,
+    wrong_dim,
+    wrong_plan,
+)
 
 Progress = Callable[[int, int], None]
 _TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known

@@ -17,9 +17,8 @@ from onnx_scatterx.judges.equivalence.comparing import Comparison
 from onnx_scatterx.judges.equivalence.core.reading import Source
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table, reached, walk
 from onnx_scatterx.judges.equivalence.counterexample import counterexamples, possible_sizes
-from onnx_scatterx.judges.equivalence.declarations import InputClause
+from onnx_scatterx.judges.equivalence.declarations import InputClause, Planner
 from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
-from onnx_scatterx.judges.equivalence.planning import Planner
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "unknown", "refuted"]
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
