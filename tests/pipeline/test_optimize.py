@@ -95,10 +95,13 @@ def test_progress() -> None:
         ("planning", 2, 2),
     ]
     assert told[-1] == ("verifying", 2, 2)
-    told.clear()
-    assert onnx_scatterx.explain(MODEL, on_progress=lambda *stage: told.append(stage))
-    assert told[0] == ("reading", 0, 0)
-    assert told[-1][0] == "trying what would help"
+    for model, last in ((MODEL, "planning"), (parse(FIXED), "trying what would help")):
+        told.clear()
+        assert onnx_scatterx.explain(
+            model, target="standard", on_progress=lambda *stage: told.append(stage)
+        )
+        assert told[0] == ("reading", 0, 0)
+        assert told[-1][0] == last
 
 
 def test_assumptions_that_are_tried_are_told() -> None:
