@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -13,6 +14,12 @@ pytestmark = pytest.mark.sampled(5)
 
 SIZE = """g (float[N] x, float[K] w, int64[1] a) => (bool[1] z) <int64[1] two = {2}> {
     s = Shape(x) t = Max(s, two) z = Greater(%s, a) }"""
+ORDER = """g (int64[3] i) => (bool[1] z) <int64[1] zero = {0}, int64[1] one = {1}> {
+    p = Gather(i, zero) q = Gather(i, one) z = %s }"""
+BOUND = """g (float[n] x, int64[3] i) => (bool[3] z) <int64[1] two = {2}> {
+    s = Shape(x) t = Mul(s, two) z = %s }"""
+BOTH = """g (float[N] x, int64[M] N) => (bool[M] z) <int64[1] one = {1}> {
+    z = %s }"""
 
 
 def proved(before: onnx.ModelProto, after: onnx.ModelProto, **options: Any) -> Verification:
@@ -42,3 +49,45 @@ def test_two_sizes_of_one_text() -> None:
     found = proved(model, model)
     assert found.answer == "not proven"
     assert "two sizes are called 'x[0]'" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after", "promise", "distrusted"),
+    [
+        (ORDER, "LessOrEqual(p, q)", "Equal(p, p)", "i: nondecreasing", False),
+        (ORDER, "Equal(p, q)", "Greater(p, p)", "i: unique", False),
+        (BOUND, "Less(i, t)", "Equal(i, i)", "i < 2*n", False),
+        (BOTH, "Greater(N, one)", "Equal(N, N)", "N >= 2", False),
+        (SIZE.replace("Greater(%s, a)", "%s"), "Equal(s, t)", "Equal(s, s)", "N >= 2", True),
+    ],
+)
+def test_a_counterexample_that_breaks_a_promise(
+    text: str, before: str, after: str, promise: str, distrusted: bool
+) -> None:
+    """A proof does not use these promises, and no run is a refutation that they exclude."""
+    pair = parse(text % before), parse(text % after)
+    assert proved(*pair, distrust_dims=distrusted).answer == "different"
+    found = proved(*pair, assume=[promise], distrust_dims=distrusted)
+    assert found.answer == "not proven", found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "promise", "numbers"),
+    [
+        ("int64[M] i) => (int64[M]", "int64[M] i) => (int64[M]", "i: nonnegative", [-1]),
+        ("int64[M] i) => (int64[M]", "int64[2] i) => (int64[2]", "M >= 0", [1, -1, 1]),
+        ("int64[M] i) => (int64[M]", "int64[M] i) => (int64[M]", "i > 0", [2, -1]),
+    ],
+)
+def test_given_inputs_that_break_a_promise_contradict_no_proof(
+    before: str, after: str, promise: str, numbers: list[int]
+) -> None:
+    one, other = (
+        parse(f"g ({head} z) {{ z = {op}(i) }}")
+        for head, op in ((before, "Abs"), (after, "Abs" if "[2]" in after else "Identity"))
+    )
+    assert proved(one, other, assume=[promise]).answer == "same"
+    found = proved(one, other, assume=[promise], feeds=[{"i": np.array(numbers)}])
+    assert found.answer == "different"
+    assert found.proof is not None
+    assert (found.proof.kind, found.proof.contradicted) == ("refuted", False)
