@@ -312,3 +312,11 @@ def test_all_that_is_drawn_obeys(assume: list[str]) -> None:
             assert (np.diff(idx, axis=-1) == 1).all()
         seen += idx.size > 0
     assert seen > 5
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "uint8"])
+def test_the_greatest_number_comes_before_none(dtype: str) -> None:
+    ends, contiguous = np.iinfo(dtype), Assumption.parse("contiguous", "i")
+    assert contiguous.holds(np.array([ends.max - 1, ends.max], dtype), {})
+    assert contiguous.holds(np.array([2**63 - 1, 2**63], np.uint64), {})
+    assert not contiguous.holds(np.array([ends.max, ends.min], dtype), {})

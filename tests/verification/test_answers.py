@@ -13,6 +13,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.judges.equivalence import proof
 from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 from onnx_scatterx.judges.verification.array_diff import ArrayDifference
+from onnx_scatterx.judges.verification.promises import Promises
 from onnx_scatterx.judges.verification.proving import judged
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from tests.helpers.support import parse
@@ -178,5 +179,5 @@ def test_a_run_contradicts_a_proof_at_its_sizes(
 ) -> None:
     proof = Proof({"y": Verdict("proven for sizes" if claimed else "proven")}, **claimed)
     difference = Difference(Draw(0, sizes, "plain"), "y", ArrayDifference("failed", "", "fails"))
-    found = judged(proof, [difference])
+    found = judged(proof, [difference], Promises((), {}))
     assert (found.kind, found.contradicted) == ("refuted", contradicts)

@@ -224,39 +224,45 @@ class InputClause:
 
     ``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0. The bound is a
     number or the name of a size. The sign ``contiguous`` says that along the last axis each
-    element is the one before it plus 1.
+    element is the one before it plus 1. The name is what a user calls it, or the key of a size.
     """
 
-    name: str
+    name: SizeKey
     sign: str
     bound: int | str = 0
     modulus: int = 0
 
     def __str__(self) -> str:
         if self.sign == "contiguous":
-            return f"{self.name}: contiguous"
+            return f"{shown(self.name)}: contiguous"
         rest = f" % {self.modulus}" if self.modulus else ""
-        return f"{self.name}{rest} {self.sign} {self.bound}"
+        return f"{shown(self.name)}{rest} {self.sign} {self.bound}"
 
 
 def take(
     given: Iterable[InputClause],
     sizes: Mapping[SizeKey, Term],
+    stated: Iterable[Declared],
     inputs: Mapping[str, Tensor],
     world: World,
 ) -> None:
     """Add the givens to the facts; givens about absent names are ignored.
 
+    A dim with a name has no other: ``x[0]`` is the first dim of x only if it has none.
     If a name is that of a size and of an input, only the size is known. Only elements are
     contiguous.
     """
-    by_text = {shown(key): size for key, size in sizes.items()}
-    by_text |= {key: size for key, size in sizes.items() if isinstance(key, str)}
+    places = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
+    called = {shown(key): sizes[key] for key in places}
+    called |= {key: size for key, size in sizes.items() if isinstance(key, str)}
     for one in given:
-        bound = by_text.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
+        bound = called.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)
         if bound is None:
             continue
-        size, tensor = by_text.get(one.name), inputs.get(one.name)
+        if isinstance(one.name, str):
+            size, tensor = called.get(one.name), inputs.get(one.name)
+        else:
+            size, tensor = sizes.get(one.name), None
         if size is not None and one.sign != "contiguous":
             world.solver.assume(_condition(one, size, bound))
             world.promised[str(one)] = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey
+from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey, shown
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.functions import custom_domains
@@ -122,7 +123,10 @@ def _judge(
         world.assume(text)
     pairs = paired(one, other)
     inputs = {i.name: builder.input(i) for i in one.inputs}
-    take(given, builder.sizes, inputs, world)
+    texts = Counter(map(shown, builder.sizes))
+    if twice := [text for text, count in texts.items() if count > 1]:
+        raise UnsupportedError(f"two sizes are called {twice[0]!r}")
+    take(given, builder.sizes, one.inputs, inputs, world)
     trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
     total = len(one.nodes) + len(other.nodes)
     for done, node in enumerate(one.nodes):

@@ -343,10 +343,10 @@ def for_large_sizes(
     effort: float,
 ) -> ForSizes | None:
     """Return a proof for all sizes of at least 1, or else of at least 2; None if there is none."""
-    names = [shown(key) for key in judgement.sizes if key not in judgement.fixed]
+    keys = [key for key in judgement.sizes if key not in judgement.fixed]
     found = None
-    for least in (2, 1) if names else ():  # 1 broadcasts, 0 is empty
-        bounds = [InputClause(name, ">=", least) for name in names]
+    for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
+        bounds = [InputClause(key, ">=", least) for key in keys]
         assumed = _proven(judged, effort, given=(*given, *bounds))
         if assumed is None:
             break

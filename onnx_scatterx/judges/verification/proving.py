@@ -14,6 +14,7 @@ from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.data import ir_tensors, to_proto
 from onnx_scatterx.ir.io import AnyModel, ModelSource
 from onnx_scatterx.ir.outside import together
+from onnx_scatterx.judges.verification.promises import Promises
 from onnx_scatterx.judges.verification.result import SOLVER, Difference, Draw
 from onnx_scatterx.judges.verification.session_pair import SessionPair
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, by_name
@@ -42,14 +43,15 @@ def proven(
     after: AnyModel,
     comparison: SessionPair,
     assumed: Iterable[Clause],
-    distrust_dims: bool,
+    promises: Promises,
     effort: float,
     progress: Callable[[int, int], None] | None = None,
     strict_zeros: bool = False,
 ) -> Proof:
     """Return a solver's verdict on two models; its counterexamples are run.
 
-    The prover reads the files itself. Only what the user assumes is a fact. With ``strict_zeros``,
+    The prover reads the files itself. Only what the user assumes is a fact. Some promises are no
+    facts of the prover, so a counterexample that breaks one is not run. With ``strict_zeros``,
     nothing is proven that rests on the sign of a zero not counting.
     """
     from onnx_scatterx.judges.equivalence.proof import prove
@@ -58,6 +60,8 @@ def proven(
 
     def replay(sizes: dict[str, int], feeds: Mapping[str, np.ndarray]) -> str | None:
         nonlocal count
+        if not promises.kept(feeds):
+            return None
         count += 1
         seen = len(comparison.so_far.differences)
         comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
@@ -69,7 +73,7 @@ def proven(
         _source(other, one.directory),
         replay=replay,
         given=givens(assumed),
-        distrust_dims=distrust_dims,
+        distrust_dims=promises.distrust_dims,
         effort=effort,
         progress=progress,
         planner=lambda model: comparison.after.plan(model, comparison.timeout),
@@ -100,8 +104,11 @@ def unrun(why: str, *, refuted: bool) -> Proof:
     return Proof({"": Verdict("unknown", why)})
 
 
-def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
-    """Return a proof after the runs: refuted if they differ, which no proof may be."""
+def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) -> Proof:
+    """Return a proof after the runs: refuted if they differ, which no proof may be.
+
+    Inputs that a user gave and that break a promise contradict no proof.
+    """
     if not differences or proof.kind == "refuted":
         return proof
     from onnx_scatterx.judges.equivalence.proof import Verdict
@@ -111,7 +118,9 @@ def judged(proof: Proof, differences: Sequence[Difference]) -> Proof:
         outputs={name: Verdict("refuted") for name in proof.outputs},
         refutation=str(differences[0]),
         inputs=differences[0].draw.feeds,
-        contradicted=any(proof.covers(one.draw.sizes) for one in differences),
+        contradicted=any(
+            proof.covers(one.draw.sizes) and promises.kept(one.draw.feeds) for one in differences
+        ),
     )
 
 

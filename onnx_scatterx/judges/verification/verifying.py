@@ -29,11 +29,18 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
+from onnx_scatterx.judges.verification.promises import Promises
 from onnx_scatterx.judges.verification.proving import judged, needed, proven, unrun
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
-from onnx_scatterx.optimizer.assumptions.clauses import Assume, at_sizes, clauses, from_metadata
+from onnx_scatterx.optimizer.assumptions.clauses import (
+    Assume,
+    at_sizes,
+    by_name,
+    clauses,
+    from_metadata,
+)
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.opened import as_file
@@ -144,6 +151,7 @@ def verify(
     given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
     looked_at = narrowed(first, fixed)  # the original itself runs
     at = Interface.of(looked_at)
+    promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
     source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
     if library is not None:
         library = _existing(library)
@@ -171,13 +179,13 @@ def verify(
         elif prove:
             tell = observer.counted("proving")
             proof = proven(
-                before, after, comparison, promised, distrust_dims, effort, tell, strict_zeros
+                before, after, comparison, promised, promises, effort, tell, strict_zeros
             )
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
     kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
     if proof is not None:
-        proof = judged(proof, comparison.so_far.differences)
+        proof = judged(proof, comparison.so_far.differences, promises)
     return replace(
         comparison.so_far,
         seed=seed,

@@ -94,7 +94,8 @@ class Assumption:
         if "unique" in self.properties and np.unique(array).size < array.size:
             return False
         if "contiguous" in self.properties and array.ndim:
-            return bool((np.diff(array.astype(np.int64), axis=-1) == 1).all())
+            rises = array[..., 1:] > array[..., :-1]  # since the differences wrap around
+            return bool((rises & (np.diff(array.astype(np.int64), axis=-1) == 1)).all())
         if array.ndim and self.is_sorted:
             compare = np.greater if "increasing" in self.properties else np.greater_equal
             return bool(compare(array[..., 1:], array[..., :-1]).all())
