@@ -13,8 +13,7 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.judges.equivalence import proof
 from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 from onnx_scatterx.judges.verification.array_diff import ArrayDifference
-from onnx_scatterx.judges.verification.promises import Promises
-from onnx_scatterx.judges.verification.proving import judged
+from onnx_scatterx.judges.verification.proving import Promises, judged
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from tests.helpers.support import parse
 

@@ -29,8 +29,7 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.promises import Promises
-from onnx_scatterx.judges.verification.proving import judged, needed, proven, unrun
+from onnx_scatterx.judges.verification.proving import Promises, judged, needed, proven, unrun
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
