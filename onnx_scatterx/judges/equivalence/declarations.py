@@ -103,8 +103,8 @@ def doubts(
 ) -> Iterator[tuple[str, Term]]:
     """Yield what is stated of a value's rank and dims, and was not proven, with what it says.
 
-    The condition is FALSE if it cannot hold.
-    ``known`` are the sizes of the names so far; if a value is ``unnamed``, names do not count.
+    What it says is FALSE if it cannot hold. ``known`` are the sizes of the names so far; if a value
+    is ``unnamed``, names do not count.
     """
     if one.dims is None:
         return
@@ -248,9 +248,8 @@ def take(
 ) -> None:
     """Add the givens to the facts; givens about absent names are ignored.
 
-    A dim with a name has no other: ``x[0]`` is the first dim of x only if it has none.
-    If a name is that of a size and of an input, only the size is known. Only elements are
-    contiguous.
+    A dim with a name has no other: ``x[0]`` is the first dim of x only if it has none. If a name is
+    that of a size and of an input, only the size is known. Only elements are contiguous.
     """
     places = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
     called = {shown(key): sizes[key] for key in places}
