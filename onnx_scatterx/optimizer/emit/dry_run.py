@@ -105,6 +105,12 @@ def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
 
 Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
 
+
+def frozen(attributes: Attributes) -> tuple[object, ...]:
+    """Return attributes as a key."""
+    return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
+
+
 _UNKNOWN = (LookupError, ValueError, ArithmeticError, TypeError, TooLargeError, QuestionSpentError)
 
 
@@ -112,12 +118,19 @@ _UNKNOWN = (LookupError, ValueError, ArithmeticError, TypeError, TooLargeError, 
 class MadeValues:
     """What is known of values of a graph, and of new values that are written.
 
-    ``outer`` are the values that were written before a dry run, if this is one.
+    ``outer`` are the values that were written before a dry run, if this is one. Many plans write
+    equal nodes: what is known of their outputs is computed once.
     """
 
     scope: Scope
     outer: MadeValues | None = None
     _found: dict[ir.Value, TensorValue] = field(default_factory=dict, init=False)
+    _computed: dict[tuple[object, ...], list[TensorValue]] = field(init=False)
+    _made: set[TensorValue] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._computed = {} if self.outer is None else self.outer._computed
+        self._made = set() if self.outer is None else self.outer._made
 
     def __getitem__(self, value: ir.Value) -> TensorValue:
         found = self._found.get(value)
@@ -139,12 +152,27 @@ class MadeValues:
     ) -> list[TensorValue]:
         """Return the abstract values of the outputs of a node that is about to be written."""
         given = [None if v is None else self[v] for v in inputs]
+        # What is known of a result belongs to equal nodes alone. Other values may share it.
+        read = [(g, None if g in self._made else v) for g, v in zip(given, inputs, strict=True)]
+        key = (op, *read, *dtypes, frozen(attributes))
+        if key not in self._computed:
+            self._computed[key] = self._results(op, given, dtypes, attributes)
+            self._made.update(self._computed[key])
+        return self._computed[key]
+
+    def _results(
+        self,
+        op: str,
+        given: Sequence[TensorValue | None],
+        dtypes: Sequence[ir.DataType | None],
+        attributes: Attributes,
+    ) -> list[TensorValue]:
         outputs = [
             ir.Value(name=f"{op}{i or ''}", type=None if d is None else ir.TensorType(d))
             for i, d in enumerate(dtypes)
         ]
         scope = self.scope
-        names = [None if v is None else ir.Value(name=f"x{i}") for i, v in enumerate(inputs)]
+        names = [None if g is None else ir.Value(name=f"x{i}") for i, g in enumerate(given)]
         try:
             settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
             node = ir.Node("", op, names, settings, outputs=outputs)

@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.emit.dry_run import (
     Attributes,
     DryRun,
     MadeValues,
+    frozen,
     has_kernel,
     lacking,
 )
@@ -129,7 +130,7 @@ class NodeWriter(GraphWriter):
             dtype = self._wider[dtype]
         trial = self._trial
         written = self._nodes if trial is None else trial.written
-        key = (op, tuple(inputs), _frozen(attributes))
+        key = (op, tuple(inputs), frozen(attributes))
         found = written.get(key)
         if found is not None:
             return found
@@ -156,7 +157,7 @@ class NodeWriter(GraphWriter):
     def as_it_is(self, request: Request) -> ir.Value:
         """Add a node in no other form."""
         op, inputs, attributes = request.op, request.inputs, request.attributes
-        key = (op, tuple(inputs), _frozen(attributes))
+        key = (op, tuple(inputs), frozen(attributes))
         output = self._write(op, inputs, request.dtype, attributes, key)
         if self._known is not None:
             self._known.add(output, request.result)
@@ -203,7 +204,7 @@ class NodeWriter(GraphWriter):
             if self._dtype(result) == dtype and not as_output:
                 return result
             result, to = self._widened(result, dtype), dtype.value
-            self._nodes.pop(("Cast", (result,), _frozen({"to": to})), None)
+            self._nodes.pop(("Cast", (result,), frozen({"to": to})), None)
             return self.node("Cast", [result], dtype, to=to)
 
         return whole
@@ -296,7 +297,3 @@ class NodeWriter(GraphWriter):
         if self._trial is None:
             return super().constant(array, dtype)
         return self._trial.constant(array, dtype)
-
-
-def _frozen(attributes: Attributes) -> tuple[object, ...]:
-    return tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attributes.items())
