@@ -21,12 +21,16 @@ import functools
 import itertools
 import random
 import statistics
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from mutant_runs import stored
 from mutants import key
 from prove_mutants import judge_mutants, share

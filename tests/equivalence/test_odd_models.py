@@ -178,8 +178,8 @@ def test_a_condition_that_is_a_byte_of_two(count: int, tmp_path: Path) -> None:
         (tmp_path / f"{byte}.bin").write_bytes(bytes([1, byte]) * (count // 2))
         (tmp_path / f"{byte}.onnx").write_bytes(made.SerializeToString())
         paths.append(tmp_path / f"{byte}.onnx")
-    assert "that are neither 0 nor 1" in str(prove(paths[0], paths[0]))
-    assert "that are neither 0 nor 1" in str(prove(*paths))
+    assert "has an element that is neither 0 nor 1" in str(prove(paths[0], paths[0]))
+    assert "has an element that is neither 0 nor 1" in str(prove(*paths))
     assert prove(paths[1], paths[1]).proven
 
 
@@ -197,7 +197,7 @@ def test_a_condition_that_is_256(filled: bool) -> None:
         else:
             made.graph.initializer.append(tensor)
     assert outcome(one, {"x": np.ones(1, bool)}) != outcome(other, {"x": np.ones(1, bool)})
-    assert "that are neither 0 nor 1" in str(prove(one, other))
+    assert "has an element that is neither 0 nor 1" in str(prove(one, other))
     assert prove(other, other).proven
 
 

@@ -89,7 +89,7 @@ def _stated(values: Iterable[Declared], scope: Scope) -> Iterator[tuple[Declared
 
 
 def unread(graph: Graph, first: Graph | None) -> set[str]:
-    """Return the outputs that no node reads, and of which both models state the same.
+    """Return the outputs that no node reads and that both models declare alike.
 
     Names of their dims do not count: ONNX Runtime never gives their memory to another value.
     """
@@ -132,7 +132,7 @@ Planner = Callable[[bytes], "tuple[str, Plan] | None"]
 """Returns the runtime's name with its version, and its plan of a serialized model; None if it does
 not load it."""
 
-NOT_ASKED = "a runtime infers no wrong dims (none was asked)"
+NOT_ASKED = "a runtime infers no wrong dims (this was not checked)"
 
 
 def wrong_plan(
@@ -248,8 +248,8 @@ def take(
 ) -> None:
     """Add the givens to the facts; givens about absent names are ignored.
 
-    A dim with a name has no other: ``x[0]`` is the first dim of x only if it has none. If a name is
-    that of a size and of an input, only the size is known. Only elements are contiguous.
+    A named dim is known by its name alone: ``x[0]`` is the first dim of x only if this dim has no
+    name. If a size and an input have one name, it means the size; but only elements are contiguous.
     """
     places = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
     called = {shown(key): sizes[key] for key in places}

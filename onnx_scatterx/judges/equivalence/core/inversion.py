@@ -262,7 +262,7 @@ class Inversion:
         def goes(key: Sequence[Term], candidate: Term) -> Term:
             own, point = key[: len(c)], list(key[len(c) :])
             point.insert(axis, candidate)
-            # Outside of the box, targets have no meaning: they may contradict each other.
+            # Outside of the tensor, facts about targets may contradict each other.
             # Asked again, so that the facts about these elements are added too.
             return both(inside(point, self.dims), *map(equal, self.target(point), own))
 

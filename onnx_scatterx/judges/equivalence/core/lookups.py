@@ -82,12 +82,12 @@ def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
 
 
 def _check_conditions(name: str, data: bytes, numbers: Iterable[int] = ()) -> None:
-    """Raise UnsupportedError if a condition is neither 0 nor 1.
+    """Raise UnsupportedError if an element of a bool tensor is neither 0 nor 1.
 
     ONNX Runtime keeps the bytes of external data, and takes 256 for true where onnx does not.
     """
     if data.strip(b"\0\1") or not {0, 1}.issuperset(numbers):
-        raise UnsupportedError(f"the conditions {name!r} that are neither 0 nor 1")
+        raise UnsupportedError(f"the bool tensor {name!r} has an element that is neither 0 nor 1")
 
 
 def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, bytes | None]:
