@@ -179,12 +179,14 @@ class Interpreter:
         for body in graphs_of(node):
             forget(body, scope.inner(), self.scopes)
 
-    def add(self, nodes: Iterable[ir.Node]) -> None:
+    def add(self, nodes: Iterable[ir.Node]) -> bool:
         """Visit nodes that were added after the run.
 
-        Their checks, and the sizes of their shapes, prove nothing about the original model.
+        Their checks, and the sizes of their shapes, prove nothing about the original model. A value
+        of which something is known keeps it; returns whether a node gives more for one.
         """
         self.speculate = False
+        gives_more = False
         for node in nodes:
             scope = self.scopes.get(node.graph) if isinstance(node.graph, ir.Graph) else None
             if scope is None:
@@ -199,7 +201,9 @@ class Interpreter:
                     self._node(node, scope, live=False)
             except LimitError:
                 self._forget_node(node, scope)
+            gives_more |= any(scope.values[v].says_more_than(old) for v, old in known.items())
             scope.values.update(known)
+        return gives_more
 
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
         if node.op_type == "Constant" and node.domain == "" and len(node.outputs) == 1:

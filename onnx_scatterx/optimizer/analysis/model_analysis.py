@@ -125,6 +125,8 @@ class ModelAnalysis:
         self.learn = learn  # adds facts that nodes prove by having run
         self._found: tuple[Interpreter, Knowledge] | None = None
         self._new: list[ir.Node] = []
+        self.is_outdated = False
+        """Whether nodes were added that give more for a value than what is known of it."""
 
     def _interpreted(self) -> tuple[Interpreter, Knowledge]:
         if self._found is None:
@@ -156,4 +158,4 @@ class ModelAnalysis:
         """Interpret the nodes that are new: a pass that asks about all values needs it."""
         interpreter, _ = self._interpreted()
         new, self._new = self._new, []
-        interpreter.add(node for node in new if node.graph is not None)
+        self.is_outdated |= interpreter.add(node for node in new if node.graph is not None)

@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import makers, reached
+from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lowering.last_bits import last_bits
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
@@ -100,6 +101,8 @@ class Outcome:
     """Of scatters that became ScatterX: whether updates are proven not to collide."""
     written: dict[ir.Node, Written] = field(default_factory=dict)
     """The new nodes for each removed one."""
+    gives_more: bool = False
+    """Whether more is known of a constant, or another value, than of the one that it replaces."""
 
     def write(self, round_: RewriteRound, choice: Selection) -> bool:
         """Write a selection into the graph; return whether there is anything to write."""
@@ -134,6 +137,7 @@ class Outcome:
         self.selected |= later.selected
         self.unique.update(later.unique)
         self.written.update(later.written)
+        self.gives_more |= later.gives_more
 
     def _write(
         self, round_: RewriteRound, value: ir.Value, plan: Plan, gone: Collection[ir.Node]
@@ -153,9 +157,9 @@ class Outcome:
             result = w.resolve(plan.write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
-            new = set(w.made[made:])
+            new, tensor = set(w.made[made:]), result.const_value
             found = Written(
-                tuple(element_path(result, new.__contains__)), result.const_value is not None
+                tuple(element_path(result, new.__contains__)), tensor is not None
             )
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
@@ -171,7 +175,8 @@ class Outcome:
         replace_uses(value, result)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may use the abstract value.
-        scope.values.setdefault(result, known)
+        made = known if tensor is None else of_tensor(tensor)
+        self.gives_more |= scope.values.setdefault(result, made).says_more_than(known)
 
 
 def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> None:

@@ -24,9 +24,8 @@ from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
-from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
-from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.emit.nodes import NodeWriter
 from onnx_scatterx.optimizer.settings import Settings
@@ -67,8 +66,9 @@ class FoldSizes(Pass):
 
     def run(self, job: Job) -> bool:
         modified = False
-        if any(outcome.rules for outcome in job.outcomes):
-            job.read_again()  # more is known of the nodes that replace a scatter
+        job.cautious.catch_up()
+        if job.cautious.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+            job.read_again()
         with NodeRunner() as runner:
             folding = _Folding(job, runner)
             for _ in range(LIMITS.folding_rounds):
@@ -140,7 +140,7 @@ class _Folding:
                 known = [v for v in node.outputs if v in self.finder.found]
                 needed = [v for v in known if self._is_needed(v, gone)]
                 for value in needed:
-                    self._replace(value, node, writer, scope)
+                    self._replace(value, node, writer)
                 dead += [node] if needed else []
         remove_dead(dead)
         return bool(dead)
@@ -171,7 +171,7 @@ class _Folding:
     def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
-    def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter, scope: Scope) -> None:
+    def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.found[value]
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
@@ -186,7 +186,7 @@ class _Folding:
             constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
             assert node.graph is not None
             node.graph.insert_before(node, constant)
-        scope.values[made] = of_tensor(tensor)
+        self.job.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)
 

@@ -15,6 +15,7 @@ from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
@@ -77,6 +78,7 @@ class Job:
     modified: bool = False  # whether a pass has changed the model
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
+    _is_read_again: bool = False
     violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
@@ -108,7 +110,9 @@ class Job:
         """What is known without promises."""
         if self._trusts_nothing:
             return self.cautious
-        return ModelAnalysis(self.model)
+        self.analysis.catch_up()
+        outdated = self.assumed or self.analysis.is_outdated or self._is_read_again
+        return ModelAnalysis(self.model) if outdated else self.analysis
 
     @cached_property
     def _trusts_nothing(self) -> bool:
@@ -120,6 +124,7 @@ class Job:
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
         self.cautious = ModelAnalysis(self.model, distrust_dims=True)
+        self._is_read_again = True
 
     def forget(self) -> None:
         """Forget what is known: nothing was planned yet, and graphs were inlined."""
@@ -129,6 +134,12 @@ class Job:
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
+
+    def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
+        """Note a new constant."""
+        known = of_tensor(tensor)
+        for analysis in (self.analysis, self.cautious):
+            analysis.knowledge.values[value] = known
 
     def note_new(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""

@@ -38,6 +38,7 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     coord,
     equals,
     lookup,
+    symbol_of,
     term,
 )
 
@@ -242,6 +243,23 @@ class TensorValue:
             return None
         elements = self.element_exprs
         return elements.item() if elements is not None and elements.size == 1 else None
+
+    def says_more_than(self, other: TensorValue) -> bool:
+        """Return whether the rank, a dim or the elements are known here, and not in the other."""
+        if self.shape is None or other.shape is None:
+            return self.shape is not None
+        numbers = [d.constant is not None for d in self.shape]
+        if any(n and o.constant is None for n, o in zip(numbers, other.shape, strict=False)):
+            return True
+        if self.is_integer and other._is_opaque and not self._is_opaque:
+            return True
+        return self.constant is not None and other.constant is None
+
+    @property
+    def _is_opaque(self) -> bool:
+        """Whether nothing is known of the elements, or only how they are called."""
+        content = self.content
+        return content is None or (isinstance(content, Term) and bool(read_value(symbol_of(content))))
 
     def vector(self) -> list[Term] | None:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""

@@ -16,6 +16,9 @@ from onnx_scatterx.optimizer.symbolic.symbol_ids import keeps
 from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Indicator, Term, coord, element, size
 
 
+_ASKED = 8  # elements of a long list: whether facts decide any of their cases
+
+
 def _is_light(t: Term) -> bool:
     """Return whether a term has cases, and is short enough to ask whether facts decide them."""
     return t.piecewise and t.weight <= LIMITS.weight
@@ -89,7 +92,7 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
         assert found.dtype is not None
         budget().work(content.size)
         given = content.ravel().tolist()
-        terms = [simplify(t, facts) if _is_light(t) else t for t in given]
+        terms = _simplified(given, facts)
         if any(map(is_not, terms, given)) or all(t.constant is not None for t in terms):
             simpler = np.empty(content.shape, dtype=object)
             simpler.ravel()[:] = terms
@@ -104,6 +107,21 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
             ElementOf(token, value), coords, name=value.name or "?", low=low, high=high
         )
     return TensorValue(found.dtype, shape, content)
+
+
+def _simplified(terms: list[Term], facts: Facts) -> list[Term]:
+    """Return the elements of a tensor with their cases decided.
+
+    Of a long list, some are asked first: if facts decide none of them, hardly any is decided.
+    """
+    light = [i for i, t in enumerate(terms) if _is_light(t)]
+    found = list(terms)
+    for asked in (light[:: len(light) // _ASKED + 1], light):
+        for i in asked:
+            found[i] = simplify(terms[i], facts)
+        if all(found[i] is terms[i] for i in asked):
+            break
+    return found
 
 
 def _range(dtype: ir.DataType) -> tuple[float, float]:
