@@ -14,6 +14,7 @@ from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import (
     Sizes,
     above_zero,
+    count,
     fixed_size,
     listed_names,
     named_size,
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     last_bits: bool
     size_hint: Mapping[str, int] | None
     effort: float
+    opset: int | None
 
 
 class Option(NamedTuple):
@@ -183,6 +185,7 @@ OPTIONS = (
         above_zero,
         texts=lambda effort: (f"{effort:g}",),
     ),
+    Option("opset", None, "raise or lower the model to this operator set first", "N", count),
 )
 """In the order in which ``--help`` lists them."""
 

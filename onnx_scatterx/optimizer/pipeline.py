@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, records_of
+from onnx_scatterx.optimizer.reports.necessity import necessary, note_needed
 from onnx_scatterx.optimizer.reports.sections import with_details
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
@@ -13,6 +14,7 @@ from onnx_scatterx.optimizer.transforms.attempt import attempts, least_violating
 from onnx_scatterx.optimizer.transforms.drop_overwritten import DropOverwrittenUpdates
 from onnx_scatterx.optimizer.transforms.fit_target import (
     AttachFallbacks,
+    ChangeOperatorSet,
     CheckTarget,
     DropDefaultReductions,
     LowerOperatorSet,
@@ -29,7 +31,7 @@ from onnx_scatterx.optimizer.transforms.simplify_gathers import SimplifyGathers
 from onnx_scatterx.optimizer.transforms.write_on_integers import WriteOnIntegers
 from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes
 
-PREPARING: tuple[Pass, ...] = (LowerOperatorSet(),)
+PREPARING: tuple[Pass, ...] = (ChangeOperatorSet(), LowerOperatorSet())
 """The passes that every model needs, with scatters or without."""
 
 LOWERING: tuple[Pass, ...] = (
@@ -70,17 +72,28 @@ def check_passes(wanted: Iterable[str], *others: str) -> None:
             raise ScatterXError(f"no pass is called {name!r}{near}")
 
 
-@fresh_symbols()
 def rewritten(
     job: Job, *, details: bool = False, trial: bool = False
 ) -> tuple[Job, tuple[NodeRecord, ...]]:
     """Run the pipeline on a job, within a budget; return the last job, and what was done.
 
-    Passes that judge the result may begin anew with another job for the same model. On ``trial``
-    only what concerns scatters is done, and nothing is checked.
+    Three strategies run passes more than once: ``necessary`` finds out which promises are needed,
+    ``least_violating`` and ``attempts`` judge the result, and may begin anew with another job for
+    the same model. On ``trial`` only what concerns scatters is done, and nothing is checked.
     """
-    records: tuple[NodeRecord, ...] = ()
     _run(PREPARING, job, trial)
+    job.is_prepared = job.modified
+    if trial or not job.assumed:
+        return _rewritten(job, details, trial)
+    needed, rests = necessary(job, lambda tried: rewritten(tried, trial=True)[1])
+    job.assumed = needed
+    job, records = _rewritten(job, details, trial)
+    return job, note_needed(job.model, needed, records, rests) if needed else records
+
+
+@fresh_symbols()
+def _rewritten(job: Job, details: bool, trial: bool) -> tuple[Job, tuple[NodeRecord, ...]]:
+    records: tuple[NodeRecord, ...] = ()
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
             job = _lowered(job, trial) if trial else least_violating(job, _checked)

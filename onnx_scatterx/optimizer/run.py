@@ -1,36 +1,28 @@
-"""One model is optimized: the promises that it needs, the passes, and the report at the end."""
+"""One model is optimized: its settings are checked, the passes run, and the report is made."""
 
 from __future__ import annotations
 
 from collections import Counter
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.ir.outside import follow_links
 from onnx_scatterx.optimizer.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.optimizer.assumptions.clauses import (
-    METADATA,
-    Clause,
-    as_metadata,
     at_sizes,
     check,
     equalities,
-    from_metadata,
 )
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import template
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of
-from onnx_scatterx.optimizer.reports.entries import Action
-from onnx_scatterx.optimizer.reports.necessity import Effect, needed
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import Budget, budget, of_command
+from onnx_scatterx.optimizer.symbolic.budget import Budget, of_command
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.targets.costs import check_sizes
 from onnx_scatterx.optimizer.targets.violations import Violation
@@ -72,24 +64,12 @@ def _optimized(
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
         given = at_sizes(given, fixed)
-    necessary, rests = _necessary(model, settings, given, observer)
     before = _operators(model)
-    job, records = rewritten(Job(model, settings, necessary, observer=observer), details=details)
-    if necessary:
-        records = tuple(
-            replace(a, entry=replace(a.entry, facts=(*a.entry.facts, *map(str, rest))))
-            for a, rest in zip(records, rests, strict=True)
-        )
-        pairs = zip(records, rests, strict=True)
-        used = [c for a, rest in pairs if a.entry.action is not Action.KEPT for c in rest]
-        earlier = from_metadata(model.metadata_props)
-        if used:
-            found = dict.fromkeys((*earlier, *(c for c in necessary if c in used)))
-            model.metadata_props[METADATA] = as_metadata(found)
+    job, records = rewritten(Job(model, settings, given, observer=observer), details=details)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     add_to_metadata(model.metadata_props, told)
-    unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(necessary)]
+    unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
     said = {"fixed": tuple(fixed.symbols.items()), "to_fix": wanted, "planned": planned}
     said["not_needed"] = tuple(map(str, unused))
@@ -98,31 +78,6 @@ def _optimized(
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
     return report, records
-
-
-def _necessary(
-    model: ir.Model, settings: Settings, given: tuple[Clause, ...], observer: Observer
-) -> tuple[tuple[Clause, ...], list[tuple[Clause, ...]]]:
-    """Return the promises without which less would be done, and those that each scatter needs.
-
-    The whole pipeline is tried with parts of the promises. If the steps for that end, all are
-    needed.
-    """
-    if not given:
-        return (), []
-    tries = 0
-
-    def effect(some: tuple[Clause, ...]) -> Effect:
-        nonlocal tries
-        tries += 1
-        observer.stage("finding out which assumptions are needed", tries, 0)
-        tried_model = cloned(model)
-        _, records = rewritten(Job(tried_model, settings, some), trial=True)
-        return Effect.of(tried_model, (record.entry for record in records))
-
-    with budget().share(1 / 2):
-        necessary, rests = needed(given, effect)
-        return (given, [given] * len(rests)) if budget().is_spent else (necessary, rests)
 
 
 def tried(

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, Unpack
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.ir.opset import check_known
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, clauses
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
@@ -35,6 +36,7 @@ _KINDS: Mapping[str, tuple[Any, str]] = {
     **dict.fromkeys(("fix", "size_hint"), _NUMBERS),
     **dict.fromkeys(("rules", "passes", "assume"), _NAMES),
     "effort": (Real, "a number above 0"),
+    "opset": ((int, NoneType), "the number of an operator set"),
 }
 """The types of options, as a user is told of them."""
 
@@ -92,7 +94,12 @@ class Settings:
                 raise ScatterXError(f"{name} is {what}, not {reprlib.repr(value)}")
         if not 0 < given["effort"] < math.inf:
             raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
-        target, rules = target_of(given["target"]), given["rules"]
+        target, rules, opset = target_of(given["target"]), given["rules"], given["opset"]
+        if opset is not None:
+            check_known(opset)
+            newest, name = target.max_opset or opset, target.name
+            if opset > newest:
+                raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
         applied = rules_of(target, chosen_rules(rules), asked=rules is not None)
         return cls(target, applied, given, clauses(given["assume"]))
 

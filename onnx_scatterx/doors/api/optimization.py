@@ -18,7 +18,6 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.merge import Original
-from onnx_scatterx.ir.opset import change_opset
 from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import About
@@ -28,7 +27,6 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import DEFAULTS, NATIVE, Options, Strict
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
 from onnx_scatterx.system.reading import Files, recorded
-from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.verification.result import Verification
@@ -181,7 +179,6 @@ class Result(Generic[M]):
 def optimize(
     model: MessageLike,
     *,
-    opset: int | None = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: Strict = ...,
     on_progress: Progress | None = ...,
@@ -194,7 +191,6 @@ def optimize(
 def optimize(
     model: IrLike,
     *,
-    opset: int | None = ...,
     verify: bool | Mapping[str, Any] = ...,
     strict: Strict = ...,
     on_progress: Progress | None = ...,
@@ -206,7 +202,6 @@ def optimize(
 def optimize(
     model: AnyModel,
     *,
-    opset: int | None = None,
     verify: bool | Mapping[str, Any] = False,
     strict: Strict = False,
     on_progress: Progress | None = None,
@@ -278,7 +273,7 @@ def optimize(
 
     """
     observer = Observer(on_progress, on_pass)
-    result, _ = optimize_records(model, opset, strict, observer, **options)
+    result, _ = optimize_records(model, strict, observer, **options)
     if verify is not False:
         promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
         more = {} if verify is True else dict(verify)
@@ -288,7 +283,7 @@ def optimize(
 
 @raised_gc_threshold()
 def optimize_records(
-    model: AnyModel, opset: int | None, strict: Strict, observer: Observer, **options: Any
+    model: AnyModel, strict: Strict, observer: Observer, **options: Any
 ) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
     """Return the result of ``optimize``, and the records from which its report was made."""
     if strict not in (False, True, NATIVE):
@@ -298,21 +293,13 @@ def optimize_records(
         opened, loaded = opened_ir(model, observer)
         proto, given = opened.message, opened.given
         original = None if proto is None else Original(proto, loaded, ours=opened.ours)
-        newest = settings.target.max_opset
-        if opset is not None and newest is not None and opset > newest:
-            name = settings.target.name
-            raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
-        defined = () if opset is None else change_opset(loaded, opset)
-        add_to_metadata(loaded.metadata_props, {str(LastBit.DEFINED)} if defined else ())
         report, records = optimize_ir(loaded, settings, observer=observer)
     about = about_model(loaded, opened, settings)
     made: Any = loaded
     if original is not None:
         made = original.merged(loaded)
         about = replace(about, size_after=file_size(made))
-    if opset is not None:
-        about = replace(about, options=(*about.options, f"--opset {opset}"))
-    report = replace(report, about=about, defined=(*defined, *report.defined))
+    report = replace(report, about=about)
     result: Result[Any] = Result(made, report, given.source, read)
     if report.unmet(strict):
         head, *lines = report.violation_lines()

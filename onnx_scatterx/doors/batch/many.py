@@ -18,7 +18,6 @@ from typing import Any, NoReturn, Unpack
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.opset import check_known
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import Observer, Progress
@@ -120,7 +119,6 @@ def optimize_many(
     advice: bool = False,
     on_progress: Progress | None = None,
     external_data: bool = False,
-    opset: int | None = None,
     **options: Unpack[Options],
 ) -> Summary:
     """Optimize many models, and write them to a directory.
@@ -148,7 +146,6 @@ def optimize_many(
             that a model begins or ends, with the names of the first three that processes are at
             work on. With an ``executor``, the stage is ``"optimizing"``.
         external_data: write the weights of each model to a file beside it.
-        opset: as for ``optimize``.
         **options: the options of ``optimize``.
 
     Returns:
@@ -173,9 +170,7 @@ def optimize_many(
     _check_limits(jobs, timeout)
     checks = None if verify is False else {} if verify is True else dict(verify)
     with recorded():
-        checked = {**_checked(options), "opset": opset}
-        if opset is not None:
-            check_known(opset)
+        checked = _checked(options)
         pairs = pairs_of(paths, Path(output))
         read = read_elsewhere(pairs)
     tasks = [

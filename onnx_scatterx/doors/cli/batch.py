@@ -45,7 +45,6 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 verify=checks(args) if args.verify else False,
                 timeout=args.timeout,
                 external_data=args.save_as_external_data,
-                opset=args.opset,
                 advice=not args.no_advice and report is not None and report.suffix == ".html",
                 on_progress=progress,
                 **settings(args),

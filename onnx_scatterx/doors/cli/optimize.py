@@ -38,7 +38,6 @@ from onnx_scatterx.optimizer.symbolic.budget import one_command
 from onnx_scatterx.system.observer import Observer
 from onnx_scatterx.system.reading import note_read
 from onnx_scatterx.system.writing import Writing
-from onnx_scatterx.text.option_values import count
 
 if TYPE_CHECKING:
     import onnx_ir as ir
@@ -56,7 +55,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_many(command.add_argument_group("several models"))
     written = command.add_argument_group("what may be written")
     add_options(written)
-    add(written, "--opset N", "raise or lower the model to this operator set", count)
     checked = command.add_argument_group("checks")
     add_strict(checked)
     add(
@@ -126,7 +124,7 @@ def _optimize(args: argparse.Namespace, place: Destination) -> int:
         with one_command(), stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
             observer = Observer(tell, after)
-            result, records = optimize_records(model, args.opset, False, observer, **settings(args))
+            result, records = optimize_records(model, False, observer, **settings(args))
             told = result.report
             is_page = report is not None and report.suffix == ".html"
             if args.json or is_page or not args.quiet:

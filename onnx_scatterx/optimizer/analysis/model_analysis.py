@@ -15,6 +15,7 @@ from onnx_scatterx.optimizer.analysis.assumed import ReadConstants
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Versions
 from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError
 from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
+from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.analysis.shapes import Exclusion
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.symbolic.budget import budget
@@ -148,6 +149,11 @@ class ModelAnalysis:
     def add(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
         self._new += nodes
+
+    def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
+        """Note a new constant."""
+        if self._found is not None:
+            self._found[0].values[value] = of_tensor(tensor)
 
     def current(self) -> Knowledge:
         """Return what is known of all values, new ones too."""

@@ -158,9 +158,7 @@ class Outcome:
             if _selects_floats(result, results):
                 self.selected |= set(gone)
             new, tensor = set(w.made[made:]), result.const_value
-            found = Written(
-                tuple(element_path(result, new.__contains__)), tensor is not None
-            )
+            found = Written(tuple(element_path(result, new.__contains__)), tensor is not None)
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + found
             # If the data come from a node that cannot run, only what is written has a known type.
@@ -175,8 +173,8 @@ class Outcome:
         replace_uses(value, result)
         w.replaced[value] = result
         # Subgraphs that read it come later, and may use the abstract value.
-        made = known if tensor is None else of_tensor(tensor)
-        self.gives_more |= scope.values.setdefault(result, made).says_more_than(known)
+        given = known if tensor is None else of_tensor(tensor)
+        self.gives_more |= scope.values.setdefault(result, given).says_more_than(known)
 
 
 def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> None:

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import all_nodes
-from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.assumptions.clauses import METADATA, Clause, as_metadata, from_metadata
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
-from onnx_scatterx.optimizer.reports.entries import Entry
+from onnx_scatterx.optimizer.reports.builder import NodeRecord
+from onnx_scatterx.optimizer.reports.entries import Action, Entry
+from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.transforms.job import Job
 
 Clauses: TypeAlias = "tuple[Clause, ...]"
 Written: TypeAlias = "tuple[object, ...]"
@@ -85,6 +90,45 @@ def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, l
         for i in range(len(whole.entries))
     ]
     return kept, rests
+
+
+def necessary(
+    job: Job, run: Callable[[Job], Iterable[NodeRecord]]
+) -> tuple[Clauses, list[Clauses]]:
+    """Return the promises without which less would be done, and those that each scatter needs.
+
+    The pipeline is ``run`` with parts of the promises of a job. If the steps for that end, all are
+    needed.
+    """
+    given, tries = tuple(job.assumed), count(1)
+
+    def effect(some: Clauses) -> Effect:
+        job.observer.stage("finding out which assumptions are needed", next(tries), 0)
+        trial = Job(cloned(job.model), job.settings, some)
+        entries = [record.entry for record in run(trial)]
+        return Effect.of(trial.model, entries)
+
+    with budget().share(1 / 2):
+        kept, rests = needed(given, effect)
+        return (given, [given] * len(rests)) if budget().is_spent else (kept, rests)
+
+
+def note_needed(
+    model: ir.Model, kept: Clauses, records: Iterable[NodeRecord], rests: Iterable[Clauses]
+) -> tuple[NodeRecord, ...]:
+    """Return records with the promises that each scatter needs, and write them into the model.
+
+    The model gets the ``kept`` promises of scatters that are not kept, behind those that it has.
+    """
+    pairs = list(zip(records, rests, strict=True))
+    used = [c for record, rest in pairs if record.entry.action is not Action.KEPT for c in rest]
+    if used:
+        said = (*from_metadata(model.metadata_props), *(c for c in kept if c in used))
+        model.metadata_props[METADATA] = as_metadata(dict.fromkeys(said))
+    return tuple(
+        replace(r, entry=replace(r.entry, facts=(*r.entry.facts, *map(str, rest))))
+        for r, rest in pairs
+    )
 
 
 def _without(clauses: Sequence[Clause], clause: Clause) -> Clauses:

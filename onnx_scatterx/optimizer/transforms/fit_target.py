@@ -1,5 +1,6 @@
 """Passes that fit a model to its target, and the note of what it still does not take.
 
+    ChangeOperatorSet        the operator set that the user wants
     LowerOperatorSet         opset 24    Neg, ReduceMax (x, axes)
                              opset 17    Neg, ReduceMax <axes> (x), if each means the same there
     DropDefaultReductions    ScatterND <reduction = "none">    ScatterND
@@ -29,7 +30,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import FUNCTIONS, all_nodes, domain_of, written
-from onnx_scatterx.ir.opset import lower_opset, newer_opset
+from onnx_scatterx.ir.opset import change_opset, lower_opset, newer_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
@@ -87,6 +88,31 @@ def _raise_version(model: ir.Model) -> None:
     model.ir_version = max(model.ir_version or 0, FUNCTIONS)
 
 
+class ChangeOperatorSet(Pass):
+    """Raises or lowers a model to the operator set of the settings.
+
+    Raises ModelError if it cannot be raised, or if nodes are in the way of lowering it.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N] x) => (float[N] y) { y = Neg (x) }''')
+    >>> ChangeOperatorSet(Settings.of(opset=17))(model).modified, model.opset_imports[""]
+    (True, 17)
+    """
+
+    is_guard = True
+
+    def applies(self, settings: Settings) -> bool:
+        return settings.given["opset"] is not None
+
+    def run(self, job: Job) -> bool:
+        wanted = job.settings.given["opset"]
+        assert wanted is not None
+        before = job.model.opset_imports.get("")
+        job.lowered = Lowered(defined=change_opset(job.model, wanted))
+        return job.model.opset_imports.get("") != before
+
+
 class LowerOperatorSet(Pass):
     """Lowers a model to the newest operator set of the target, and notes if that is impossible.
 
@@ -112,6 +138,7 @@ class LowerOperatorSet(Pass):
                 break
             needed = version == target.max_opset  # the last bits of definitions may differ
             found, defined = lower_opset(job.model, version, define=needed)
+            defined = (*job.lowered.defined, *defined)
             if not found:
                 job.lowered = Lowered(None, version, defined)
                 return True

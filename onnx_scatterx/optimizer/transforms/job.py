@@ -15,7 +15,6 @@ from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
@@ -47,10 +46,10 @@ NUMBER = "onnx_scatterx.number"
 
 
 class Lowered(NamedTuple):
-    """What was done for a target that takes only older operator sets."""
+    """What was done for a user or a target that wants another operator set."""
 
     opset_kept: int | None = None  # of the model, if it could not be lowered
-    opset_lowered: int | None = None  # to which the model was lowered
+    opset_lowered: int | None = None  # to which the model was lowered for the target
     defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
 
 
@@ -76,6 +75,7 @@ class Job:
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
     lowered: Lowered = field(default_factory=lambda: Lowered())
     modified: bool = False  # whether a pass has changed the model
+    is_prepared: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
     _is_read_again: bool = False
@@ -137,9 +137,8 @@ class Job:
 
     def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
         """Note a new constant."""
-        known = of_tensor(tensor)
         for analysis in (self.analysis, self.cautious):
-            analysis.knowledge.values[value] = known
+            analysis.note_constant(value, tensor)
 
     def note_new(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
@@ -156,8 +155,9 @@ class Job:
             self.assumed,
             observer=self.observer,
             forbidden=forbidden,
+            is_prepared=self.is_prepared,
             lowered=self.lowered,
-            modified=self.lowered.opset_lowered is not None,
+            modified=self.is_prepared,
             keeps_rest=keeps_rest,
         )
         job.target, job.wider = self.target, self.wider

@@ -258,8 +258,9 @@ class TensorValue:
     @property
     def _is_opaque(self) -> bool:
         """Whether nothing is known of the elements, or only how they are called."""
-        content = self.content
-        return content is None or (isinstance(content, Term) and bool(read_value(symbol_of(content))))
+        if isinstance(self.content, Term):
+            return read_value(symbol_of(self.content)) is not None
+        return self.content is None
 
     def vector(self) -> list[Term] | None:
         """Return the elements of a tensor of rank 1 (or 0), or None if they are not known."""

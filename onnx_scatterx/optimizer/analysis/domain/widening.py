@@ -15,7 +15,6 @@ from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.symbol_ids import keeps
 from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Indicator, Term, coord, element, size
 
-
 _ASKED = 8  # elements of a long list: whether facts decide any of their cases
 
 
