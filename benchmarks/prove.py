@@ -129,7 +129,7 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
             )
             row["why"] = "; ".join(dict.fromkeys(v.why for v in kinds if v.why))
             row["regions"] = len(found.regions)
-            row["proven"] = sum(bool(r.found) for r in found.regions)
+            row["proven"] = sum(bool(r.comparison) for r in found.regions)
             if found.facts.status == "proven":
                 row["answer"] = "never runs"
             elif row["answer"] == "unknown" and not names:

@@ -95,15 +95,15 @@ if not TYPE_CHECKING:  # else a misspelt name would be one of an unknown type
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:
-            found = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
+            attribute = getattr(importlib.import_module(f"onnx_scatterx.{_HOMES[name]}"), name)
         elif name in _MODULES:
-            found = importlib.import_module(f"onnx_scatterx.{name}")
+            attribute = importlib.import_module(f"onnx_scatterx.{name}")
         elif name == "__version__":
-            found = _version()
+            attribute = _version()
         else:
             raise AttributeError(f"module 'onnx_scatterx' has no attribute {name!r}")
-        globals()[name] = found
-        return found
+        globals()[name] = attribute
+        return attribute
 
 
 def _version() -> str:

@@ -78,5 +78,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ('; did you mean operators?', '')
     """
     by_lower = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[found[0]]}?" if found else ""
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[near[0]]}?" if near else ""

@@ -15,7 +15,7 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     >>> grouped((len(word), word) for word in ("an", "axis", "of", "data"))
     {2: ['an', 'of'], 4: ['axis', 'data']}
     """
-    found: dict[K, list[V]] = {}
+    groups: dict[K, list[V]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups

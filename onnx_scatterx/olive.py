@@ -37,6 +37,6 @@ class RemoveScattersPass(Pass):  # type: ignore[misc]
 
     def _run_for_config(self, model: Any, config: Any, output_model_path: str) -> Any:
         given = {n: value for n in _OPTIONS if (value := getattr(config, n)) is not None}
-        place = resolve_onnx_path(output_model_path, Path(model.model_path).name)
+        path = resolve_onnx_path(output_model_path, Path(model.model_path).name)
         made = optimize(model.load_ir_model(), **given).model
-        return ir_model_to_olive_model(made, place, config)
+        return ir_model_to_olive_model(made, path, config)

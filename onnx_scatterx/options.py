@@ -104,11 +104,11 @@ def words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 def fixed_sizes(given: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
     """Return the fixed sizes by name; ScatterXError if one name is given two sizes."""
-    found: dict[str, Sizes] = {}
+    sizes: dict[str, Sizes] = {}
     for name, numbers in given:
-        if found.setdefault(name, numbers) != numbers:
-            raise ScatterXError(f"--fix gives {name!r} two sizes: {found[name]} and {numbers}")
-    return found
+        if sizes.setdefault(name, numbers) != numbers:
+            raise ScatterXError(f"--fix gives {name!r} two sizes: {sizes[name]} and {numbers}")
+    return sizes
 
 
 def _fix_texts(fix: Fix) -> Iterable[str]:

@@ -57,17 +57,17 @@ def axis_cuts(region: Region, axis: int, planner: Planner) -> list[Term]:
     facts = planner.facts
     spans = list(dict.fromkeys(edges(c.box[axis]) for c in region.cells))
     ends = (region.low[axis], region.high[axis])
-    found: list[Term] = []
+    cuts: list[Term] = []
     for position in dict.fromkeys(p for pair in spans for p in pair):
         if any(position is e or facts.equal(position, e) for e in ends):
             continue
         if not is_between(position, *ends, facts):
             continue
-        if any(position is c or facts.equal(position, c) for c in found):
+        if any(position is c or facts.equal(position, c) for c in cuts):
             continue
         if not any(_cuts(position, span, facts) for span in spans):
-            _insert(found, position, planner)
-    return found
+            _insert(cuts, position, planner)
+    return cuts
 
 
 def is_between(position: Term, low: Term, high: Term, facts: Facts) -> bool:
@@ -116,11 +116,11 @@ def _cut_across(region: Region, planner: Planner) -> tuple[int, list[Region]]:
 
 def _insert(cuts: list[Term], position: Term, planner: Planner) -> None:
     """Put a position into a list in proven order, if its place is proven."""
-    place = 0
-    while place < len(cuts) and planner.facts.is_nonnegative(position - cuts[place]):
-        place += 1
-    if all(planner.facts.is_nonnegative(c - position) for c in cuts[place : place + 1]):
-        cuts.insert(place, position)
+    index = 0
+    while index < len(cuts) and planner.facts.is_nonnegative(position - cuts[index]):
+        index += 1
+    if all(planner.facts.is_nonnegative(c - position) for c in cuts[index : index + 1]):
+        cuts.insert(index, position)
 
 
 def split(region: Region, axis: int, cuts: list[Term], facts: Facts) -> list[Region] | None:
@@ -132,10 +132,10 @@ def split(region: Region, axis: int, cuts: list[Term], facts: Facts) -> list[Reg
     groups: list[list[Cell]] = [[] for _ in bounds[1:]]
     for cell in region.cells:
         high = edges(cell.box[axis])[1]
-        place = 0
-        while place < len(cuts) and not facts.is_nonnegative(cuts[place] - high):
-            place += 1
-        groups[place].append(cell)
+        index = 0
+        while index < len(cuts) and not facts.is_nonnegative(cuts[index] - high):
+            index += 1
+        groups[index].append(cell)
     parts = []
     for i, cells in enumerate(groups):
         if cells:

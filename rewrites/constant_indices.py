@@ -57,12 +57,12 @@ def _offsets(layout: Arrangement) -> np.ndarray:
     refuse_unless(not any(t.leaves() for t in targets))
     count, number = math.prod(sizes), math.prod(shape)
     refuse_unless(count and number and max(count, number) <= _MOST)
-    found, extents = np.zeros(shape, np.int64), dict(zip(layout.dims, shape, strict=True))
+    offsets, extents = np.zeros(shape, np.int64), dict(zip(layout.dims, shape, strict=True))
     for target, size in zip(targets, sizes, strict=True):
         at = tabulated(target, extents)
         refuse_unless((at >= -size).all() and (at < size).all())  # else the original fails
-        found = found * size + np.where(at < 0, at + size, at)
-    return found.ravel()
+        offsets = offsets * size + np.where(at < 0, at + size, at)
+    return offsets.ravel()
 
 
 def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:
@@ -88,8 +88,8 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
     def write() -> ir.Value:
         source = layout.update(context)
         if not everything:
-            source = w.concat([layout.data(context), source], s.dtype, layout.place)
-        x = w.node("Gather", [source, w.constant(rows)], s.dtype, axis=layout.place)
+            source = w.concat([layout.data(context), source], s.dtype, layout.middle)
+        x = w.node("Gather", [source, w.constant(rows)], s.dtype, axis=layout.middle)
         return layout.back(x, context)
 
     return Plan(write)
@@ -103,10 +103,10 @@ def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -
         x, u = layout.data(context), layout.update(context)
         for table in rounds:
             rows = w.constant(np.maximum(table, 0))
-            new = w.node("Gather", [u, rows], s.dtype, axis=layout.place)
+            new = w.node("Gather", [u, rows], s.dtype, axis=layout.middle)
             new = reduced(w, s.reduction, x, new, s.dtype)
             if (table < 0).any():
-                shape = [-1 if d == layout.place else 1 for d in range(layout.rank)]
+                shape = [-1 if d == layout.middle else 1 for d in range(layout.rank)]
                 hit = w.constant((table >= 0).reshape(shape), ir.DataType.BOOL)
                 new = select(w, hit, new, x, s.dtype)
             x = new

@@ -44,8 +44,8 @@ class DenseFillRule(ScatterRule):
 def _hit(search: Search) -> ir.Value:
     """Write which positions are updated, [P] if all rows of the data share their indices."""
     w = search.context.writer
-    found, _ = matches(search, padded=search.padded)
-    hit = w.reduce("ReduceMax", w.cast(found, _BOOL, _INT32), _INT32, search.ahead + 1)
+    matched, _ = matches(search, padded=search.padded)
+    hit = w.reduce("ReduceMax", w.cast(matched, _BOOL, _INT32), _INT32, search.ahead + 1)
     return w.cast(hit, _INT32, _BOOL)
 
 

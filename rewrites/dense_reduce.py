@@ -57,15 +57,15 @@ class DenseReduceRule(ScatterRule):
 
 def _spread(search: Search) -> Shape:
     """Return the shape of all updates side by side at every position, [L..., P, N, R...]."""
-    shape, place = search.layout.shape, search.layout.place
-    return (*shape[: place + 1], search.layout.updates, *shape[place + 1 :])
+    shape, middle = search.layout.shape, search.layout.middle
+    return (*shape[: middle + 1], search.layout.updates, *shape[middle + 1 :])
 
 
 def _elements(search: Search) -> Term:
     """Return the number of elements of the largest tensor: with the data's own beside them."""
     shape = _spread(search)
-    place = search.layout.place + 1
-    sizes = (*shape[:place], shape[place] + 1, *shape[place + 1 :])
+    axis = search.layout.middle + 1
+    sizes = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
     return math.prod(sizes, start=term(1))
 
 
@@ -73,10 +73,10 @@ def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Write which update has which position, [l..., P, N, r...]; data and updates of this rank."""
     w, layout, s = search.context.writer, search.layout, search.scatter
     hit, _ = matches(search, padded=False)
-    if search.places.shared:
+    if search.positions.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, [2 + d for d in range(len(layout.right))])
-    x = w.axes("Unsqueeze", layout.data(search.context), s.dtype, [layout.place + 1])
-    u = w.axes("Unsqueeze", layout.update(search.context), s.dtype, [layout.place])
+    x = w.axes("Unsqueeze", layout.data(search.context), s.dtype, [layout.middle + 1])
+    u = w.axes("Unsqueeze", layout.update(search.context), s.dtype, [layout.middle])
     return hit, x, u
 
 
@@ -90,8 +90,8 @@ def _is_short(search: Search) -> bool:
 def _product(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     """Write the products, one update after the other."""
     w, s, layout = search.context.writer, search.scatter, search.layout
-    axis = layout.place + 1
-    hit_axis = 1 if search.places.shared else axis
+    axis = layout.middle + 1
+    hit_axis = 1 if search.positions.shared else axis
     count = layout.updates.constant
     assert count is not None
     for k in range(count):
@@ -103,7 +103,7 @@ def _product(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
 
 def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     """Write the sums."""
-    w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
+    w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
     new = select(w, hit, u, w.constant(neutral, s.dtype), s.dtype)
@@ -114,7 +114,7 @@ def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
 
 def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
-    w, s, axis = search.context.writer, search.scatter, search.layout.place + 1
+    w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     reducers(w, s.reduction, s.dtype)  # refuses types without an order
     op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
     floats = s.dtype.is_floating_point()
@@ -141,8 +141,8 @@ def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
     top = w.node("And", [alive, w.node("Equal", [everyone, best], _BOOL)], _BOOL)
     winner = w.reduce("ReduceMax", w.node("Where", [top, turn, last], _INT64), _INT64, axis)
     winner = w.axes("Unsqueeze", winner, _INT64, [axis])
-    found = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
-    return w.axes("Squeeze", found, s.dtype, [axis])
+    extreme = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
+    return w.axes("Squeeze", extreme, s.dtype, [axis])
 
 
 def _turns(search: Search, hit: ir.Value) -> ir.Value:

@@ -56,8 +56,8 @@ def _rows(search: Search) -> ir.Value:
     updates = iota(numbers, layout.updates + search.padded)
     updates = w.node("Add", [updates, numbers.vector(layout.positions)], _INT64)
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(search.behind)])
-    found = w.node("Where", [hit, updates, line], _INT64)
-    return w.reduce("ReduceMax", found, _INT64, search.ahead + 1)
+    rows = w.node("Where", [hit, updates, line], _INT64)
+    return w.reduce("ReduceMax", rows, _INT64, search.ahead + 1)
 
 
 dense_write = DenseWriteRule()

@@ -64,17 +64,17 @@ class DiagonalRule(ScatterRule):
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        found = _diagonal(scatter)
+        diagonal = _diagonal(scatter)
         w, dtype = context.writer, scatter.dtype
         number = context.constants.splat(scatter.updates)
         updates: Callable[[], ir.Value]
         if number is not None:
             updates = partial(w.constant, number, dtype)
         else:
-            updates = _Aligned.of(found, context).write
+            updates = _Aligned.of(diagonal, context).write
 
         def write() -> ir.Value:
-            hit = _hit(found, context)
+            hit = _hit(diagonal, context)
             return reduced_where(w, hit, scatter.reduction, scatter.data, updates(), dtype)
 
         return Plan(write)
@@ -83,30 +83,30 @@ class DiagonalRule(ScatterRule):
 def _diagonal(scatter: Scatter) -> _Diagonal:
     """Return the two axes that share a dim, if the others are written in full."""
     facts = scatter.facts
-    places: dict[int, list[tuple[int, int]]] = {}  # dim -> axes, and from where on
+    axes_of: dict[int, list[tuple[int, int]]] = {}  # dim -> axes, and from where on
     for axis, target, size in scatter.by_axis():
         dim = dim_of(target - target.offset)
         if dim is not None and target.offset >= 0:
-            places.setdefault(dim, []).append((axis, target.offset))
+            axes_of.setdefault(dim, []).append((axis, target.offset))
         else:
             refuse_unless(size.constant == 1)  # an axis of one position needs no dim
-    twice = [d for d, found in places.items() if len(found) > 1]
-    refuse_unless(len(twice) == 1 and len(places[twice[0]]) == 2)
+    twice = [d for d, pairs in axes_of.items() if len(pairs) > 1]
+    refuse_unless(len(twice) == 1 and len(axes_of[twice[0]]) == 2)
     (dim,) = twice
-    along = {d: found[0][0] for d, found in places.items() if d != dim}
+    along = {d: pairs[0][0] for d, pairs in axes_of.items() if d != dim}
     # If a write that is as long as the axis starts after 0, it is empty, or the original fails.
     full = (facts.equal(scatter.shape[d], scatter.data_shape[c]) for d, c in along.items())
     refuse_unless(all(full))
-    refuse_unless(all(n.constant == 1 for d, n in enumerate(scatter.shape) if d not in places))
-    (first, a), (second, b) = places[dim]
+    refuse_unless(all(n.constant == 1 for d, n in enumerate(scatter.shape) if d not in axes_of))
+    (first, a), (second, b) = axes_of[dim]
     return _Diagonal(scatter, dim, (first, second), (a, b), along)
 
 
-def _hit(found: _Diagonal, context: Context) -> ir.Value:
+def _hit(diagonal: _Diagonal, context: Context) -> ir.Value:
     """Write which elements of the two axes, and of those behind the first, are written."""
     w, numbers = context.writer, context.numbers
-    rank, (first, second), (a, b) = len(found.scatter.data_shape), found.axes, found.shifts
-    lines = [iota(numbers, found.size(k)) for k in (0, 1)]
+    rank, (first, second), (a, b) = len(diagonal.scatter.data_shape), diagonal.axes, diagonal.shifts
+    lines = [iota(numbers, diagonal.size(k)) for k in (0, 1)]
     rows = w.axes("Unsqueeze", lines[0], _INT64, list(range(1, rank - first)))
     columns = w.axes("Unsqueeze", lines[1], _INT64, list(range(1, rank - second)))
     moved = [rows, columns]
@@ -116,8 +116,8 @@ def _hit(found: _Diagonal, context: Context) -> ir.Value:
     hits = [w.node("Equal", moved, _BOOL)]
     if min(a, b) > 0:
         hits.append(w.node("Less", [w.constant([a - 1]), rows], _BOOL))
-    if not found.reaches_end:
-        hits.append(w.node("Less", [rows, numbers.vector(found.count + a)], _BOOL))
+    if not diagonal.reaches_end:
+        hits.append(w.node("Less", [rows, numbers.vector(diagonal.count + a)], _BOOL))
     hit = hits[0]
     for other in hits[1:]:
         hit = w.node("And", [hit, other], _BOOL)
@@ -131,24 +131,24 @@ class _Aligned:
     ``front`` elements are padded before them there. ``cut`` is how many are kept afterwards.
     """
 
-    found: _Diagonal
+    diagonal: _Diagonal
     context: Context
     side: int
     front: int
     cut: Term | None
 
     @classmethod
-    def of(cls, found: _Diagonal, context: Context) -> _Aligned:
-        facts, n = found.scatter.facts, found.count
+    def of(cls, diagonal: _Diagonal, context: Context) -> _Aligned:
+        facts, n = diagonal.scatter.facts, diagonal.count
         choices = []
-        for side, shift in enumerate(found.shifts):
-            size = found.size(side)
+        for side, shift in enumerate(diagonal.shifts):
+            size = diagonal.size(side)
             if not facts.is_nonnegative(n + shift - size):
                 continue
             # Updates that are checked end within their axis; one element is broadcast against none.
-            checked = found.scatter.is_checked((found.dim,))
+            checked = diagonal.scatter.is_checked((diagonal.dim,))
             whole = facts.equal(n + shift, size) or (shift < 2 and checked)
-            choices.append(cls(found, context, side, shift, None if whole else size))
+            choices.append(cls(diagonal, context, side, shift, None if whole else size))
         refuse_unless(choices)
         trials = [context.writer.dry_run(choice.write) for choice in choices]
         costs = [(t.cost, i) for i, t in enumerate(trials) if not isinstance(t, Refusal)]
@@ -159,24 +159,24 @@ class _Aligned:
     @property
     def _order(self) -> list[tuple[int, int]]:
         """The axes with their dims, ascending."""
-        own = (self.found.axes[self.side], self.found.dim)
-        return sorted([(axis, d) for d, axis in self.found.along.items()] + [own])
+        own = (self.diagonal.axes[self.side], self.diagonal.dim)
+        return sorted([(axis, d) for d, axis in self.diagonal.along.items()] + [own])
 
     def write(self) -> ir.Value:
-        s, w, order = self.found.scatter, self.context.writer, self._order
+        s, w, order = self.diagonal.scatter, self.context.writer, self._order
         dims = [d for _, d in order]
         kept = sorted(dims)
         x = w.axes("Squeeze", s.updates, s.dtype, [d for d in range(len(s.shape)) if d not in dims])
         x = w.transpose(x, s.dtype, [kept.index(d) for d in dims])
-        place = dims.index(self.found.dim)
+        position = dims.index(self.diagonal.dim)
         if self.front:
             refuse_unless(w.version >= 11, Reason.OPSET, "Pad of these needs operator set 11")
             pads = [0] * (2 * len(dims))
-            pads[place] = self.front
+            pads[position] = self.front
             zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)
             x = w.pad(x, s.dtype, w.constant(pads), zero)
         if self.cut is not None:
-            x = self.context.numbers.slice(x, s.dtype, place, 0, self.cut)
+            x = self.context.numbers.slice(x, s.dtype, position, 0, self.cut)
         axes = [axis for axis, _ in order]
         added = [c for c in range(len(s.data_shape)) if c not in axes]
         return w.axes("Unsqueeze", x, s.dtype, added)

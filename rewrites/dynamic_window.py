@@ -84,8 +84,8 @@ def window_of(scatter: Scatter, context: Context) -> Window:
     start = target if count.constant == 1 else target - coord(axis)
     refuse_unless(axis not in start.coords)
     along = {d: d for d in range(rank) if d != axis}
-    found = positions(start, axis, along, scatter, context)
-    return Window(axis, start, found, not start.coords, goes_round, count)
+    start_tensor = positions(start, axis, along, scatter, context)
+    return Window(axis, start, start_tensor, not start.coords, goes_round, count)
 
 
 def _may_wrap(window: Window, scatter: Scatter) -> bool:
@@ -125,7 +125,7 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     start = w.cast(window.start.write(), window.start.dtype, _INT64)
     if not window.shared:
         start = w.axes("Unsqueeze", start, _INT64, window.start.added(rank))
-    elif len(window.start.places) > 1:
+    elif len(window.start.axes) > 1:
         start = w.node("Reshape", [start, w.constant([1])], _INT64)
     line = w.axes("Unsqueeze", line, _INT64, others)
     divisor = ring(numbers, scatter.data_shape[axis], scatter.facts)

@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of, symbol_of
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.rewrites.helpers.places import places_of
+from onnx_scatterx.rewrites.helpers.update_positions import positions_of
 from onnx_scatterx.text.reasons import Refusal, refuse_unless
 
 _INT64 = ir.DataType.INT64
@@ -32,19 +32,19 @@ class InversePermutationRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=False)
         refuse_unless(_is_permutation(layout, context))
-        places = places_of(layout, context)
+        positions = positions_of(layout, context)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
         refuse_unless(w.version >= 11)
-        shared, place = places.shared, layout.place
+        shared, middle = positions.shared, layout.middle
 
         def write() -> ir.Value:
-            at = places.write()
+            at = positions.write()
             if shared:
-                others = [d for d in range(layout.rank) if d != place]
+                others = [d for d in range(layout.rank) if d != middle]
                 at = w.axes("Squeeze", at, _INT64, others)
-            order = w.order(at, numbers.vector(layout.updates), 0 if shared else place)
+            order = w.order(at, numbers.vector(layout.updates), 0 if shared else middle)
             u = layout.update(context)
-            new = take(numbers, u, order, dtype, place, None if shared else layout.shape)
+            new = take(numbers, u, order, dtype, middle, None if shared else layout.shape)
             if scatter.reduction != "none":
                 new = reduced(w, scatter.reduction, layout.data(context), new, dtype)
             return layout.back(new, context)

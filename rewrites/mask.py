@@ -42,10 +42,10 @@ class MaskRule(ScatterRule):
     """Rewrites masked writes."""
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        found = masked(scatter, context)
-        refuse_unless(_is_leading(found))
-        depth = len(found.axes)
-        updates = attempt(lambda: updates_in_order(scatter, found.mask, depth, context))
+        by_mask = masked(scatter, context)
+        refuse_unless(_is_leading(by_mask))
+        depth = len(by_mask.axes)
+        updates = attempt(lambda: updates_in_order(scatter, by_mask.mask, depth, context))
         if isinstance(updates, Refusal):
             return Refusal(Reason.UNKNOWN_INDICES, "whether the updates are in the mask's order")
         w, dtype = context.writer, scatter.dtype
@@ -53,29 +53,31 @@ class MaskRule(ScatterRule):
             return Refusal(Reason.NO_GAIN, "the mask may select few rows")
 
         def write() -> ir.Value:
-            chosen = _condition(found, context)
+            chosen = _condition(by_mask, context)
             new = updates.write(chosen)
             return reduced_where(w, chosen, scatter.reduction, scatter.data, new, dtype)
 
         return Plan(write)
 
 
-def _is_leading(found: Masked) -> bool:
+def _is_leading(by_mask: Masked) -> bool:
     """Return whether a mask covers the leading axes, in their order, and counts dim 0.
 
     Dim 0 of the updates counts the true elements if the other dims run along the other axes.
     """
-    trailing = [(c, c - len(found.axes) + 1) for c, _ in found.others]
-    return list(found.axes) == list(range(len(found.axes))) and list(found.others) == trailing
+    trailing = [(c, c - len(by_mask.axes) + 1) for c, _ in by_mask.others]
+    return list(by_mask.axes) == list(range(len(by_mask.axes))) and list(by_mask.others) == trailing
 
 
-def _condition(found: Masked, context: Context) -> ir.Value:
+def _condition(by_mask: Masked, context: Context) -> ir.Value:
     """Write the mask for the data; a mask that was only broadcast is written as it was before."""
-    node = made_by(found.mask.value, "Expand")
-    first = node.inputs[0] if found.fits and not found.others and node is not None else None
+    node = made_by(by_mask.mask.value, "Expand")
+    first = node.inputs[0] if by_mask.fits and not by_mask.others and node is not None else None
     if first is None:
-        return placed(fitting(found, context), _BOOL, found, context, [c for c, _ in found.others])
-    return as_bools(first, found.mask, context)
+        return placed(
+            fitting(by_mask, context), _BOOL, by_mask, context, [c for c, _ in by_mask.others]
+        )
+    return as_bools(first, by_mask.mask, context)
 
 
 mask = MaskRule()

@@ -40,19 +40,21 @@ class MaskedScatterRule(ScatterRule):
     reads_all_data = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        found = masked(scatter, context)
+        by_mask = masked(scatter, context)
         w, dtype = context.writer, scatter.dtype
         updates = _source(scatter, context)
 
         def write() -> ir.Value:
-            mask = fitting(found, context)
-            others = [c for c, _ in found.others]
-            counts = _counts(found, mask, context)
-            rows = _rows(found, updates, context)
+            mask = fitting(by_mask, context)
+            others = [c for c, _ in by_mask.others]
+            counts = _counts(by_mask, mask, context)
+            rows = _rows(by_mask, updates, context)
             x = scatter.data
-            for at in found.rounds:
-                hit = placed(mask, _BOOL, found, context, others, at)
-                new = _taken(found, rows, placed(counts, _INT64, found, context, (), at), context)
+            for at in by_mask.rounds:
+                hit = placed(mask, _BOOL, by_mask, context, others, at)
+                new = _taken(
+                    by_mask, rows, placed(counts, _INT64, by_mask, context, (), at), context
+                )
                 x = reduced_where(w, hit, scatter.reduction, x, new, dtype)
             return x
 
@@ -68,31 +70,31 @@ def _source(scatter: Scatter, context: Context) -> ir.Value:
     return scatter.updates if first is None else first
 
 
-def _counts(found: Masked, mask: ir.Value, context: Context) -> ir.Value:
+def _counts(by_mask: Masked, mask: ir.Value, context: Context) -> ir.Value:
     """Write for each element of the mask how many before it are true."""
-    w, numbers, s = context.writer, context.numbers, found.scatter
+    w, numbers, s = context.writer, context.numbers, by_mask.scatter
     line = w.node("Reshape", [w.cast(mask, _BOOL, _INT64), w.constant([-1])], _INT64)
     count = w.node("CumSum", [line, w.constant(np.array(0))], _INT64, exclusive=1)
-    total = math.prod(found.sizes, start=term(1))
-    return reshape(numbers, count, _INT64, (total,), found.sizes, s.facts)
+    total = math.prod(by_mask.sizes, start=term(1))
+    return reshape(numbers, count, _INT64, (total,), by_mask.sizes, s.facts)
 
 
-def _rows(found: Masked, updates: ir.Value, context: Context) -> ir.Value:
+def _rows(by_mask: Masked, updates: ir.Value, context: Context) -> ir.Value:
     """Write the updates, one after the other, and one more."""
-    w, numbers, s = context.writer, context.numbers, found.scatter
-    u = w.transpose(updates, s.dtype, [found.dim, *(d for _, d in found.others)])
+    w, numbers, s = context.writer, context.numbers, by_mask.scatter
+    u = w.transpose(updates, s.dtype, [by_mask.dim, *(d for _, d in by_mask.others)])
     more = w.constant(np.zeros([1] * len(s.shape), s.dtype.numpy()), s.dtype)
-    if found.others:
-        shape = numbers.shape([term(1), *(s.data_shape[c] for c, _ in found.others)])
+    if by_mask.others:
+        shape = numbers.shape([term(1), *(s.data_shape[c] for c, _ in by_mask.others)])
         more = w.node("Expand", [more, shape], s.dtype)
     return w.concat([u, more], s.dtype, 0)
 
 
-def _taken(found: Masked, rows: ir.Value, counts: ir.Value, context: Context) -> ir.Value:
+def _taken(by_mask: Masked, rows: ir.Value, counts: ir.Value, context: Context) -> ir.Value:
     """Write for each element of the data the update that the mask gives it."""
-    w, s = context.writer, found.scatter
+    w, s = context.writer, by_mask.scatter
     x = w.node("Gather", [rows, counts], s.dtype, axis=0)
-    order = [*sorted(found.named), *(c for c, _ in found.others)]
+    order = [*sorted(by_mask.named), *(c for c, _ in by_mask.others)]
     return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
 
 

@@ -35,7 +35,7 @@ class OnePerRowRule(ScatterRule):
         added = index.added(rank)
         # If the updates lack a dim for the axis, they broadcast along it.
         missing = [axis] if len(scatter.shape) < rank else []
-        dims = [c - len(missing) * (c > axis) for c in index.places if c != axis]
+        dims = [c - len(missing) * (c > axis) for c in index.axes if c != axis]
         checked = scatter.is_checked(dims)
 
         def write() -> ir.Value:
@@ -71,10 +71,10 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
         return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
     if dims != rank - 1:
         return False
-    places = [d if d < axis else d + 1 for d in range(dims)]
+    axes = [d if d < axis else d + 1 for d in range(dims)]
     return all(
         along.get(d) == at or scatter.shape[d].constant == scatter.data_shape[at].constant == 1
-        for d, at in enumerate(places)
+        for d, at in enumerate(axes)
     )
 
 

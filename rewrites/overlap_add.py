@@ -54,23 +54,23 @@ class OverlapAddRule(ScatterRule):
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         refuse_unless(scatter.reduction != "none")
-        found = frames_of(scatter)
+        frames = frames_of(scatter)
         w, numbers, dtype = context.writer, context.numbers, scatter.dtype
-        order = found.order
+        order = frames.order
         given = tuple(scatter.shape[d] for d in order)
-        framed, flat = _shapes(scatter, found)
+        framed, flat = _shapes(scatter, frames)
         facts = scatter.facts
-        blocks = found.length // found.hop
+        blocks = frames.length // frames.hop
 
         def write() -> ir.Value:
             u = w.transpose(scatter.updates, dtype, order)
             u = reshape(numbers, u, dtype, given, framed, facts)
             x = scatter.data
             for block in reversed(range(blocks)):
-                first, axis = block * found.hop, found.axis + 1
-                part = w.slice(u, dtype, [axis], [first], [first + found.hop], [1])
+                first, axis = block * frames.hop, frames.axis + 1
+                part = w.slice(u, dtype, [axis], [first], [first + frames.hop], [1])
                 part = reshape(numbers, part, dtype, *flat, facts)
-                x = _written(scatter, found, x, part, found.start + first, context)
+                x = _written(scatter, frames, x, part, frames.start + first, context)
             return x
 
         return Plan(write)
@@ -79,16 +79,16 @@ class OverlapAddRule(ScatterRule):
 def frames_of(scatter: Scatter) -> Frames:
     """Return the frames that a scatter writes, or refuse if it writes none."""
     others = scatter.in_full()
-    rest = [found for found in scatter.by_axis() if found[0] not in others]
+    rest = [each for each in scatter.by_axis() if each[0] not in others]
     refuse_unless(len(rest) == 1)
     ((axis, target, size),) = rest
-    found = _merged(scatter, axis, target) or _apart(scatter, axis, target)
-    refuse_unless(not found.start.coords and 0 < found.hop < found.length)
-    refuse_unless(found.length % found.hop == 0 and found.length // found.hop <= _BLOCKS)
-    refuse_unless(sorted([*others.values(), *found.dims]) == list(range(len(scatter.shape))))
-    end = found.start + found.hop * (found.count - 1) + found.length
-    refuse_unless(all(map(scatter.facts.is_nonnegative, (found.start, size - end))))
-    return replace(found, others=tuple(others.values()))
+    frames = _merged(scatter, axis, target) or _apart(scatter, axis, target)
+    refuse_unless(not frames.start.coords and 0 < frames.hop < frames.length)
+    refuse_unless(frames.length % frames.hop == 0 and frames.length // frames.hop <= _BLOCKS)
+    refuse_unless(sorted([*others.values(), *frames.dims]) == list(range(len(scatter.shape))))
+    end = frames.start + frames.hop * (frames.count - 1) + frames.length
+    refuse_unless(all(map(scatter.facts.is_nonnegative, (frames.start, size - end))))
+    return replace(frames, others=tuple(others.values()))
 
 
 def _merged(scatter: Scatter, axis: int, target: Term) -> Frames | None:
@@ -117,26 +117,26 @@ def _apart(scatter: Scatter, axis: int, target: Term) -> Frames:
     return Frames(axis, (first, last), scatter.shape[first], length, hop, start)
 
 
-def _shapes(scatter: Scatter, found: Frames) -> tuple[Shape, tuple[Shape, Shape]]:
+def _shapes(scatter: Scatter, frames: Frames) -> tuple[Shape, tuple[Shape, Shape]]:
     """Return the shapes of the frames on their axis, of one block, and of the block in line."""
-    before, after = (scatter.data_shape[: found.axis], scatter.data_shape[found.axis + 1 :])
-    length, hop = term(found.length), term(found.hop)
-    framed = (*before, found.count, length, *after)
-    block = (*before, found.count, hop, *after)
-    return framed, (block, (*before, found.count * found.hop, *after))
+    before, after = (scatter.data_shape[: frames.axis], scatter.data_shape[frames.axis + 1 :])
+    length, hop = term(frames.length), term(frames.hop)
+    framed = (*before, frames.count, length, *after)
+    block = (*before, frames.count, hop, *after)
+    return framed, (block, (*before, frames.count * frames.hop, *after))
 
 
 def _written(
     scatter: Scatter,
-    found: Frames,
+    frames: Frames,
     x: ir.Value,
     part: ir.Value,
     start: Term,
     context: Context,
 ) -> ir.Value:
     """Write one block of all frames."""
-    w, numbers, dtype, axis = context.writer, context.numbers, scatter.dtype, found.axis
-    end, parts = start + found.count * found.hop, []
+    w, numbers, dtype, axis = context.writer, context.numbers, scatter.dtype, frames.axis
+    end, parts = start + frames.count * frames.hop, []
     if start.constant != 0:
         parts.append(numbers.slice(x, dtype, axis, 0, start))
     old = numbers.slice(x, dtype, axis, start, end)

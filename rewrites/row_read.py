@@ -91,12 +91,12 @@ def _at(
     over: range, index: Positions, context: Context, dtype: ir.DataType, *, column: bool = False
 ) -> ir.Value:
     """Write the indices over these dims, and with a last dim of one ``column``."""
-    w, at, places = context.writer, index.write(), list(index.places)
-    more = [i for i, d in enumerate(places) if d not in over]
-    if column and more == [len(places) - 1]:
+    w, at, axes = context.writer, index.write(), list(index.axes)
+    more = [i for i, d in enumerate(axes) if d not in over]
+    if column and more == [len(axes) - 1]:
         more, column = [], False
     at = w.axes("Squeeze", at, index.dtype, more)
-    missing = [i for i, d in enumerate(over) if d not in places]
+    missing = [i for i, d in enumerate(over) if d not in axes]
     at = w.axes("Unsqueeze", at, index.dtype, missing + [len(over)] * column)
     return w.cast(at, index.dtype, dtype)
 

@@ -53,7 +53,7 @@ class SegmentWriteRule(ScatterRule):
         sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
         refuse_unless(sums or number is not None or scatter.reduction == "none")
         search = search_of(scatter, context)
-        refuse_unless(_is_found(search) and not is_small(search.compared, search))
+        refuse_unless(_is_ordered(search) and not is_small(search.compared, search))
         _, most = scatter.facts.interval(search.layout.updates)
         refuse_unless(most <= _MOST)
         side = math.isqrt(max(int(most), 1) - 1) + 1
@@ -75,14 +75,14 @@ class SegmentWriteRule(ScatterRule):
 def _may_rise(scatter: Scatter) -> bool:
     """Return whether an index reads elements of which an order is known."""
     leaves = {leaf for t in scatter.index_exprs for leaf in t.leaves()}
-    found = (scatter.facts.of_elements(leaf) for leaf in leaves)
-    return any(known is not None and known.ordered for known in found)
+    elements = (scatter.facts.of_elements(leaf) for leaf in leaves)
+    return any(known is not None and known.ordered for known in elements)
 
 
-def _is_found(search: Search) -> bool:
+def _is_ordered(search: Search) -> bool:
     """Return whether the positions are a vector that never decreases, from 0 on."""
     layout, s = search.layout, search.scatter
-    if len(layout.axes) != 1 or len(layout.dims) != 1 or not search.places.shared:
+    if len(layout.axes) != 1 or len(layout.dims) != 1 or not search.positions.shared:
         return False
     (axis,), (dim,) = layout.axes, layout.dims
     return s.nonnegative[axis] and never_falls(s.index_exprs[axis], dim, s.facts)
@@ -94,7 +94,7 @@ def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
     The targets are padded with the greatest number to ``side**2``.
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    at = search.vector(search.places.write())
+    at = search.vector(search.positions.write())
     room = numbers.vector(side**2 - layout.updates)
     at = w.pad(at, _INT64, w.concat([w.constant([0]), room], _INT64, 0), w.constant(_LAST))
     grid = w.node("Reshape", [at, w.constant([side, side])], _INT64)
@@ -102,8 +102,8 @@ def _ends(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
     behind = w.axes("Unsqueeze", w.node("Add", [line, w.constant([1])], _INT64), _INT64, [1])
 
     def count(x: ir.Value) -> ir.Value:
-        found = w.cast(w.node("Less", [x, behind], _BOOL), _BOOL, _INT64)
-        return w.reduce("ReduceSum", found, _INT64, 1)
+        less = w.cast(w.node("Less", [x, behind], _BOOL), _BOOL, _INT64)
+        return w.reduce("ReduceSum", less, _INT64, 1)
 
     begun = count(w.node("Gather", [grid, w.constant(np.array(0))], _INT64, axis=1))
     block = w.node("Sub", [begun, w.constant([1])], _INT64)
@@ -128,7 +128,7 @@ def _last(search: Search, side: int) -> tuple[ir.Value, ir.Value, ir.Value]:
 def _added(search: Search, side: int) -> ir.Value:
     """Write the data and the sums of the updates of each position."""
     w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
-    axis = layout.place
+    axis = layout.middle
     end, _, _ = _ends(search, side)
     start = w.concat([w.constant([0]), w.slice(end, _INT64, [0], [0], [-1], [1])], _INT64, 0)
     updates = layout.update(search.context)

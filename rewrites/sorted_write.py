@@ -66,16 +66,20 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     the positions, [P, 1, ...].
     """
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    shape, place, shared = search.places.shape, layout.place, search.places.shared
-    at, line = search.places.write(), iota(numbers, layout.positions)
+    shape, middle, shared = (
+        search.positions.shape,
+        layout.middle,
+        search.positions.shared,
+    )
+    at, line = search.positions.write(), iota(numbers, layout.positions)
     keys = w.node("Add", [line, w.constant([1])], _INT64)
-    axis, op = (0, "Gather") if shared else (place, "GatherElements")
+    axis, op = (0, "Gather") if shared else (middle, "GatherElements")
     if shared:
         at = search.vector(at)
     else:
         behind = [1 + d for d in range(len(layout.right))]
         line, keys = (w.axes("Unsqueeze", x, _INT64, behind) for x in (line, keys))
-        sizes = (*shape[:place], layout.positions, *shape[place + 1 :])
+        sizes = (*shape[:middle], layout.positions, *shape[middle + 1 :])
         keys = w.node("Expand", [keys, numbers.shape(sizes)], _INT64)
     count = numbers.vector(layout.positions + layout.updates)
     order = w.order(w.concat([keys, at], _INT64, axis), count, axis)

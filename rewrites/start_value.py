@@ -62,9 +62,9 @@ def _written(scatter: Scatter, context: Context) -> np.ndarray | None:
     if np.isnan(number) or np.isnan(before) or number == before:
         return None  # the sign of equal zeros is undefined
     with np.errstate(over="ignore", invalid="ignore"):
-        found = np.asarray(reduce(before, number))
-        again = np.asarray(reduce(found, number))
-    return found if again.tobytes() == found.tobytes() and not np.isnan(found) else None
+        once = np.asarray(reduce(before, number))
+        again = np.asarray(reduce(once, number))
+    return once if again.tobytes() == once.tobytes() and not np.isnan(once) else None
 
 
 def _is_start(scatter: Scatter, context: Context) -> bool:
@@ -73,8 +73,8 @@ def _is_start(scatter: Scatter, context: Context) -> bool:
     after = _only_reader(output, scatter)
     if after is None or not is_scatter(after) or after.inputs[0] is not output:
         return False
-    found = lift_scatter(after, context.provenance.scope)
-    if isinstance(found, Refusal) or not _same_points(found, scatter):
+    later = lift_scatter(after, context.provenance.scope)
+    if isinstance(later, Refusal) or not _same_points(later, scatter):
         return False
     return _is_read_only_at(after.outputs[0], scatter, context)
 
@@ -93,29 +93,29 @@ def _is_read_only_at(value: ir.Value, scatter: Scatter, context: Context) -> boo
     uses = list(value.uses())
     if value.is_graph_output() or not uses or len(uses) > _READERS:
         return False
-    for node, place in uses:
+    for node, index in uses:
         if node.op_type == "Shape" and node.domain == "":
             continue
-        if node.graph is not scatter.node.graph or not is_gather(node) or place != 0:
+        if node.graph is not scatter.node.graph or not is_gather(node) or index != 0:
             return False
         try:
-            found = context.provenance.gather(node)
+            gather = context.provenance.gather(node)
         except RefusedError:
             return False
-        if not _same_points(found, scatter):
+        if not _same_points(gather, scatter):
             return False
     return True
 
 
-def _same_points(found: Gather | Access, scatter: Scatter) -> bool:
+def _same_points(access: Gather | Access, scatter: Scatter) -> bool:
     """Return whether two accesses have the same number of points I, and equal T(I) for each."""
-    if len(found.shape) != len(scatter.shape):
+    if len(access.shape) != len(scatter.shape):
         return False
     return (
-        found.index_exprs == scatter.index_exprs
-        and found.nonnegative == scatter.nonnegative
-        and all(map(scatter.facts.equal, found.shape, scatter.shape))
-        and all(map(scatter.facts.equal, found.data_shape, scatter.data_shape))
+        access.index_exprs == scatter.index_exprs
+        and access.nonnegative == scatter.nonnegative
+        and all(map(scatter.facts.equal, access.shape, scatter.shape))
+        and all(map(scatter.facts.equal, access.data_shape, scatter.data_shape))
     )
 
 

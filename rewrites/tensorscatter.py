@@ -41,7 +41,7 @@ class TensorScatterRule(ScatterRule):
         cache, perm = _behind(scatter, context)
         size = scatter.data_shape[window.axis]
         refuse_unless(perm[window.axis] != 0)  # the first axis is the batch
-        refuse_unless(window.shared or [perm[c] for c in window.start.places] == [0])
+        refuse_unless(window.shared or [perm[c] for c in window.start.axes] == [0])
         # If rows start at 0 or later and all lie within the axis, there are no more.
         counts_up = scatter.nonnegative[window.axis] and not window.round
         few = facts.is_nonnegative(size - window.count) or (

@@ -87,13 +87,13 @@ def advised(
     With the ``records`` of the report, the model is not inspected again. ``observer`` reports how
     many changes were tried then.
     """
-    found: tuple[Advice, ...] = ()
+    advice: tuple[Advice, ...] = ()
     if report.is_open and records is not None:
         loaded, settings = loaded_ir(model), Settings.of(**options)
-        found = _advice(loaded, settings, (report, records), command, observer)
+        advice = _advice(loaded, settings, (report, records), command, observer)
     elif report.is_open:
-        found = advise(model, command=command, **options)
-    return replace(report, advice=(*found, *smaller(model, report, command, **options)))
+        advice = advise(model, command=command, **options)
+    return replace(report, advice=(*advice, *smaller(model, report, command, **options)))
 
 
 @foreign_symbols()
@@ -167,7 +167,7 @@ def explain(
                     data, and no other axis depends on them (Definition 8)
 
     """
-    found = explanations(
+    explained = explanations(
         model,
         node,
         theory=theory,
@@ -177,7 +177,7 @@ def explain(
         **options,
     )
     none = "no scatter and no gather" if options.get("gathers") else "no scatter"
-    return "\n\n".join(e.text(width) for e in found) if found else f"{none} in this model"
+    return "\n\n".join(e.text(width) for e in explained) if explained else f"{none} in this model"
 
 
 @dataclass(frozen=True)
@@ -240,9 +240,9 @@ def explanations(
 def _explained(
     record: NodeRecord, advice: Advice | None, *, theory: bool, copies: bool
 ) -> Explanation:
-    found = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
+    described = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
     with own_budget():  # without the canonical form, nothing is proven
-        answer, *rest = found or parts(replace(record, canonical=None), theory=theory)
+        answer, *rest = described or parts(replace(record, canonical=None), theory=theory)
     sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
     return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
 

@@ -80,8 +80,8 @@ def tuples_of(g: GraphBuilder, t: XTransformer, nd: NdForm) -> ir.Value:
     """Return the indices of an ND form: over its lead dims, a column for each named axis."""
     if g.request.constant:
         extents = tuple(1 if d in nd.slices else n for d, n in enumerate(t.shape))
-        found = (evaluate(t.components[axis], extents) for axis in nd.named)
-        columns = [np.broadcast_to(column, extents) for column in found]
+        values = (evaluate(t.components[axis], extents) for axis in nd.named)
+        columns = [np.broadcast_to(column, extents) for column in values]
         return g.constant(np.stack(columns, -1).squeeze(nd.slices), "indices")
     f = _spread(g, t, g.indices(t), nd.lead)
     counted = [d for d in nd.columns if d is not None]
@@ -96,7 +96,7 @@ def _spread(g: GraphBuilder, t: XTransformer, f: ir.Value, dims: Sequence[int]) 
     """Broadcast f, which is over the dims of p1, over more dims, ascending."""
     order = sorted(range(len(t.p1)), key=t.p1.coordinates.__getitem__)
     f = g.transpose(f, [*order, len(order)])
-    f = g.axes("Unsqueeze", f, [place for place, d in enumerate(dims) if d not in t.p1])
+    f = g.axes("Unsqueeze", f, [axis for axis, d in enumerate(dims) if d not in t.p1])
     width = t.f.shape[-1]
     shape = [t.shape[d] if d in t.p1 else 1 for d in dims]
     return g.expand(f, [*shape, width], [*(t.shape[d] for d in dims), width])

@@ -21,18 +21,18 @@ def set_inputs(node: ir.Node, inputs: Sequence[ir.Value | None]) -> None:
     """Give a node other inputs."""
     if len(node.inputs) <= _MANY or node.device_configurations:
         node.resize_inputs(len(inputs))
-        for place, value in enumerate(inputs):
-            if node.inputs[place] is not value:
-                node.replace_input_with(place, value)
+        for index, value in enumerate(inputs):
+            if node.inputs[index] is not value:
+                node.replace_input_with(index, value)
         return
     # There is no public function for it.
-    for place, value in enumerate(node.inputs):
+    for index, value in enumerate(node.inputs):
         if value is not None:
-            value._remove_usage(node, place)
+            value._remove_usage(node, index)
     node._inputs = tuple(inputs)
-    for place, value in enumerate(inputs):
+    for index, value in enumerate(inputs):
         if value is not None:
-            value._add_usage(node, place)
+            value._add_usage(node, index)
 
 
 def replace_uses(value: ir.Value, new: ir.Value) -> None:

@@ -62,10 +62,10 @@ _messages: ContextVar[Mapping[str, list[str]]] = ContextVar(
 
 
 def _is_for_others(record: logging.LogRecord) -> bool:
-    found = _messages.get().get(record.name)
-    if found is None:
+    messages = _messages.get().get(record.name)
+    if messages is None:
         return True
-    found.append(record.getMessage())
+    messages.append(record.getMessage())
     return False
 
 

@@ -118,7 +118,7 @@ def _repeat_constants(model: ir.Model) -> None:
     for number, graph in enumerate(with_subgraphs(model.graph)[1:]):
         own: dict[ir.Value, ir.Value] = {}
         for node in graph:
-            for place, value in enumerate(node.inputs):
+            for index, value in enumerate(node.inputs):
                 if value is None or value.graph is graph:
                     continue
                 tensor = constant(value, open_to_callers)
@@ -132,7 +132,7 @@ def _repeat_constants(model: ir.Model) -> None:
                         name=name, type=kind, shape=again.shape, const_value=again
                     )
                     graph.register_initializer(own[value])
-                node.replace_input_with(place, own[value])
+                node.replace_input_with(index, own[value])
 
 
 _PACKED = {

@@ -50,12 +50,12 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
         initializers[name] = ir.Value(name=name, type=kind, shape=shape)
     for graph in all_graphs(model):
         for node in graph:
-            for place, value in enumerate(node.inputs):
+            for index, value in enumerate(node.inputs):
                 # If a name has no definition, onnx_ir has created a value for it.
                 if value is None or value.name not in sparse:
                     continue
                 if value.producer() is None and value.graph is None:
-                    node.replace_input_with(place, initializers[str(value.name)])
+                    node.replace_input_with(index, initializers[str(value.name)])
     model.graph.meta[_SPARSE] = sparse
     return model
 
@@ -101,9 +101,9 @@ def check_tensors(
             if directory is not None:
                 _check_external(tensor, where, directory, elsewhere or {}, sizes)
         elif tensor.HasField("raw_data"):
-            expected, found = tensor_bytes(tensor), len(tensor.raw_data)
-            if expected not in (None, found):
-                needs = f"needs {expected} bytes and has {found}"
+            expected, given = tensor_bytes(tensor), len(tensor.raw_data)
+            if expected not in (None, given):
+                needs = f"needs {expected} bytes and has {given}"
                 raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")
         else:
             _check_typed(tensor, where)
@@ -120,9 +120,9 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
     bits = _bits(tensor)
     if bits is not None and bits < 8:
         expected = -(-expected // (8 // bits))  # those that share a byte are one number
-    found = len(getattr(tensor, field))
-    if found != expected:
-        needs = f"needs {expected} numbers and has {found}"
+    given = len(getattr(tensor, field))
+    if given != expected:
+        needs = f"needs {expected} numbers and has {given}"
         raise ModelError(f"{what} of shape {list(tensor.dims)} {needs}")
 
 
@@ -180,8 +180,8 @@ def check_strings(proto: onnx.ModelProto, what: str) -> None:
         for field in kind.fields:
             name, several = field.name, _is_repeated(field)
             if field.type == field.TYPE_STRING:
-                found = (getattr(message, name) for message in messages)
-                for text in itertools.chain.from_iterable(found) if several else found:
+                values = (getattr(message, name) for message in messages)
+                for text in itertools.chain.from_iterable(values) if several else values:
                     if isinstance(text, bytes):
                         raise ModelError(
                             f"{what}: a text is not UTF-8: {kind.name}.{name} is {text!r}"
@@ -212,12 +212,12 @@ def check_texts(proto: onnx.ModelProto, what: str) -> None:
             for attribute in node.attribute:
                 if attribute.type in _TEXTS and node.domain == "" and node.op_type != "Constant":
                     texts.append((attribute, node.name or node.op_type))
-        for attribute, place in texts:
+        for attribute, holder in texts:
             try:
                 attribute.s.decode()
             except UnicodeDecodeError as error:
                 raise ModelError(
-                    f"{what}: the attribute {attribute.name!r} of {place} is not UTF-8 text"
+                    f"{what}: the attribute {attribute.name!r} of {holder} is not UTF-8 text"
                 ) from error
 
 
@@ -284,9 +284,9 @@ def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.Tenso
                     continue
                 single = attribute.type == ir.AttributeType.TENSOR
                 held = [attribute.value] if single else list(attribute.value)
-                found = [new(tensor) for tensor in held]
-                if any(one is not other for one, other in zip(found, held, strict=True)):
-                    content = found[0] if single else found
+                replaced = [new(tensor) for tensor in held]
+                if any(one is not other for one, other in zip(replaced, held, strict=True)):
+                    content = replaced[0] if single else replaced
                     doc = attribute.doc_string
                     node.attributes[name] = ir.Attr(name, attribute.type, content, doc_string=doc)
 

@@ -33,9 +33,9 @@ def write_definitions(
     Beside each node is the version of the operator set of its graph. If a node has no definition,
     the model may be changed in part.
     """
-    found = [(node, _body(node, version, known)) for node, version in nodes]
+    bodies = [(node, _body(node, version, known)) for node, version in nodes]
     made: set[ir.OperatorIdentifier] = set()
-    for node, body in found:
+    for node, body in bodies:
         if body is None:
             return False
         body.domain, body.name = _DOMAIN, f"{node.op_type}_{len(made)}"
@@ -175,5 +175,5 @@ def _computed(
     outputs = [onnx.ValueInfoProto(name=node.output[0])]
     graph = onnx.helper.make_graph([node], "constant", [], outputs, initializer=values)
     opset = [onnx.helper.make_opsetid("", version)]
-    (found,) = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opset)).run(None, {})
-    return np.asarray(found)
+    (output,) = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=opset)).run(None, {})
+    return np.asarray(output)

@@ -74,8 +74,8 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
 
 def written(node: ir.Node, name: str, default: Any) -> Any:
     """Return the value of an attribute; None if it is that of an attribute of a function."""
-    found = node.attributes.get(name)
-    return default if found is None else None if found.is_ref() else found.value
+    attribute = node.attributes.get(name)
+    return default if attribute is None else None if attribute.is_ref() else attribute.value
 
 
 def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | None:
@@ -95,24 +95,24 @@ def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | 
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
     # Of ``data``, since a loop over a UserDict calls two methods of Python for each entry.
-    found: list[ir.Graph] = []
+    graphs: list[ir.Graph] = []
     for attribute in node.attributes.data.values():
         if attribute.type in _HELD:
-            found += attribute_graphs(attribute)
-    return found
+            graphs += attribute_graphs(attribute)
+    return graphs
 
 
 def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
     """Return a graph and its subgraphs at every depth, outer ones first, in the nodes' order."""
-    found: dict[ir.Graph, None] = {}
+    graphs: dict[ir.Graph, None] = {}
     stack = [root]
     while stack:
         graph = stack.pop()
-        if graph not in found:
-            found[graph] = None
+        if graph not in graphs:
+            graphs[graph] = None
             holders = [node for node in graph if node.attributes.data]  # most nodes have none
             stack += [body for node in holders for body in graphs_of(node)][::-1]
-    return list(found)
+    return list(graphs)
 
 
 def all_graphs(model: ir.Model) -> list[ir.Graph]:
@@ -145,13 +145,13 @@ def reached(starts: Iterable[H], near: Callable[[H], Iterable[H]]) -> Iterator[H
     >>> list(reached([6, 2], lambda n: range(n - 2, n)[: n // 2]))
     [6, 2, 4, 5, 0, 3, 1]
     """
-    found = dict.fromkeys(starts)
-    waiting = deque(found)
+    seen = dict.fromkeys(starts)
+    waiting = deque(seen)
     while waiting:
         here = waiting.popleft()
         yield here
-        fresh = [other for other in dict.fromkeys(near(here)) if other not in found]
-        found.update(dict.fromkeys(fresh))
+        fresh = [other for other in dict.fromkeys(near(here)) if other not in seen]
+        seen.update(dict.fromkeys(fresh))
         waiting += fresh
 
 
@@ -253,7 +253,7 @@ class Wiring:
         >>> [(wired.op, wired.name) for wired in wiring.nodes.values()]
         [('Neg', 'z'), ('Abs', 'y')]
         """
-        found = cls()
+        wiring = cls()
         fallbacks = {
             graph
             for function in model.functions.values()
@@ -262,8 +262,8 @@ class Wiring:
         }
         for graph in all_graphs(model):
             if graph not in fallbacks:
-                found._add(graph)
-        return found
+                wiring._add(graph)
+        return wiring
 
     def _add(self, graph: ir.Graph) -> None:
         self.outputs[graph] = tuple(graph.outputs)

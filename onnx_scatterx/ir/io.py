@@ -144,8 +144,8 @@ def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     else:
         proto, directory = read(content), content.parent
         loaded = _to_ir(proto, str(content), directory)
-    if (place := directory or beside) is not None:
-        follow_links(loaded, place)
+    if (data_directory := directory or beside) is not None:
+        follow_links(loaded, data_directory)
     note_data_files(loaded)
     return Opened(loaded, proto, given, ours=proto is not content)
 
@@ -197,9 +197,9 @@ def read(path: Path) -> onnx.ModelProto:
     check_file(path)
     with about_file(path, "cannot be read", ModelError):
         content = read_regular(path, MOST_BYTES)
-    found = parsed(content, str(path), form_of(path))
-    check_strings(found, str(path))
-    return found
+    message = parsed(content, str(path), form_of(path))
+    check_strings(message, str(path))
+    return message
 
 
 def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:

@@ -35,22 +35,22 @@ class KnownValues:
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, in the notation of schemas."""
-        found = value if _is_typed(value) else self._of(value)
-        return {_text(ir.serde.serialize_type(found.type))} if found and found.type else set()
+        typed = value if _is_typed(value) else self._of(value)
+        return {_text(ir.serde.serialize_type(typed.type))} if typed and typed.type else set()
 
     def shape(self, value: Input) -> Sequence[int | None] | None:
         """Return the dims of a tensor, None for those that are not known, or None."""
-        found = self._of(value) if isinstance(value, ir.Value) else value
-        if found is None or found.shape is None:
+        known = self._of(value) if isinstance(value, ir.Value) else value
+        if known is None or known.shape is None:
             return None
-        return [dim if isinstance(dim, int) else None for dim in found.shape]
+        return [dim if isinstance(dim, int) else None for dim in known.shape]
 
     def array(self, value: Input) -> np.ndarray | None:
         """Return the constant that an input is in every run, or None."""
         if isinstance(value, np.ndarray):
             return value
-        found = constant(value, self._overridable)
-        return None if found is None else found.numpy()
+        tensor = constant(value, self._overridable)
+        return None if tensor is None else tensor.numpy()
 
     def _of(self, value: ir.Value) -> ir.Value | None:
         if value not in self._asked or self._defined[value.name] > 1:

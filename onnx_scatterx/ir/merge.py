@@ -68,15 +68,15 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
         self._message = message
         self._is_ours = ours
-        # The text of an empty tensor that stands for one of the original, whose place is its last
+        # The text of an empty tensor that stands for one of the original, whose index is its last
         # dim. No file can have it.
         self._mark = f"onnx_scatterx.weight {uuid4().hex}"
         held = [t for graph in graphs(message) for t in getattr(graph, "initializer", ())]
         large = (t for t in tensors(message) if is_large(math.prod(t.dims)))
-        # They live as long as their places count.
+        # They live as long as their indices count.
         self._weights = list({id(t): t for t in (*held, *large)}.values())
         self._names = [tensor.name for tensor in self._weights]
-        self._places = {id(tensor): i for i, tensor in enumerate(self._weights)}
+        self._indices = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
@@ -114,10 +114,10 @@ class Original:
 
         def without(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
             is_read = isinstance(tensor, ir.serde.TensorProtoTensor)
-            place = self._places.get(id(tensor.raw)) if is_read else None
-            if place is None:
+            index = self._indices.get(id(tensor.raw)) if is_read else None
+            if index is None:
                 return tensor
-            nothing = np.zeros((0, place), np.float32)
+            nothing = np.zeros((0, index), np.float32)
             stub = ir.Tensor(nothing, name=tensor.name, doc_string=self._mark)
             weights[id(stub)] = tensor
             return stub
@@ -243,6 +243,6 @@ def _arrange(messages: Any, made: list[Any], new: list[Any]) -> None:
     copies = iter(messages[count:])
     others = set(map(id, new))
     there = [next(copies) if id(message) in others else message for message in made]
-    places = {id(message): place for place, message in enumerate(there)}
-    messages.sort(key=lambda message: places.get(id(message), len(places)))
-    del messages[len(places) :]
+    positions = {id(message): position for position, message in enumerate(there)}
+    messages.sort(key=lambda message: positions.get(id(message), len(positions)))
+    del messages[len(positions) :]

@@ -42,23 +42,23 @@ class Spelling:
 
     def changed(self, inputs: Sequence[Input], **attributes: ir.Attr | None) -> Spelling:
         """Return it with other inputs, and some other attributes; those that are None are gone."""
-        found = {**self.attributes, **attributes}
-        kept = {name: attribute for name, attribute in found.items() if attribute is not None}
+        merged = {**self.attributes, **attributes}
+        kept = {name: attribute for name, attribute in merged.items() if attribute is not None}
         return replace(self, inputs=tuple(inputs), attributes=kept)
 
     def value(self, name: str, default: Any) -> Any:
         """Return the value of an attribute; None if it is that of an attribute of a function."""
-        found = self.attributes.get(name)
-        return default if found is None else None if found.is_ref() else found.value
+        attribute = self.attributes.get(name)
+        return default if attribute is None else None if attribute.is_ref() else attribute.value
 
     def write(self, node: ir.Node, version: int, names: Names) -> None:
         """Change a node in place, and write its constants before it."""
         node.op_type = self.op_type
         node.resize_inputs(len(self.inputs))
-        for place, given in enumerate(self.inputs):
+        for index, given in enumerate(self.inputs):
             if isinstance(given, np.ndarray):
                 given = _constant(node, given, version, names)
-            node.replace_input_with(place, given)
+            node.replace_input_with(index, given)
         node.attributes.clear()
         node.attributes.update(self.attributes)
 
@@ -194,8 +194,8 @@ def _cast_like(node: Spelling, known: KnownValues) -> Spelling | str:
 
 def _without_defaults(node: Spelling, known: KnownValues) -> Spelling | str:
     """Attributes that came later have their defaults, which are the old behaviour."""
-    found = {a.name for a in node.attributes.values() if not a.is_ref() and a.value in (0, "none")}
-    return node.changed(node.inputs, **dict.fromkeys(found & _LATER))
+    names = {a.name for a in node.attributes.values() if not a.is_ref() and a.value in (0, "none")}
+    return node.changed(node.inputs, **dict.fromkeys(names & _LATER))
 
 
 def _reshape(node: Spelling, known: KnownValues) -> Spelling | str:

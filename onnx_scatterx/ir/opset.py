@@ -105,7 +105,7 @@ def obstacles(model: ir.Model, version: int) -> list[OpsetObstacle]:
 def _compared(model: ir.Model, version: int) -> tuple[list[OpsetObstacle], dict[ir.Node, Spelling]]:
     """Return the nodes that prevent lowering a model, and those that get another spelling."""
     known = KnownValues(model)
-    found, respelled = [], {}
+    blocking, respelled = [], {}
     for name, graph, there in _versioned(model):
         for node in graph:
             if node.domain != "" or there <= version:
@@ -116,8 +116,8 @@ def _compared(model: ir.Model, version: int) -> tuple[list[OpsetObstacle], dict[
                 respelled[node] = spelling
             elif why is not None:
                 why = f"{why}, {spelling}" if spelling else why
-                found.append(OpsetObstacle(node, name, why, there))
-    return found, respelled
+                blocking.append(OpsetObstacle(node, name, why, there))
+    return blocking, respelled
 
 
 class LoweredOpset(NamedTuple):
@@ -140,13 +140,13 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
     (LoweredOpset(obstacles=[], defined=()), 19, 9)
     """
     check_known(version)
-    found, respelled = _compared(model, version)
+    blocking, respelled = _compared(model, version)
     written: tuple[str, ...] = ()
-    if found and define and _defined(cloned(model), version):
+    if blocking and define and _defined(cloned(model), version):
         written = _defined(model, version)
-        found, respelled = _compared(model, version)
-    if found:
-        return LoweredOpset(found)
+        blocking, respelled = _compared(model, version)
+    if blocking:
+        return LoweredOpset(blocking)
     names = Names(model)
     for node, spelling in respelled.items():
         spelling.write(node, version, names)
@@ -170,10 +170,10 @@ def _defined(model: ir.Model, version: int) -> tuple[str, ...]:
     """
     written: list[str] = []
     for _ in range(_NESTED):
-        found = obstacles(model, version)
-        lacking = [o for o in found if not onnx.defs.has(o.node.op_type, version, "")]
+        blocking = obstacles(model, version)
+        lacking = [o for o in blocking if not onnx.defs.has(o.node.op_type, version, "")]
         if not lacking:
-            return () if found else tuple(written)
+            return () if blocking else tuple(written)
         written += [f"{o.name} ({o.node.op_type})" for o in lacking]
         nodes = [(o.node, o.version) for o in lacking]
         if not write_definitions(model, nodes, KnownValues(model)):
@@ -196,10 +196,10 @@ def change_opset(model: ir.Model, version: int) -> tuple[str, ...]:
     if newer_opset(model, version) is None:
         raise_opset(model, version)
         return ()
-    found, written = lower_opset(model, version)
-    if found:
-        shown = "; ".join(map(str, found[:_SHOWN]))
-        more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    blocking, written = lower_opset(model, version)
+    if blocking:
+        shown = "; ".join(map(str, blocking[:_SHOWN]))
+        more = f"; and {len(blocking) - _SHOWN} more" if len(blocking) > _SHOWN else ""
         raise ModelError(
             f"cannot be lowered to operator set {version}: {shown}{more}: "
             "export the model with that operator set"
@@ -210,13 +210,13 @@ def change_opset(model: ir.Model, version: int) -> tuple[str, ...]:
 def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
     """Return all graphs by name, each with the operator set that holds in it."""
     there = model.opset_imports.get("", 0)
-    found = [(g.name or "main", g, there) for g in (model.graph, *model.graph.subgraphs())]
+    versioned = [(g.name or "main", g, there) for g in (model.graph, *model.graph.subgraphs())]
     for function in model.functions.values():
         own = function.opset_imports.get("", there)
         if not is_scatterx_domain(function.domain):
             name = f"{function.domain}.{function.name}"
-            found += [(name, g, own) for g in (function.graph, *function.graph.subgraphs())]
-    return found
+            versioned += [(name, g, own) for g in (function.graph, *function.graph.subgraphs())]
+    return versioned
 
 
 def _converted(model: ir.Model, version: int) -> ir.Node | None:

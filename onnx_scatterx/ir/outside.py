@@ -98,10 +98,10 @@ def follow_links(model: ir.Model, directory: Path | None = None) -> None:
     _replace(model, followed)
 
 
-def moved(model: ir.Model, place: Callable[[ir.ExternalTensor], tuple[str, Path]]) -> ir.Model:
+def moved(model: ir.Model, locate: Callable[[ir.ExternalTensor], tuple[str, Path]]) -> ir.Model:
     """Return a copy of a model whose external data have the locations and directories given."""
     copy = cloned(model)
-    _replace(copy, lambda tensor: OutsideTensor(tensor, *place(tensor)))
+    _replace(copy, lambda tensor: OutsideTensor(tensor, *locate(tensor)))
     return copy
 
 
@@ -110,8 +110,8 @@ def together(model: ir.Model) -> tuple[ir.Model, Path] | None:
 
     The directory is returned, too. None if there is none, since the files are on several drives.
     """
-    found = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
-    real = {t.path: Path(os.path.realpath(t.path)) for t in found}
+    external = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    real = {t.path: Path(os.path.realpath(t.path)) for t in external}
     try:
         root = Path(os.path.commonpath([file.parent for file in real.values()]))
     except ValueError:
@@ -153,48 +153,48 @@ def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brough
     for source in sources.values():
         writing.keep(source, "a data file of the input")
     for location, source in sources.items():
-        place = target.parent / location
+        path = target.parent / location
         role = f"the data file {str(location)!r} of the model"
-        name, there = os.fspath(location), place
-        if not place.exists():
-            there = _new_place(location, target)
+        name, there = os.fspath(location), path
+        if not path.exists():
+            there = _new_path(location, target)
             writing.make_directory(there.parent)
-        elif not same_content(source, place):
+        elif not same_content(source, path):
             raise ModelError(
-                f"{place} exists and is not the model's data {source}; "
+                f"{path} exists and is not the model's data {source}; "
                 "remove it or write to another directory"
             )
-        elif is_within(place, target.parent):
-            writing.keep(place, "a data file of the output")
-            brought.files.append(place)
+        elif is_within(path, target.parent):
+            writing.keep(path, "a data file of the output")
+            brought.files.append(path)
             continue
         else:
-            place = there = free_place(target, source, writing)
-            name = brought.renamed[location] = place.name
+            path = there = free_path(target, source, writing)
+            name = brought.renamed[location] = path.name
         brought.staged[name] = writing.stage(writing.claim(there, role), replaces=False)
         _copy(source, brought.staged[name])
-        brought.files.append(place)
+        brought.files.append(path)
     writing.check()
     return brought
 
 
 def sources_of(model: ir.Model | onnx.ModelProto, directory: Path) -> Sources:
     """Return the files of a model's external data; those of a message lie in a directory."""
-    found: dict[Path, Path] = {}
+    sources: dict[Path, Path] = {}
     for location, base, name in _outside(model, directory):
         if not is_inside(location):
             raise ModelError(f"external data file {location!r} is not inside the model's directory")
-        place = Path(location)
-        source = Path(os.path.realpath(base / place))
-        if place not in found:
+        path = Path(location)
+        source = Path(os.path.realpath(base / path))
+        if path not in sources:
             if not source.is_file():
                 raise ModelError(f"external data file {source} of tensor {name} does not exist")
-            found[place] = source
-        elif found[place] != source and not same_content(found[place], source):
+            sources[path] = source
+        elif sources[path] != source and not same_content(sources[path], source):
             raise ModelError(
-                f"{source} and {found[place]} would both be the data file {location!r}; rename one"
+                f"{source} and {sources[path]} would both be the data file {location!r}; rename one"
             )
-    return found
+    return sources
 
 
 def _outside(
@@ -211,21 +211,21 @@ def _outside(
             yield os.fspath(tensor.location), Path(tensor.base_dir), tensor.name
 
 
-def _new_place(location: Path, target: Path) -> Path:
+def _new_path(location: Path, target: Path) -> Path:
     """Return the real path of a data file that is yet to be written, if it may be written."""
     home = Path(os.path.realpath(target.parent))
-    place = Path(os.path.realpath(target.parent / location))
-    if not place.is_relative_to(home):
+    path = Path(os.path.realpath(target.parent / location))
+    if not path.is_relative_to(home):
         raise ModelError(
-            f"external data file {str(location)!r} would be written to {place}, which is not in "
+            f"external data file {str(location)!r} would be written to {path}, which is not in "
             "the output's directory; write to another directory"
         )
-    if any(part.startswith(".") for part in place.relative_to(home).parts):
+    if any(part.startswith(".") for part in path.relative_to(home).parts):
         raise ModelError(
             f"external data file {str(location)!r} would be a hidden file in the output's "
             "directory; rename it, or write the output beside the input"
         )
-    return place
+    return path
 
 
 def is_within(path: Path, directory: Path) -> bool:
@@ -233,26 +233,26 @@ def is_within(path: Path, directory: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
 
 
-def free_place(target: Path, content: Path, writing: Writing) -> Path:
+def free_path(target: Path, content: Path, writing: Writing) -> Path:
     """Return the path of a data file of the output that is to have some content.
 
     A file there is never replaced, since other models may read it: copies of the old output, and
     the output of a command that ends at the same time. So the name is `OUT.data` unless a file of
     other content has it, and then has a digest of the content.
     """
-    place = target.with_name(f"{target.name}.data")
-    if not _may_have(place, content, writing):
+    path = target.with_name(f"{target.name}.data")
+    if not _may_have(path, content, writing):
         with content.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-        place = target.with_name(f"{target.name}.{digest}.data")
-    return place
+        path = target.with_name(f"{target.name}.{digest}.data")
+    return path
 
 
-def _may_have(place: Path, content: Path, writing: Writing) -> bool:
-    """Return whether a place is free, or its file has some content."""
-    if not writing.is_free(place):
+def _may_have(path: Path, content: Path, writing: Writing) -> bool:
+    """Return whether a path is free, or its file has some content."""
+    if not writing.is_free(path):
         return False
-    return not place.exists() or (place.is_file() and same_content(content, place))
+    return not path.exists() or (path.is_file() and same_content(content, path))
 
 
 def _copy(source: Path, copy: Path) -> None:

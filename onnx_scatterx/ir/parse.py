@@ -75,8 +75,8 @@ def form_of(path: Path) -> str:
     >>> form_of(Path("m.onnx")), form_of(Path("m.onnxtxt")), form_of(Path("m.json"))
     ('protobuf', 'onnxtxt', 'json')
     """
-    found = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
-    return found or "protobuf"
+    form = onnx.serialization.registry.get_format_from_file_extension(path.suffix)
+    return form or "protobuf"
 
 
 def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:
@@ -128,33 +128,33 @@ _CONTENT = "the numbers"
 
 
 def read_back(
-    file: Path, place: Path, meant: onnx.ModelProto, data: Mapping[str, Path]
+    file: Path, target: Path, meant: onnx.ModelProto, data: Mapping[str, Path]
 ) -> onnx.ModelProto:
-    """Return the message in a file that is to be renamed to ``place``.
+    """Return the message in a file that is to be renamed to ``target``.
 
     ``data`` are the files of its external data, by their locations, as they are now. Raises
     ModelError if the file is not the message that was meant, or if data do not reach so far.
     """
-    with about_file(place, "cannot be read back", ModelError):
+    with about_file(target, "cannot be read back", ModelError):
         content = read_regular(file, MOST_BYTES)
-    found = judged(content, place, meant)
-    check_tensors(found, str(place), place.parent, data)
-    return found
+    message = judged(content, target, meant)
+    check_tensors(message, str(target), target.parent, data)
+    return message
 
 
-def judged(content: bytes, place: Path, meant: onnx.ModelProto) -> onnx.ModelProto:
+def judged(content: bytes, target: Path, meant: onnx.ModelProto) -> onnx.ModelProto:
     """Return the message in the bytes for a file; raise ModelError if it is not what was meant."""
-    form = form_of(place)
-    found = parsed(content, str(place), form)
-    if found != meant:
-        lost = difference(meant, found)
+    form = form_of(target)
+    message = parsed(content, str(target), form)
+    if message != meant:
+        lost = difference(meant, message)
         if lost is not None:
             raise ModelError(
-                f"{place}: not written: the format {form} cannot hold {lost}; write .onnx"
+                f"{target}: not written: the format {form} cannot hold {lost}; write .onnx"
                 if form != "protobuf"
-                else f"{place}: not written: {lost} would not be read as it was meant"
+                else f"{target}: not written: {lost} would not be read as it was meant"
             )
-    return found
+    return message
 
 
 def check_data(tensors: Iterable[tuple[onnx.TensorProto, ir.ExternalTensor]], file: Path) -> None:
@@ -201,9 +201,9 @@ def difference(one: Any, other: Any, path: str = "") -> str | None:
                 continue
             if field.message_type is None:
                 return str(name)
-            found: str | None = difference(a, b, name)
-            if found is not None:
-                return found
+            differing: str | None = difference(a, b, name)
+            if differing is not None:
+                return differing
     return None
 
 

@@ -29,7 +29,7 @@ from onnx_scatterx.ir.graphs import is_scatterx_domain
 from onnx_scatterx.ir.outside import (
     Sources,
     bring_data_files,
-    free_place,
+    free_path,
     placed,
     sources_of,
 )
@@ -159,7 +159,7 @@ def _stage(
         target.write_bytes(content)
         return Staged((target,), written)
     brought = bring_data_files(sources, target, writing)
-    data, places = brought.files, brought.staged
+    data, staged_data = brought.files, brought.staged
     heavy = _too_heavy(message, message_limit)
     if heavy or brought.renamed:
         message = _copied(message)  # the caller's, which other threads may read meanwhile
@@ -169,12 +169,12 @@ def _stage(
                 _set_data(tensor, {"location": brought.renamed[location]})
     if heavy:
         file = _move_out(_too_heavy(message, message_limit), target, writing)
-        places[file.name] = file
+        staged_data[file.name] = file
         data.append(target.with_name(file.name))
     staged = writing.stage(target)
     staged.write_bytes(_serialize(message, target))
-    written = read_back(staged, target, message, places)
-    return Staged((target, *data), written, staged, places)
+    written = read_back(staged, target, message, staged_data)
+    return Staged((target, *data), written, staged, staged_data)
 
 
 def _without_notes(message: onnx.ModelProto) -> onnx.ModelProto:
@@ -222,14 +222,14 @@ def _move_out(heavy: list[onnx.TensorProto], target: Path, writing: Writing) -> 
     protos = [ir.serde.TensorProtoTensor(tensor) for tensor in heavy]
     outside = ir.external_data.convert_tensors_to_external(protos, unnamed.parent, unnamed.name)
     check_data(zip(heavy, outside, strict=True), unnamed)
-    place = writing.claim(free_place(target, unnamed, writing), "the data file of the output")
-    file = unnamed.rename(writing.stage(place, replaces=False))
+    path = writing.claim(free_path(target, unnamed, writing), "the data file of the output")
+    file = unnamed.rename(writing.stage(path, replaces=False))
     for tensor, there in zip(heavy, outside, strict=True):
         for name in DATA_FIELDS:
             tensor.ClearField(name)
         tensor.data_location = onnx.TensorProto.EXTERNAL
         numbers = {"offset": str(there.offset), "length": str(there.length)}
-        _set_data(tensor, {"location": place.name} | numbers)
+        _set_data(tensor, {"location": path.name} | numbers)
     return file
 
 

@@ -96,18 +96,18 @@ def narrower(
     allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
     bound: dict[str, Collection[str]] = {}  # the types that inputs give to type parameters
     for values, parameters in ((inputs, schema.inputs), (outputs, schema.outputs)):
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             if value is None or not value.name:
                 continue
-            parameter = parameters[min(place, len(parameters) - 1)]
+            parameter = parameters[min(index, len(parameters) - 1)]
             taken = allowed.get(parameter.type_str, {parameter.type_str})
-            found = types(value) or bound.get(parameter.type_str, ())
-            found = found or (taken if len(taken) == 1 else ())
-            if not found:
+            own = types(value) or bound.get(parameter.type_str, ())
+            own = own or (taken if len(taken) == 1 else ())
+            if not own:
                 return f"the type of {value.name!r} is not known"
-            if parameter.is_homogeneous and found != bound.setdefault(parameter.type_str, found):
+            if parameter.is_homogeneous and own != bound.setdefault(parameter.type_str, own):
                 return "takes one type alone there"
-            lacking = sorted(set(found) - taken)
+            lacking = sorted(set(own) - taken)
             if lacking:
                 return f"takes no {lacking[0]} there"
     return None

@@ -67,8 +67,8 @@ def external_size(model: ir.Model) -> int:
     Tensors that share a part of a file are counted once.
     """
     outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
-    found = {(str(t.path), t.offset or 0): t.length or t.nbytes for t in outside}
-    return sum(found.values())
+    lengths = {(str(t.path), t.offset or 0): t.length or t.nbytes for t in outside}
+    return sum(lengths.values())
 
 
 def stored_bytes(model: ir.Model) -> int:

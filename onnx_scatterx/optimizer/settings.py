@@ -50,16 +50,16 @@ def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
     if rules is None:
         return RULES
     by_name = {rule.name: rule for rule in RULES}
-    found: list[Rule] = []
+    chosen: list[Rule] = []
     for rule in rules:
         if isinstance(rule, Rule):
-            found.append(rule)
+            chosen.append(rule)
         elif rule in by_name:
-            found.append(by_name[rule])
+            chosen.append(by_name[rule])
         else:
             near = did_you_mean(rule, by_name) or f"; there are {', '.join(by_name)}"
             raise ScatterXError(f"no rule is called {rule!r}{near}")
-    return tuple(found)
+    return tuple(chosen)
 
 
 def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:

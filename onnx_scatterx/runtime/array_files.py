@@ -84,12 +84,12 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
         raise ScatterXError(f"{file}: cannot be read: {reason}") from error
 
 
-def output_place(output: str, writing: Writing) -> Path:
+def output_path(output: str, writing: Writing) -> Path:
     """Return the path to write arrays to; ScatterXError if they cannot be written.
 
     If it is a file, it is claimed.
 
-    >>> output_place("results.npz", Writing()).name
+    >>> output_path("results.npz", Writing()).name
     'results.npz'
     """
     if not output:
@@ -130,10 +130,10 @@ def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: W
 def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -> None:
     with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
         for head, name, array in entries:
-            place = f"{head}{_entry(name)}"
-            if len(place.encode()) > _MOST_NAME:
+            member = f"{head}{_entry(name)}"
+            if len(member.encode()) > _MOST_NAME:
                 raise ScatterXError(f"the name of an output is too long for a .npz: {name[:40]}...")
-            with archive.open(place, "w", force_zip64=True) as entry:
+            with archive.open(member, "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, _plain(array), allow_pickle=False)
 
 

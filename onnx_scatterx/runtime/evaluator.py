@@ -74,8 +74,8 @@ class Evaluated(Runner):
         """Return the outputs by name, or why the run failed."""
         try:
             with _within(timeout), np.errstate(all="ignore"):
-                found = self._evaluator.run(None, dict(feeds))
-            named = zip(self._evaluator.output_names, found, strict=True)
+                outputs = self._evaluator.run(None, dict(feeds))
+            named = zip(self._evaluator.output_names, outputs, strict=True)
             return dict(array for name, value in named for array in _arrays(name, value))
         except Exception as error:
             return NoReply("error", one_line(error))

@@ -30,8 +30,8 @@ _TEXT = {
 }
 
 
-def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
-    """Return a binary file of the model: its own, or one written at `place`.
+def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
+    """Return a binary file of the model: its own, or one written at `destination`.
 
     External data are not moved, even behind links: ONNX Runtime refuses links out of the model's
     directory, so such data are named by their real paths.
@@ -47,20 +47,20 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
     ):
         return ModelFile(path)
     if inside > MESSAGE_LIMIT:
-        return ModelFile(save(model, place)[0])
+        return ModelFile(save(model, destination)[0])
     root = None
     if outside:
-        found = together(model)
-        if found is None:
-            return ModelFile(save(model, place)[0])
-        model, root = found
+        copied = together(model)
+        if copied is None:
+            return ModelFile(save(model, destination)[0])
+        model, root = copied
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
-    place.write_bytes(message.SerializeToString())
-    return ModelFile(place, root)
+    destination.write_bytes(message.SerializeToString())
+    return ModelFile(destination, root)
 
 
-def runnable(source: AnyModel, place: Path) -> ModelFile:
+def runnable(source: AnyModel, destination: Path) -> ModelFile:
     """Return a binary file of a model that only ONNX Runtime is to check.
 
     A file that ONNX Runtime can read directly is not checked otherwise.
@@ -71,7 +71,7 @@ def runnable(source: AnyModel, place: Path) -> ModelFile:
         files = note_model(path)
         if path.suffix not in _TEXT and all(is_within(file, path.parent) for file in files):
             return ModelFile(path)
-    return as_file(source, load(source), place)
+    return as_file(source, load(source), destination)
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class OpenModel:
         cannot be loaded.
         """
         check_runtime(library)
-        found = str(library_path()) if library else None
-        options = {"library": found, "threads": threads, "optimize": True, "trace": trace}
+        library_file = str(library_path()) if library else None
+        options = {"library": library_file, "threads": threads, "optimize": True, "trace": trace}
         answer = process.ask({"do": "open", **file.to_request(), **options})
         if isinstance(answer, NoReply):
             raise ModelError(f"ONNX Runtime cannot load the model: {answer.reason}")

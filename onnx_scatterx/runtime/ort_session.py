@@ -44,8 +44,8 @@ def open_file(
     model: str, data_directory: str | None, options: ort.SessionOptions
 ) -> ort.InferenceSession:
     """Open a model file on the CPU; its external data lie beside it or in `data_directory`."""
-    with source(model, data_directory, options) as found:
-        return ort.InferenceSession(found, options, providers=["CPUExecutionProvider"])
+    with source(model, data_directory, options) as argument:
+        return ort.InferenceSession(argument, options, providers=["CPUExecutionProvider"])
 
 
 @contextlib.contextmanager
@@ -79,10 +79,10 @@ def run_raw(
     outputs: Sequence[str] | None = None,
 ) -> list[RawTensor]:
     """Run a model; a sequence comes back as the tensors in it, an absent optional as none."""
-    found = [o for o in session.get_outputs() if outputs is None or o.name in outputs]
-    names = [output.name for output in found]
+    wanted = [o for o in session.get_outputs() if outputs is None or o.name in outputs]
+    names = [output.name for output in wanted]
     plain = {f"tensor({name})" for name in _PLAIN_OUTPUTS}
-    dense = [o for o in found if o.type.startswith("tensor(")]
+    dense = [o for o in wanted if o.type.startswith("tensor(")]
     if all(o.type in plain for o in dense) or any(tensor.type == STRING for tensor in tensors):
         arrays = (*NUMPY_TYPES, STRING)
         feeds = {t.name: _array(t) if t.type in arrays else value_of(t) for t in tensors}
@@ -153,9 +153,9 @@ class BoundModel:
 
     def outputs(self) -> list[RawTensor]:
         """Run for the outputs, and once in the way that is timed."""
-        found = run_raw(self._session, self._tensors)
+        outputs = run_raw(self._session, self._tensors)
         self.call()
-        return found
+        return outputs
 
     def trace(self, runs: int) -> str:
         """Run some times, and return the file of the trace that the session wrote."""
@@ -164,7 +164,7 @@ class BoundModel:
         return str(self._session.end_profiling())
 
 
-def memory_plan(place: str) -> dict[str, Any]:
+def memory_plan(path: str) -> dict[str, Any]:
     """Return the dims that ONNX Runtime infers of a model's values: it gives memory by them.
 
     The model was saved in ONNX Runtime's own format, which has the dims of all values, those within
@@ -177,7 +177,7 @@ def memory_plan(place: str) -> dict[str, Any]:
         InferenceSession,
     )
 
-    with open(place, "rb") as file:
+    with open(path, "rb") as file:
         saved = InferenceSession.GetRootAs(file.read(), 0)
     return _plan(saved.Model().Graph())
 
@@ -202,8 +202,8 @@ def _dims(kind: TypeInfo | None) -> list[int | str | None] | None:
 
     if kind is None or kind.ValueType() != _TENSOR:
         return None
-    tensor, place = TensorTypeAndShape(), kind.Value()
-    tensor.Init(place.Bytes, place.Pos)
+    tensor, table = TensorTypeAndShape(), kind.Value()
+    tensor.Init(table.Bytes, table.Pos)
     shape = tensor.Shape()
     if shape is None:
         return None

@@ -192,5 +192,5 @@ def _opened(
 
     path = content
     model_io.check_file(path)
-    with source(os.fspath(path), None, options) as found:
-        return ort.InferenceSession(found, options, providers, **more)
+    with source(os.fspath(path), None, options) as argument:
+        return ort.InferenceSession(argument, options, providers, **more)

@@ -52,7 +52,7 @@ class Worker:
                 return {}, []
             case "plan":
                 _open(**request, optimize=False)
-                return {"by": ort.__version__, "plan": memory_plan(request["place"])}, []
+                return {"by": ort.__version__, "plan": memory_plan(request["target"])}, []
             case "run":
                 return {}, run_raw(
                     self._sessions[request["session"]], tensors, request.get("outputs")
@@ -84,11 +84,11 @@ def _open(
     threads: int,
     optimize: bool,
     trace: str | None = None,
-    place: str | None = None,
+    target: str | None = None,
 ) -> ort.InferenceSession:
     """Load a model; ``trace`` is how the path of its trace begins, if there is to be one.
 
-    What the optimizations make of it is written to a ``place``, if there is one.
+    What the optimizations make of it is written to a ``target``, if there is one.
     """
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -96,8 +96,8 @@ def _open(
     if not optimize:
         options.inter_op_num_threads = threads
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    if place is not None:
-        options.optimized_model_filepath = place
+    if target is not None:
+        options.optimized_model_filepath = target
     if trace is not None:
         options.enable_profiling = True
         options.profile_file_prefix = trace

@@ -112,12 +112,12 @@ class Runner(Closing):
         It is None if the optimized model cannot be written, which may be too large for a file.
         """
         with scratch() as directory:
-            place = directory / "fused.onnx"
-            request = {**self._request, "do": "save", "place": str(place)}
+            file = directory / "fused.onnx"
+            request = {**self._request, "do": "save", "target": str(file)}
             answer = self._ask(request, [], timeout)
             if isinstance(answer, NoReply):
                 return None
-            paths = (self._model.path, place)
+            paths = (self._model.path, file)
             counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
         return counts[1] - counts[0]
 
@@ -130,7 +130,7 @@ class Runner(Closing):
             file = ModelFile(directory / "asked.onnx")
             file.path.write_bytes(model)
             request = {**self._request, **file.to_request(), "do": "plan"}
-            answer = self._ask({**request, "place": str(directory / "plan.ort")}, [], timeout)
+            answer = self._ask({**request, "target": str(directory / "plan.ort")}, [], timeout)
         if isinstance(answer, NoReply):
             return None
         return f"{self.judge} {answer.content['by']}", answer.content["plan"]

@@ -130,12 +130,12 @@ class KnownFiles(Generic[V]):
 
 
 def _keys(path: Path) -> tuple[object, ...]:
-    place = os.path.normcase(os.path.realpath(path))
+    real = os.path.normcase(os.path.realpath(path))
     with contextlib.suppress(OSError, ValueError):
-        found = os.stat(path)
-        if found.st_ino:
-            return place, (found.st_dev, found.st_ino)
-    return (place,)
+        status = os.stat(path)
+        if status.st_ino:
+            return real, (status.st_dev, status.st_ino)
+    return (real,)
 
 
 Files = Mapping[Path, str]
@@ -170,7 +170,7 @@ def note_read(path: str | os.PathLike[str], what: str) -> None:
 
 def files_read() -> Files:
     """Return the files that were read in the blocks of `recorded` around the call."""
-    found: dict[Path, str] = {}
+    files: dict[Path, str] = {}
     for record in _records.get():
-        found.update(record)
-    return found
+        files.update(record)
+    return files

@@ -36,11 +36,11 @@ def end_all(folder: str) -> None:
     """Kill all other processes that have this folder."""
     mark = os.fsencode(f"{MARK}={folder}")
     for _ in range(_ROUNDS):
-        found = [n for n in _processes() if n != os.getpid() and mark in _environment(n)]
-        for number in found:
+        numbers = [n for n in _processes() if n != os.getpid() and mark in _environment(n)]
+        for number in numbers:
             with contextlib.suppress(OSError):
                 os.kill(number, signal.SIGKILL)
-        if not found:
+        if not numbers:
             return
 
 

@@ -26,7 +26,7 @@ from onnx_scatterx.system.scratch import scratch
 @dataclass(frozen=True)
 class _StagedFile:
     temporary: Path
-    place: Path
+    path: Path
     replaces: bool
 
 
@@ -73,19 +73,19 @@ class Writing:
             raise ScatterXError(f"{path}: the path of {role} has a NUL character")
         if not os.fspath(path):
             raise ScatterXError(f"the path of {role} is empty; name a file")
-        place = Path(os.path.realpath(path))
-        if place.is_dir() or os.fspath(path).endswith(os.sep):
+        real_path = Path(os.path.realpath(path))
+        if real_path.is_dir() or os.fspath(path).endswith(os.sep):
             raise ScatterXError(f"{path}: is a directory; name a file in it")
-        if not place.parent.is_dir():
-            raise ScatterXError(f"{path}: the directory {place.parent} does not exist")
+        if not real_path.parent.is_dir():
+            raise ScatterXError(f"{path}: the directory {real_path.parent} does not exist")
         claim = (os.fspath(path), role)
-        other = self._known_claims.find(place)
+        other = self._known_claims.find(real_path)
         if other is not None and other != claim:
             raise ScatterXError(f"{path}: {role} is {other[1]}; choose another path")
-        self._claims[place] = claim
-        self._known_claims.add(place, claim)
-        self._check(place)
-        return place
+        self._claims[real_path] = claim
+        self._known_claims.add(real_path, claim)
+        self._check(real_path)
+        return real_path
 
     def keep(self, path: Path, what: str) -> None:
         """Declare that a file belongs to the output, and exists already."""
@@ -93,13 +93,13 @@ class Writing:
 
     def check(self) -> None:
         """Raise ScatterXError if a claimed file has been read, or must be kept."""
-        for place in self._claims:
-            self._check(place)
+        for real_path in self._claims:
+            self._check(real_path)
 
-    def _check(self, place: Path) -> None:
-        what = self._files_read().find(place)
+    def _check(self, real_path: Path) -> None:
+        what = self._files_read().find(real_path)
         if what is not None:
-            path, role = self._claims[place]
+            path, role = self._claims[real_path]
             raise ScatterXError(f"{path}: {role} is {what}; choose another path")
 
     def _files_read(self) -> KnownFiles[str]:
@@ -114,16 +114,16 @@ class Writing:
         known = (self._files_read().find(path), self._known_claims.find(path))
         return known == (None, None) and not path.is_dir()
 
-    def stage(self, place: Path, *, replaces: bool = True) -> Path:
+    def stage(self, path: Path, *, replaces: bool = True) -> Path:
         """Return where to write the content of a claimed file, by its real path.
 
         If it does not replace a file, one that is there in the end must have the same content.
         """
-        if place.exists() and not place.is_file():  # a device or a pipe
-            return place
-        directory = self._temporary_in(place.parent)
-        self._staged.append(_StagedFile(directory / place.name, place, replaces))
-        return directory / place.name
+        if path.exists() and not path.is_file():  # a device or a pipe
+            return path
+        directory = self._temporary_in(path.parent)
+        self._staged.append(_StagedFile(directory / path.name, path, replaces))
+        return directory / path.name
 
     def unnamed(self, directory: Path) -> Path:
         """Return where to write a file of a directory whose name depends on its content."""
@@ -140,30 +140,30 @@ class Writing:
 
     def make_directory(self, path: Path) -> None:
         """Create a directory and those above it, unless they exist; removed if writing fails."""
-        place = Path(os.path.realpath(path))
+        real_path = Path(os.path.realpath(path))
         while True:
-            missing = [p for p in (place, *place.parents) if not p.exists()]
+            missing = [p for p in (real_path, *real_path.parents) if not p.exists()]
             for directory in reversed(missing):
                 with postponed(), contextlib.suppress(FileExistsError):
                     directory.mkdir()
                     self._made.callback(_remove_empty, directory)
             with contextlib.suppress(FileNotFoundError):  # whoever created it has given up
-                self._temporary_in(place)
+                self._temporary_in(real_path)
                 return
 
-    def _temporary_in(self, place: Path) -> Path:
+    def _temporary_in(self, directory: Path) -> Path:
         """Return a temporary directory in a directory, so that the directory is not empty."""
-        if place not in self._temporary:
-            self._temporary[place] = self._temporaries.enter_context(scratch(place))
-        return self._temporary[place]
+        if directory not in self._temporary:
+            self._temporary[directory] = self._temporaries.enter_context(scratch(directory))
+        return self._temporary[directory]
 
     def _install(self) -> None:
         self.check()
         unless_stopped()
-        places = {staged.place.parent for staged in self._staged}
-        with _locked(places), postponed(), contextlib.ExitStack() as undo:
+        directories = {staged.path.parent for staged in self._staged}
+        with _locked(directories), postponed(), contextlib.ExitStack() as undo:
             for staged in self._staged:
-                with about_file(staged.place, "cannot be written"):
+                with about_file(staged.path, "cannot be written"):
                     _move(staged, undo)
             undo.pop_all()
             self._made.pop_all()
@@ -201,49 +201,49 @@ def _locked(directories: Collection[Path]) -> Iterator[None]:
 def _move(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
     if not staged.replaces:
         _add(staged, undo)
-    elif staged.place.exists():
+    elif staged.path.exists():
         _exchange(staged, undo)
     else:
-        os.replace(staged.temporary, staged.place)
-        undo.callback(staged.place.unlink, missing_ok=True)
+        os.replace(staged.temporary, staged.path)
+        undo.callback(staged.path.unlink, missing_ok=True)
 
 
 def _add(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
     """Rename a file, unless one of the same content is in its place."""
     try:
-        os.link(staged.temporary, staged.place)
+        os.link(staged.temporary, staged.path)
     except FileExistsError:  # also if it was made at this moment
         pass
     except OSError:  # the file system has no hard links
-        if not staged.place.exists():
-            os.replace(staged.temporary, staged.place)
-            undo.callback(staged.place.unlink, missing_ok=True)
+        if not staged.path.exists():
+            os.replace(staged.temporary, staged.path)
+            undo.callback(staged.path.unlink, missing_ok=True)
             return
     else:
-        undo.callback(staged.place.unlink, missing_ok=True)
+        undo.callback(staged.path.unlink, missing_ok=True)
         staged.temporary.unlink()
         return
-    if not same_content(staged.temporary, staged.place):
-        raise ScatterXError(f"{staged.place}: another file of this name was written meanwhile")
+    if not same_content(staged.temporary, staged.path):
+        raise ScatterXError(f"{staged.path}: another file of this name was written meanwhile")
 
 
 def _exchange(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
     """Replace a file, which stays in the temporary directory until all are replaced."""
-    shutil.copymode(staged.place, staged.temporary)
+    shutil.copymode(staged.path, staged.temporary)
     aside = staged.temporary.parent.with_name("old")
     aside.mkdir(exist_ok=True)
-    old = aside / staged.place.name
+    old = aside / staged.path.name
     try:
-        os.link(staged.place, old)
+        os.link(staged.path, old)
     except OSError:  # the file system has no hard links, or not to a file of somebody else
-        os.replace(staged.place, old)
-    undo.callback(_put_back, old, staged.place)
-    os.replace(staged.temporary, staged.place)
+        os.replace(staged.path, old)
+    undo.callback(_put_back, old, staged.path)
+    os.replace(staged.temporary, staged.path)
 
 
-def _put_back(old: Path, place: Path) -> None:
-    with about_file(place, "its old content cannot be put back"):
-        os.replace(old, place)
+def _put_back(old: Path, path: Path) -> None:
+    with about_file(path, "its old content cannot be put back"):
+        os.replace(old, path)
 
 
 def _remove_empty(directory: Path) -> None:

@@ -213,12 +213,12 @@ def attempt(work: Callable[[], T]) -> T | Refusal:
         return error.refusal
 
 
-def granted(found: T | Refusal | None) -> T:
+def granted(result: T | Refusal | None) -> T:
     """Return a result, or raise the refusal in its place; None is a refusal without a reason."""
-    if isinstance(found, Refusal):
-        raise RefusedError(found.reason, found.detail)
-    refuse_unless(found is not None)
-    return cast("T", found)
+    if isinstance(result, Refusal):
+        raise RefusedError(result.reason, result.detail)
+    refuse_unless(result is not None)
+    return cast("T", result)
 
 
 def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object = "") -> None:

@@ -64,11 +64,11 @@ class Grid:
 
     def block(self, outer: Sequence[int]) -> tuple[int, int]:
         """Return the upper left corner of a block, with its numbers and heading."""
-        place = [0, 0]
+        corner = [0, 0]
         for d, i in enumerate(outer):
             towards = (len(self.shape) - 3 - d) % 2
-            place[towards] += i * self._step(d)
-        return place[0], place[1]
+            corner[towards] += i * self._step(d)
+        return corner[0], corner[1]
 
     def cell(self, index: Sequence[int]) -> tuple[int, int]:
         """Return the upper left corner of a cell."""
@@ -219,13 +219,13 @@ class _Drawn:
 
 
 def _picture(left: _Drawn, right: _Drawn, captions: Sequence[str]) -> str:
-    place = _EDGE + left.width + _BETWEEN
+    offset = _EDGE + left.width + _BETWEEN
     panels = max(left.height, right.height)
     first = _EDGE + panels + _LINE
-    wide = max(place + right.width, _EDGE + _LETTER * max(map(len, captions))) + _EDGE
+    wide = max(offset + right.width, _EDGE + _LETTER * max(map(len, captions))) + _EDGE
     high = first + _LINE * len(captions)
     middle = _EDGE + _LINE + min(left.grid.height, right.grid.height) // 2 + MARGIN // 2
-    start, end = _EDGE + left.width + 16, place - 6
+    start, end = _EDGE + left.width + 16, offset - 6
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="0 0 {wide} {high}" role="img">',
@@ -234,7 +234,7 @@ def _picture(left: _Drawn, right: _Drawn, captions: Sequence[str]) -> str:
         f'<g transform="translate({_EDGE} {_EDGE})">',
         *left.lines(),
         "</g>",
-        f'<g transform="translate({place} {_EDGE})">',
+        f'<g transform="translate({offset} {_EDGE})">',
         *right.lines(),
         "</g>",
         f'<path d="M{start} {middle} H{end} m-7 -5 l7 5 l-7 5" fill="none" stroke="{INK}" '

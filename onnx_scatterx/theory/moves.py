@@ -162,17 +162,17 @@ def joined(grids: list[Grid[Any]]) -> list[Grid[Any]]:
     [((0, 0), ((2, (7, 14)), (3, (1, 2))))]
     """
     while True:
-        found: list[Grid[Any]] = []
+        stretches: list[Grid[Any]] = []
         for group in grouped((grid[1], grid) for grid in grids).values():
-            found += _stretches(group)
-        if len(found) == len(grids):
-            return found
-        grids = found
+            stretches += _stretches(group)
+        if len(stretches) == len(grids):
+            return stretches
+        grids = stretches
 
 
 def _stretches(grids: list[Grid[Any]]) -> list[Grid[Any]]:
     """Join neighbours at equal steps, from the first on: no other stretches are fewer."""
-    found, begin, dims = list[Grid[Any]](), 0, grids[0][1]
+    stretches, begin, dims = list[Grid[Any]](), 0, grids[0][1]
     points = [first for first, _ in grids]
     steps = [(s1 - s, t1 - t) for (s, t), (s1, t1) in itertools.pairwise(points)]
     while begin < len(points):
@@ -180,6 +180,6 @@ def _stretches(grids: list[Grid[Any]]) -> list[Grid[Any]]:
         while end < len(points) and steps[end - 1] == steps[begin]:
             end += 1
         more = ((end - begin, steps[begin]),) if end - begin > 1 else ()
-        found.append((points[begin], (*more, *dims)))
+        stretches.append((points[begin], (*more, *dims)))
         begin = end
-    return found
+    return stretches

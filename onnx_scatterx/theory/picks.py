@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, init=False)
 class Pick:
-    """A finite function from places to coordinates, used as an operation on indices and shapes.
+    """A finite function from positions to coordinates, used as an operation on indices and shapes.
 
     The paper allows negative values in a pick. They would count from the end of an index, whose
     length a pick does not know. So here they are a ``ValueError``.
@@ -97,7 +97,7 @@ class Pick:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether consecutive places take consecutive coordinates, in ascending order."""
+        """Whether consecutive positions take consecutive coordinates, in ascending order."""
         return all(b == a + 1 for a, b in zip(self, self.coordinates[1:], strict=False))
 
     @property
@@ -116,8 +116,8 @@ class Pick:
     def __iter__(self) -> Iterator[int]:
         return iter(self.coordinates)
 
-    def __getitem__(self, place: int) -> int:
-        return self.coordinates[place]
+    def __getitem__(self, position: int) -> int:
+        return self.coordinates[position]
 
     def __repr__(self) -> str:
         return f"Pick({self.coordinates})"

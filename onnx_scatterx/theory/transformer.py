@@ -162,9 +162,9 @@ class XTransformer:
             component = self.components[axis]
             if not p1.codomain.issuperset(component.dims):
                 return None
-            place = {d: i for i, d in enumerate(p1) if d in component.dims}
+            where = {d: i for i, d in enumerate(p1) if d in component.dims}
             along = np.ix_(*(np.arange(n) for n in p1(self.shape)))
-            taken = tuple(along[place[d]] if d in place else 0 for d in range(len(self.shape)))
+            taken = tuple(along[where[d]] if d in where else 0 for d in range(len(self.shape)))
             f[..., column] = evaluate(component, self.shape)[taken]
         return replace(self, f=f, p1=p1, p2=p2, p=p)
 

@@ -48,7 +48,7 @@ class Arrangement:
         return math.prod((self.scatter.shape[d] for d in self.dims), start=term(1))
 
     @property
-    def place(self) -> int:
+    def middle(self) -> int:
         """The axis of the P positions (and of the N updates)."""
         return len(self.left)
 

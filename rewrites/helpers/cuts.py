@@ -64,13 +64,13 @@ def cut_of(
     if key in memo:
         known: Cut | None = memo[key]
         return known
-    found = _found(axis, axis_map, extent, region, planner)
-    if found is None or found.is_literal:
-        memo[key] = found
-    return found
+    cut = _new_cut(axis, axis_map, extent, region, planner)
+    if cut is None or cut.is_literal:
+        memo[key] = cut
+    return cut
 
 
-def _found(
+def _new_cut(
     axis: int, axis_map: AxisMap, extent: Term, region: Region, planner: Planner
 ) -> Cut | None:
     if axis_map.dim is None:
@@ -133,8 +133,8 @@ def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
         if signed:
             bound = where(at_least(bound), bound, bound + extent)
         facts.memo[key] = maximum(minimum(bound, extent), 0)
-    found: Term = facts.memo[key]
-    return found
+    clamped: Term = facts.memo[key]
+    return clamped
 
 
 def _bound(
@@ -215,18 +215,18 @@ def _eventual_number(t: Term, planner: Planner) -> int | None:
 
 def _variants(t: Term, planner: Planner) -> list[Term]:
     """Return forms of a term with some cases decided: after clamping they may be the same."""
-    found = list(dict.fromkeys((t, planner.simplified(t))))
-    made = set(found)
-    for each in found:  # which grows
+    variants = list(dict.fromkeys((t, planner.simplified(t))))
+    made = set(variants)
+    for each in variants:  # which grows
         for atom in sorted(
             (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.place
         ):
             for value in (atom.parts[0], 0):
                 variant = planner.simplified(each.replace({atom: value}))
-                if variant not in made and len(found) < _VARIANTS:
-                    found.append(variant)
+                if variant not in made and len(variants) < _VARIANTS:
+                    variants.append(variant)
                     made.add(variant)
-    return found
+    return variants
 
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -254,8 +254,8 @@ def hits(
     if checked:
         w.note_index(at, size, from_zero=not signed)
     lines = _lines(context, size, axis, rank, dtype, signed)
-    found = [w.node("Equal", [at, line], _BOOL) for line in lines]
-    return found[0] if len(found) == 1 else w.node("Or", found, _BOOL)
+    matches = [w.node("Equal", [at, line], _BOOL) for line in lines]
+    return matches[0] if len(matches) == 1 else w.node("Or", matches, _BOOL)
 
 
 def _is_listed(size: Term) -> bool:
@@ -272,7 +272,7 @@ def _lines(
         line = np.arange(size.constant).reshape([-1 if d == axis else 1 for d in range(rank)])
         lines = [line, line - size.constant] if signed else [line]
         return [w.constant(n.astype(dtype.numpy()), dtype) for n in lines]
-    found = [iota(context.numbers, size)]
+    values = [iota(context.numbers, size)]
     if signed:
-        found.append(w.node("Sub", [found[0], context.numbers.vector(size)], dtype))
-    return [w.axes("Unsqueeze", value, dtype, others) for value in found]
+        values.append(w.node("Sub", [values[0], context.numbers.vector(size)], dtype))
+    return [w.axes("Unsqueeze", value, dtype, others) for value in values]

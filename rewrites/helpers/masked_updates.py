@@ -180,9 +180,9 @@ class _Follower:
             attributes = {name: a.value for name, a in node.attributes.items()}
             return w.node(node.op_type, inputs, dtype, **attributes)
 
-        found = [p for p in parts if p is not None]
-        rank = max((p.rank for p in found), default=0)
-        return Updates(make, rank, any(p.is_read for p in found), tuple(parts))
+        present = [p for p in parts if p is not None]
+        rank = max((p.rank for p in present), default=0)
+        return Updates(make, rank, any(p.is_read for p in present), tuple(parts))
 
     def _operand(self, value: ir.Value, output: ir.Value, has: _Has) -> Updates:
         """Return an operand of a node over the data."""
@@ -202,13 +202,13 @@ class _Follower:
         inner = _Follower(
             self.scatter, self.mask, self.depth, self.context, self.shape[:lead], self.seen
         )
-        found, dtype = _if_read(inner.of(value, has)), granted(known(value).dtype)
+        updates, dtype = _if_read(inner.of(value, has)), granted(known(value).dtype)
 
         def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
             axes = list(range(lead, len(self.shape)))
             return self.context.writer.axes("Unsqueeze", granted(inputs[0]), dtype, axes)
 
-        return Updates(make, len(self.shape), True, (found,))
+        return Updates(make, len(self.shape), True, (updates,))
 
     def _is_alike_alone(self, node: ir.Node) -> bool:
         """Return whether a node computes the same bits if the mask has only one true element.
@@ -234,9 +234,9 @@ class _Follower:
         return number is None or number in (0, -1)
 
 
-def _if_read(found: Updates) -> Updates:
-    refuse_unless(found.is_read)
-    return found
+def _if_read(updates: Updates) -> Updates:
+    refuse_unless(updates.is_read)
+    return updates
 
 
 def is_head(node: ir.Node, context: Context) -> bool:

@@ -95,9 +95,9 @@ def mask_under(origins: set[object], context: Context) -> Mask:
     node = granted(made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None)
     refuse_unless(node.graph is context.provenance.graph)
     mask, known = granted(node.inputs[0]), context.provenance.abstract
-    found = granted(known(node.outputs[0]).shape)
+    shape = granted(known(node.outputs[0]).shape)
     refuse_unless(known(mask).shape)
-    return Mask(mask, known(mask), found[1])
+    return Mask(mask, known(mask), shape[1])
 
 
 def row_of(target: Term) -> tuple[Symbol, int, int] | None:
@@ -131,9 +131,9 @@ def masked(scatter: Scatter, context: Context) -> Masked:
     # Else these are the first few true elements only.
     refuse_unless(facts.equal(simplify(scatter.shape[dim], facts), mask.count))
     axes = tuple(rows.get(r) for r in range(len(mask.shape)))
-    found = Masked(scatter, mask, axes, dim, tuple(others.items()))
-    refuse_unless(1 <= len(found.rounds) <= _ROUNDS)
-    return found
+    by_mask = Masked(scatter, mask, axes, dim, tuple(others.items()))
+    refuse_unless(1 <= len(by_mask.rounds) <= _ROUNDS)
+    return by_mask
 
 
 def as_bools(x: ir.Value, mask: Mask, context: Context) -> ir.Value:
@@ -142,15 +142,15 @@ def as_bools(x: ir.Value, mask: Mask, context: Context) -> ir.Value:
     return x if dtype == _BOOL else w.node("Cast", [x], _BOOL, to=_BOOL.value)
 
 
-def fitting(found: Masked, context: Context) -> ir.Value:
+def fitting(by_mask: Masked, context: Context) -> ir.Value:
     """Write the mask in its own order of dims, boolean, with the sizes of the data."""
-    w, x = context.writer, as_bools(found.mask.value, found.mask, context)
-    if found.fits:
+    w, x = context.writer, as_bools(by_mask.mask.value, by_mask.mask, context)
+    if by_mask.fits:
         return x
-    zeros = w.constant([0] * len(found.axes))
-    sizes = context.numbers.shape(found.sizes)
+    zeros = w.constant([0] * len(by_mask.axes))
+    sizes = context.numbers.shape(by_mask.sizes)
     w.require_slice(computed=True)
-    axes = w.constant(list(range(len(found.axes))))
+    axes = w.constant(list(range(len(by_mask.axes))))
     x = w.node("Slice", [x, zeros, sizes, axes], _BOOL)
     missing = w.node("Sub", [sizes, w.node("Shape", [x], _INT64)], _INT64)
     no = w.constant(np.array(False), _BOOL)
@@ -160,7 +160,7 @@ def fitting(found: Masked, context: Context) -> ir.Value:
 def placed(
     x: ir.Value,
     dtype: ir.DataType,
-    found: Masked,
+    by_mask: Masked,
     context: Context,
     added: Iterable[int],
     at: tuple[int, ...] = (),
@@ -170,12 +170,12 @@ def placed(
     ``at`` is the position on the dims without an axis, ``added`` are axes of extent 1 to add.
     """
     w = context.writer
-    if len(found.rounds) == 1:
-        x = w.axes("Squeeze", x, dtype, found.unnamed)
+    if len(by_mask.rounds) == 1:
+        x = w.axes("Squeeze", x, dtype, by_mask.unnamed)
     else:
-        for r, i in reversed(list(zip(found.unnamed, at, strict=True))):
+        for r, i in reversed(list(zip(by_mask.unnamed, at, strict=True))):
             x = w.node("Gather", [x, w.constant(np.array(i))], dtype, axis=r)
-    order = sorted(range(len(found.named)), key=lambda i: found.named[i])
+    order = sorted(range(len(by_mask.named)), key=lambda i: by_mask.named[i])
     return w.axes("Unsqueeze", w.transpose(x, dtype, order), dtype, list(added))
 
 
@@ -210,9 +210,9 @@ def _by_rows(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Contex
     refuse_unless(written(node, "batch_dims", 0) == 0 and len(rows.dims) == 2)
     columns, index_map = granted(rows.dims[1].constant), granted(rows.index_map)
     refuse_unless(1 <= columns <= len(scatter.data_shape))
-    found = [granted(row_of(index_map.at({1: c}))) for c in range(columns)]
-    refuse_unless(all(row[1:] == (c, 0) for c, row in enumerate(found)))
-    return source, [symbol for symbol, *_ in found]
+    parts = [granted(row_of(index_map.at({1: c}))) for c in range(columns)]
+    refuse_unless(all(row[1:] == (c, 0) for c, row in enumerate(parts)))
+    return source, [symbol for symbol, *_ in parts]
 
 
 def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Context) -> _Read:
@@ -224,17 +224,17 @@ def _by_position(node: ir.Node, rows: TensorValue, scatter: Scatter, context: Co
     refuse_unless(written(node, "axis", 0) == 0)
     index_map, known = granted(rows.index_map), context.provenance.abstract
     given = [row_of(as_term(s)) for s in index_map.atoms]
-    found = sorted((row for row in given if row is not None), key=lambda row: row[1])
-    refuse_unless(found and all(row[1:] == (r, 0) for r, row in enumerate(found)))
-    flat = made_by(source, "Flatten", "Reshape") if len(found) > 1 else None
+    parts = sorted((row for row in given if row is not None), key=lambda row: row[1])
+    refuse_unless(parts and all(row[1:] == (r, 0) for r, row in enumerate(parts)))
+    flat = made_by(source, "Flatten", "Reshape") if len(parts) > 1 else None
     whole = source if flat is None else granted(flat.inputs[0])
     shape, lines = granted(known(whole).shape), granted(known(source).shape)
-    refuse_unless(len(lines) + len(found) == len(shape) + 1)
+    refuse_unless(len(lines) + len(parts) == len(shape) + 1)
     position = term(0)
-    for symbol, r, _ in found:
+    for symbol, r, _ in parts:
         position = position * shape[r] + as_term(symbol)
-    refuse_unless(all(map(equal, lines[1:], shape[len(found) :])) and equal(position, index_map))
-    return whole, [symbol for symbol, *_ in found]
+    refuse_unless(all(map(equal, lines[1:], shape[len(parts) :])) and equal(position, index_map))
+    return whole, [symbol for symbol, *_ in parts]
 
 
 def _is_repeated(other: Mask, mask: Mask, scatter: Scatter) -> bool:

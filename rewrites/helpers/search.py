@@ -23,7 +23,11 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
-from onnx_scatterx.rewrites.helpers.places import Places, index_tensor, places_of
+from onnx_scatterx.rewrites.helpers.update_positions import (
+    UpdatePositions,
+    index_tensor,
+    positions_of,
+)
 from onnx_scatterx.text.reasons import Detail, Reason, granted, refuse_unless
 
 
@@ -32,27 +36,27 @@ class Positions:
     """The tensor, with the axis of the data for each of its dims, ascending."""
 
     dtype: ir.DataType
-    places: tuple[int, ...]
+    axes: tuple[int, ...]
     write: Callable[[], ir.Value]
 
     def added(self, rank: int) -> list[int]:
         """Return the axes to add to the tensor: it then broadcasts to the data."""
-        first = min(self.places, default=rank)
-        return [d - first for d in range(first, rank) if d not in self.places]
+        first = min(self.axes, default=rank)
+        return [d - first for d in range(first, rank) if d not in self.axes]
 
 
 def positions(
     target: Term, axis: int, along: Mapping[int, int], access: Access, context: Context
 ) -> Positions:
     """Return a target on an axis as a tensor, if dims of what is moved run ``along`` axes."""
-    found = _looked_up(target, along, access, context)
-    if found is None and target.offset and target.coords:
-        found = granted(_looked_up(target - target.offset, along, access, context))
-        return _moved(found, target.offset, context)
-    if found is None and not target.coords and target.constant is None:
+    looked_up = _looked_up(target, along, access, context)
+    if looked_up is None and target.offset and target.coords:
+        looked_up = granted(_looked_up(target - target.offset, along, access, context))
+        return _moved(looked_up, target.offset, context)
+    if looked_up is None and not target.coords and target.constant is None:
         context.numbers.cost(target)  # or refuse
         return Positions(_INT64, (axis,), lambda: context.numbers.vector(target))
-    return granted(found)
+    return granted(looked_up)
 
 
 def _looked_up(
@@ -62,21 +66,21 @@ def _looked_up(
     if read is None:
         return None
     atom, value, dtype, shape = read
-    places = _places(atom, along, shape, access)
-    return None if places is None else Positions(dtype, places, lambda: value)
+    axes = _axes(atom, along, shape, access)
+    return None if axes is None else Positions(dtype, axes, lambda: value)
 
 
-def _moved(found: Positions, offset: int, context: Context) -> Positions:
+def _moved(tensor: Positions, offset: int, context: Context) -> Positions:
     w = context.writer
 
     def write() -> ir.Value:
-        at = w.cast(found.write(), found.dtype, _INT64)
+        at = w.cast(tensor.write(), tensor.dtype, _INT64)
         return w.node("Add", [at, w.constant(np.array(offset))], _INT64)
 
-    return Positions(_INT64, found.places, write)
+    return Positions(_INT64, tensor.axes, write)
 
 
-def _places(
+def _axes(
     atom: Symbol, along: Mapping[int, int], shape: tuple[Term, ...], access: Access
 ) -> tuple[int, ...] | None:
     """Return the axis of the data for each dim of the index tensor, ascending, or None.
@@ -87,13 +91,13 @@ def _places(
     rank, dims = len(access.data_shape), access.dims_read(atom.parts, shape)
     if dims is None:
         return None
-    places = [-1 if dim is None else along[dim] for dim in dims]
-    for i in reversed(range(len(places))):
-        if places[i] < 0:
-            places[i] = (places[i + 1] if i + 1 < len(places) else rank) - 1
-    if sorted(set(places)) != places or (places and places[0] < 0):
+    axes = [-1 if dim is None else along[dim] for dim in dims]
+    for i in reversed(range(len(axes))):
+        if axes[i] < 0:
+            axes[i] = (axes[i + 1] if i + 1 < len(axes) else rank) - 1
+    if sorted(set(axes)) != axes or (axes and axes[0] < 0):
         return None
-    return tuple(places)
+    return tuple(axes)
 
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
@@ -107,7 +111,7 @@ class Search:
     """A scatter with its positions on one axis, and the positions of its updates."""
 
     layout: Arrangement
-    places: Places
+    positions: UpdatePositions
     context: Context
 
     @property
@@ -118,16 +122,16 @@ class Search:
     @property
     def ahead(self) -> int:
         """The axes before the positions, if rows of the data do not share their indices."""
-        return 0 if self.places.shared else self.layout.place
+        return 0 if self.positions.shared else self.layout.middle
 
     @property
     def behind(self) -> int:
         """The axes after the positions, if rows of the data do not share their indices."""
-        return 0 if self.places.shared else len(self.layout.right)
+        return 0 if self.positions.shared else len(self.layout.right)
 
     def vector(self, x: ir.Value) -> ir.Value:
         """Write the positions of updates as a vector, if all rows of the data share them."""
-        others = [d for d in range(len(self.places.shape)) if d != self.layout.place]
+        others = [d for d in range(len(self.positions.shape)) if d != self.layout.middle]
         return self.context.writer.axes("Squeeze", x, _INT64, others)
 
     @property
@@ -139,15 +143,16 @@ class Search:
     def compared(self) -> Term:
         """How many comparisons there are."""
         count = self.layout.updates + self.padded
-        return math.prod(self.places.shape[: self.layout.place], start=term(1)) * math.prod(
-            self.places.shape[self.layout.place + 1 :], start=self.layout.positions * count
+        return math.prod(self.positions.shape[: self.layout.middle], start=term(1)) * math.prod(
+            self.positions.shape[self.layout.middle + 1 :],
+            start=self.layout.positions * count,
         )
 
 
 def search_of(scatter: Scatter, context: Context) -> Search:
     """Return a scatter as a search, or refuse if its indices cannot be read."""
     layout = arranged(scatter, apart=False)
-    return Search(layout, places_of(layout, context), context)
+    return Search(layout, positions_of(layout, context), context)
 
 
 def meets(scatter: Scatter) -> bool:
@@ -206,8 +211,8 @@ def _has_few(search: Search) -> bool:
 def matches(search: Search, *, padded: bool) -> tuple[ir.Value, ir.Value]:
     """Write which update has which position, [l..., P, N, r...], and the positions, [P, 1, ...]."""
     w, numbers, layout = search.context.writer, search.context.numbers, search.layout
-    at, ahead, behind = search.places.write(), search.ahead, search.behind
-    if search.places.shared:
+    at, ahead, behind = search.positions.write(), search.ahead, search.behind
+    if search.positions.shared:
         at = search.vector(at)
     if padded:
         pads = [0] * (2 * (ahead + 1 + behind))
@@ -227,7 +232,7 @@ def filled(search: Search, hit: ir.Value, number: np.ndarray) -> ir.Value:
     [l..., P, r...].
     """
     w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
-    if search.places.shared:
+    if search.positions.shared:
         hit = w.axes("Unsqueeze", hit, _BOOL, [1 + d for d in range(len(layout.right))])
     x, new = layout.data(search.context), w.constant(number, dtype)
     x = reduced_where(w, hit, search.scatter.reduction, x, new, dtype)
@@ -241,7 +246,7 @@ def taken(search: Search, row: ir.Value) -> ir.Value:
     """
     w, layout, dtype = search.context.writer, search.layout, search.scatter.dtype
     parts = [layout.data(search.context), layout.update(search.context)]
-    both = w.concat(parts, dtype, layout.place)
-    shape = None if search.places.shared else layout.shape
-    x = take(search.context.numbers, both, row, dtype, layout.place, shape)
+    both = w.concat(parts, dtype, layout.middle)
+    shape = None if search.positions.shared else layout.shape
+    x = take(search.context.numbers, both, row, dtype, layout.middle, shape)
     return layout.back(x, search.context)

@@ -16,7 +16,7 @@ from onnx_scatterx.doors.benchmarking.result import (
     Spread,
     Timing,
     by_operator,
-    median_place,
+    median_index,
     read_trace,
 )
 from onnx_scatterx.doors.cli import main
@@ -206,7 +206,7 @@ def test_the_interval_covers_the_median() -> None:
         if count >= 40:
             assert held < 0.985, "an interval that is too wide says little"
     with pytest.raises(ValueError, match="5 numbers cannot tell"):
-        median_place(5)
+        median_index(5)
 
 
 def test_speedups_are_ratios_in_a_round() -> None:

@@ -35,11 +35,11 @@ def model(tmp_path: Path) -> str:
 
 def place(directory: Path, name: str, run: str) -> str:
     (directory / name).mkdir()
-    return str(fake(directory / name, run, members="").place)
+    return str(fake(directory / name, run, members="").path)
 
 
 def test_right_and_wrong(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    right = str(fake(tmp_path).place)
+    right = str(fake(tmp_path).path)
     assert main(["check", model, "--with", right]) == 0
     assert capsys.readouterr() == ("fake 1.2: taken and right\n", "")
     wrong = place(tmp_path, "wrong", WRONG)
@@ -61,7 +61,7 @@ def test_the_model_is_run_once_for_all_consumers(
         return real(self, *args, **options)
 
     monkeypatch.setattr(Runner, "run", run)
-    both = f"{fake(tmp_path).place},{place(tmp_path, 'second', WRONG)}"
+    both = f"{fake(tmp_path).path},{place(tmp_path, 'second', WRONG)}"
     assert main(["check", model, "--with", both]) == 1
     assert runs == ["once"]
 
@@ -116,13 +116,13 @@ def test_mistakes(
 def test_a_consumer_that_is_not_installed(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    adapter = str(fake(tmp_path, version="import no_such_module").place)
+    adapter = str(fake(tmp_path, version="import no_such_module").path)
     assert main(["check", model, "--with", adapter]) == 2
     assert error_of(capsys) == "fake is not installed: pip install fake-compiler fake-runtime"
 
 
 def test_a_python_for_one_consumer(model: str, tmp_path: Path) -> None:
-    adapter = str(fake(tmp_path).place)
+    adapter = str(fake(tmp_path).path)
     assert main(["check", model, "--with", adapter, "--python", f"fake={sys.executable}"]) == 0
     assert main(["check", model, "--with", adapter, "--python", sys.executable]) == 0
 
@@ -134,7 +134,7 @@ def test_after_optimize(
         <int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }"""
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     onnx.save(parse(text), before)
-    adapter = str(fake(tmp_path, NO_SCATTER).place)
+    adapter = str(fake(tmp_path, NO_SCATTER).path)
     assert main(["check", str(before), "--with", adapter]) == 1
     assert "refused at ScatterND: ValueError: no ScatterND here" in capsys.readouterr().out
     arguments = ["optimize", str(before), "-o", str(after), "--target", "standard"]
@@ -149,7 +149,7 @@ def test_after_optimize(
     assert main([*line, "--check-with", str(tmp_path / "bad" / "fake.py")]) == 1
     capsys.readouterr()
     after.unlink()
-    missing = str(fake(tmp_path, version="import no_such_module").place)
+    missing = str(fake(tmp_path, version="import no_such_module").path)
     assert main([*arguments, "-q", "--check-with", missing]) == 2
     assert error_of(capsys).startswith("fake is not installed")
     assert not after.exists()
@@ -167,7 +167,7 @@ def test_directories_are_not_checked(
 
 def test_json_is_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An error that is infinite, as that of a wrong shape, is a text."""
-    adapter = fake(tmp_path, "return Answer('ran', {'y': np.zeros((7, 7))})").place
+    adapter = fake(tmp_path, "return Answer('ran', {'y': np.zeros((7, 7))})").path
     model = saved(tmp_path / "m.onnx", NEG)
     assert main(["check", model, "--with", str(adapter), "--json"]) == 1
 

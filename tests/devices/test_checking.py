@@ -308,7 +308,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
         sys.meta_path.insert(0, Absent())
         module = runpy.run_path({child.__file__!r})
         module["bare_packages"]()
-        adapter = module["load"]({str(consumer_of(name).place)!r})
+        adapter = module["load"]({str(consumer_of(name).path)!r})
         print(adapter.name, sorted(m for m in sys.modules if m.startswith("onnx_scatterx")))
     """
     done = subprocess.run(

@@ -137,7 +137,7 @@ def test_sizes_become_numbers() -> None:
 def test_the_program(
     tmp_path: Path, models: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = str(refusing(tmp_path, "ScatterND").place)
+    place = str(refusing(tmp_path, "ScatterND").path)
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{devices.BEGIN}\nold\n{devices.END}\n\nafter\n")
     arguments = [str(models[0].parent), "--only", place, "--page", str(page)]
@@ -156,7 +156,7 @@ def test_the_program(
 def test_the_program_without_consumers(
     tmp_path: Path, models: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = str(fake(tmp_path, version="import no_such_module").place)
+    place = str(fake(tmp_path, version="import no_such_module").path)
     assert devices.main([str(models[0].parent), "--only", place]) == 2
     assert capsys.readouterr().err.splitlines() == [
         "fake is not installed: pip install fake-compiler fake-runtime",

@@ -52,7 +52,13 @@ def test_the_passes_are_called_in_order() -> None:
         on_pass=note,
     )
     # They are for ScatterX, and for targets with limits.
-    others = {"AttachFallbacks", "WriteOtherForms", "LowerOperatorSet", "CheckTarget"}
+    others = {
+        "AttachFallbacks",
+        "WriteOtherForms",
+        "ChangeOperatorSet",
+        "LowerOperatorSet",
+        "CheckTarget",
+    }
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
     assert [there for _, there in seen] == [True] * 6 + [False] * 7
 
@@ -205,7 +211,7 @@ def test_the_model_after_a_pass_is_printed(
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
     assert capsys.readouterr().err.count("after ") == 9
     assert main([*arguments, "--print-after", "Nothing"]) == 2
-    assert "there are all, LowerOperatorSet" in capsys.readouterr().err
+    assert "there are all, ChangeOperatorSet" in capsys.readouterr().err
 
 
 def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:

@@ -80,9 +80,9 @@ def inspect_named(
     ScatterXError if nothing has this name.
     """
     _, records = inspect_records(model, settings, observer, details=False)
-    found = tuple(record for record in records if record.entry.node == node)
-    if found:
-        return settings, found
+    named = tuple(record for record in records if record.entry.node == node)
+    if named:
+        return settings, named
     if not settings.given["gathers"]:
         return inspect_named(model, node, settings.but(gathers=True))
     names = list(dict.fromkeys(record.entry.node for record in records))
@@ -315,12 +315,12 @@ def _verified(
     from onnx_scatterx.judges.verification.verifying import verify
 
     observer.stage("verifying")
-    found = verify(before, after, **{"on_progress": observer.stage, **arguments})
-    if found.same:
-        return found
-    first, *more = str(found).split("\n")
-    if not found.conclusive:
+    answer = verify(before, after, **{"on_progress": observer.stage, **arguments})
+    if answer.same:
+        return answer
+    first, *more = str(answer).split("\n")
+    if not answer.conclusive:
         raise VerifyError(f"the optimized model could not be compared: {first}")
     raise DifferenceError(
-        f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", found
+        f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", answer
     )

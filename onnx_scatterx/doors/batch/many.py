@@ -68,12 +68,12 @@ def pairs_of(
         raise ScatterXError(f"{output}: is not a directory; many models are written to one")
     if output.exists() and output.samefile(root):
         raise ScatterXError(f"{output}: the output is the input; choose another directory")
-    places = [output / os.path.relpath(os.path.abspath(p), os.path.abspath(root)) for p in sources]
-    if len({os.path.realpath(place) for place in places}) < len(places):
+    outputs = [output / os.path.relpath(os.path.abspath(p), os.path.abspath(root)) for p in sources]
+    if len({os.path.realpath(path) for path in outputs}) < len(outputs):
         raise ScatterXError("two paths name the same model, or would be written to the same place")
     # The output of an earlier run in a folder of the input is not a model to optimize.
     inside = os.path.realpath(output) + os.sep
-    pairs = zip(sources, places, strict=True)
+    pairs = zip(sources, outputs, strict=True)
     kept = [(s, p) for s, p in pairs if not os.path.realpath(s).startswith(inside)]
     if not kept:
         raise ScatterXError(f"{root}: holds no model outside of {output}")
@@ -85,7 +85,7 @@ def read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]
 
     Only if a directory has files are the models opened for the names of their data.
     """
-    folders = {place.parent for _, place in pairs}
+    folders = {output_path.parent for _, output_path in pairs}
     there = {folder: files for folder in folders if (files := _files_in(folder))}
     if there:
         from onnx_scatterx.ir.io import note_model
@@ -176,15 +176,15 @@ def optimize_many(
     tasks = [
         Task(
             source,
-            place,
+            output_path,
             checked,
             checks,
             timeout,
-            read.get(place.parent, {}),
+            read.get(output_path.parent, {}),
             advice,
             external_data,
         )
-        for source, place in pairs
+        for source, output_path in pairs
     ]
     return _run(tasks, executor, jobs, Observer(on_progress), "optimizing")
 

@@ -79,8 +79,8 @@ def bench(
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
         ...     g (float[N, 2] x, int64[1, 1] i, float[1, 2] y) => (float[N, 2] z)
         ...     { z = ScatterND(x, i, y) }''')
-        >>> found = bench(model, targets=["standard"], sizes={"N": 5}, rounds=6, library=False)
-        >>> [(timing.name, timing.difference) for timing in found.timings]
+        >>> timed = bench(model, targets=["standard"], sizes={"N": 5}, rounds=6, library=False)
+        >>> [(timing.name, timing.difference) for timing in timed.timings]
         [('original', None), ('standard', None)]
 
     """
@@ -117,15 +117,15 @@ def bench(
 
 def _common_sizes(models: Sequence[AnyModel], sizes: Mapping[str, int] | None) -> dict[str, int]:
     """Return the sizes of the inputs: the given ones, and those that a model has fixed."""
-    found = dict(sizes or {})
+    common = dict(sizes or {})
     first, *others = (load(model) for model in models)
     for other in others:
         for name, number in narrowing(first, other).symbols.items():
-            if found.setdefault(name, number) != number:
+            if common.setdefault(name, number) != number:
                 raise ScatterXError(
-                    f"no inputs fit all models: the size {name!r} is {found[name]} and {number}"
+                    f"no inputs fit all models: the size {name!r} is {common[name]} and {number}"
                 )
-    return found
+    return common
 
 
 def _named(models: Models) -> dict[str, AnyModel]:
@@ -225,8 +225,8 @@ def _difference(expected: Arrays, actual: Arrays) -> str | None:
     """Describe how outputs differ; None if they do not."""
     if expected.keys() != actual.keys():
         return f"others: {', '.join(sorted(expected.keys() ^ actual.keys()))}"
-    found = {name: compare(expected[name], actual[name]) for name in expected}
-    kinds = {name: difference.kind for name, difference in found.items() if difference is not None}
+    differences = {name: compare(expected[name], actual[name]) for name in expected}
+    kinds = {name: each.kind for name, each in differences.items() if each is not None}
     if not kinds:
         return None
     if set(kinds.values()) == {"rounding"}:

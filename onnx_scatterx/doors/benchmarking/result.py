@@ -37,11 +37,11 @@ def by_operator(nodes: Iterable[NodeTime]) -> dict[str, tuple[int, float]]:
     >>> by_operator([NodeTime("a", "Add", 1.0), NodeTime("b", "Mul", 5.0), NodeTime("c", "Add", 2)])
     {'Mul': (1, 5.0), 'Add': (2, 3.0)}
     """
-    found: dict[str, tuple[int, float]] = {}
+    totals: dict[str, tuple[int, float]] = {}
     for node in nodes:
-        count, seconds = found.get(node.op, (0, 0.0))
-        found[node.op] = (count + 1, seconds + node.seconds)
-    return dict(sorted(found.items(), key=lambda item: -item[1][1]))
+        count, seconds = totals.get(node.op, (0, 0.0))
+        totals[node.op] = (count + 1, seconds + node.seconds)
+    return dict(sorted(totals.items(), key=lambda item: -item[1][1]))
 
 
 def read_trace(file: Path, runs: int) -> tuple[NodeTime, ...]:
@@ -101,11 +101,11 @@ class Spread:
         """
         low, middle, high = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
         ordered = np.sort(values)
-        place = median_place(len(ordered))
-        return cls(middle, (low, high), (float(ordered[place]), float(ordered[-1 - place])))
+        index = median_index(len(ordered))
+        return cls(middle, (low, high), (float(ordered[index]), float(ordered[-1 - index])))
 
 
-def median_place(count: int, confidence: float = 0.95) -> int:
+def median_index(count: int, confidence: float = 0.95) -> int:
     """Return k: the median of a distribution lies between the k-th least and the k-th greatest.
 
     These are two of `count` numbers that were drawn from it, counted from 0. It is the interval of
@@ -113,18 +113,18 @@ def median_place(count: int, confidence: float = 0.95) -> int:
     median is how often a coin shows heads. Raises ValueError if so few numbers cannot give that
     confidence.
 
-    >>> median_place(6), median_place(9), median_place(40)
+    >>> median_index(6), median_index(9), median_index(40)
     (0, 1, 13)
     """
-    tail, place = 0.0, -1
+    tail, index = 0.0, -1
     for k in range(count):
         tail += math.comb(count, k) / 2**count
         if tail > (1 - confidence) / 2:
             break
-        place = k
-    if place < 0:
+        index = k
+    if index < 0:
         raise ValueError(f"{count} numbers cannot tell their median with confidence {confidence}")
-    return place
+    return index
 
 
 _OPERATORS = 12  # that are shown; JSON has all
@@ -234,18 +234,18 @@ class Benchmark(ShownInTables):
         return rows
 
     def _operator_rows(self) -> list[list[str]]:
-        found = [by_operator(t.node_times) for t in self.timings]
+        totals = [by_operator(t.node_times) for t in self.timings]
         most: dict[str, float] = {}
-        for operators in found:
+        for operators in totals:
             for op, (_, seconds) in operators.items():
                 most[op] = max(most.get(op, 0.0), seconds)
         shown = sorted(most, key=lambda op: -most[op])[:_OPERATORS]
         rows = []
         for op in shown:
-            cells = (operators.get(op) for operators in found)
+            cells = (operators.get(op) for operators in totals)
             rows.append([op, *("" if c is None else f"{_ms(c[1])} ({c[0]})" for c in cells)])
         if len(shown) < len(most):
-            rest = [[v for op, v in operators.items() if op not in shown] for operators in found]
+            rest = [[v for op, v in operators.items() if op not in shown] for operators in totals]
             sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
             rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])
         return rows

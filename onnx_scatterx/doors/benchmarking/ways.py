@@ -102,8 +102,8 @@ def _fastest(words: list[str], probes: list[Callable[[], None]], clock: Callable
                     taken = clock() - start
                     best[word] = min(taken, best.get(word, taken))
     total = {word: sum(best[word] / best[words[0]] for best in least) for word in words}
-    found = min(words, key=total.__getitem__)
-    return found if total[found] <= _CLEARLY * total[words[0]] else words[0]
+    fastest = min(words, key=total.__getitem__)
+    return fastest if total[fastest] <= _CLEARLY * total[words[0]] else words[0]
 
 
 def _copy(rows: int, shift: int, threads: int) -> Callable[[], None]:

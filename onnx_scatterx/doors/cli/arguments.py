@@ -276,15 +276,15 @@ class Destination:
 @contextlib.contextmanager
 def destination(output: str) -> Iterator[Destination]:
     """Give the destination of a model; if it is stdout, messages go to stderr meanwhile."""
-    place = Destination(output)
-    if not place.is_stream:
-        yield place
+    made = Destination(output)
+    if not made.is_stream:
+        yield made
         return
     if sys.stdout is None or sys.stdout.isatty():
         raise ScatterXError("-o -: a model is written to stdout; send it to a file or a pipe")
     stream = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
-        yield place
-    if place.content is not None:
-        stream.buffer.write(place.content)
+        yield made
+    if made.content is not None:
+        stream.buffer.write(made.content)
         stream.buffer.flush()

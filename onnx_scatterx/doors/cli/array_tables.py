@@ -29,11 +29,11 @@ class ArrayTable(ShownInTables):
     def to_dict(self) -> dict[str, object]:
         """Return the same as plain data; numbers are the texts of the table."""
         keys = ("type", "shape", "least", "greatest", "first")
-        found = {
+        outputs = {
             name: {**dict(zip(keys, describe(array), strict=True)), "shape": list(array.shape)}
             for name, array in self.arrays.items()
         }
-        return {"title": self.title, "outputs": found}
+        return {"title": self.title, "outputs": outputs}
 
 
 def describe(array: np.ndarray) -> tuple[str, str, str, str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.doors.cli.arguments import STREAM, checks, paths_of, read_target, settings
-from onnx_scatterx.doors.cli.output import print_error, report_place, show_result
+from onnx_scatterx.doors.cli.output import print_error, report_path, show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.system.writing import Writing
@@ -30,7 +30,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
     with Writing() as writing:
         if args.report is not None and _is_beneath(args.report, args.output):
             writing.make_directory(Path(args.report).parent)
-        report = report_place(args.report, writing)
+        report = report_path(args.report, writing)
         read_target(args)
         paths = paths_of(args.models)
         if report is not None and report.exists():
@@ -64,8 +64,8 @@ def optimize_directory(args: argparse.Namespace) -> int:
 
 def _is_beneath(path: str, directory: str) -> bool:
     """Return whether a file is beneath a directory that does not exist yet."""
-    place, root = os.path.realpath(path), os.path.realpath(directory)
-    return not os.path.exists(root) and place.startswith(root + os.sep)
+    file, root = os.path.realpath(path), os.path.realpath(directory)
+    return not os.path.exists(root) and file.startswith(root + os.sep)
 
 
 def batch_status(args: argparse.Namespace, summary: Summary) -> int:

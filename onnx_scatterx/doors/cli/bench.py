@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if len(args.models) == 1 and not targets:
         raise ScatterXError("one model cannot be compared; add another one, or --target")
     with stages() as tell:
-        found = bench(
+        benchmark = bench(
             dict(zip(args.models, given, strict=True)) if apart else given,
             targets=targets,
             sizes=dict(args.size),
@@ -63,5 +63,5 @@ def run(args: argparse.Namespace) -> int:
             library=args.library,
             on_progress=tell,
         )
-    show_result(found, json=args.json)
+    show_result(benchmark, json=args.json)
     return 0

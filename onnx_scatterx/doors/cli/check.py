@@ -85,9 +85,9 @@ def run(args: argparse.Namespace) -> int:
     chosen = chosen_consumers(args.consumers, args.python)
     if not args.json:
         return answers(args.model, chosen, show, args.timeout, **options)
-    found: list[Check] = []
-    status = answers(args.model, chosen, found.append, args.timeout, **options)
-    show_text(as_json(found))
+    checks: list[Check] = []
+    status = answers(args.model, chosen, checks.append, args.timeout, **options)
+    show_text(as_json(checks))
     return status
 
 
@@ -96,8 +96,8 @@ def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consume
     from onnx_scatterx.doors.devices.consumer import consumer_of
 
     consumers = [consumer_of(name) for name in names]
-    found = _pythons(pythons, consumers)
-    return [(each, found.get(each.name, found.get(""))) for each in consumers]
+    interpreters = _pythons(pythons, consumers)
+    return [(each, interpreters.get(each.name, interpreters.get(""))) for each in consumers]
 
 
 def require_consumers(consumers: list[tuple[Consumer, str | None]]) -> None:
@@ -135,13 +135,13 @@ def answers(
 def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:
     """Return the interpreter of each named consumer; the key "" is that of all others."""
     names = {consumer.name for consumer in consumers}
-    found: dict[str, str] = {}
+    interpreters: dict[str, str] = {}
     for text in given:
         name, sign, path = text.partition("=")
         if sign and "/" not in name and "\\" not in name:
             if name not in names:
                 raise ScatterXError(f"--python {text}: {name} is not among {', '.join(names)}")
-            found[name] = path
+            interpreters[name] = path
         else:
-            found[""] = text
-    return found
+            interpreters[""] = text
+    return interpreters

@@ -38,14 +38,14 @@ def run(args: argparse.Namespace) -> int:
     """Cut a scatter out of a model, and write it."""
     from onnx_scatterx.doors.extraction import extract
 
-    with destination(args.output) as place, Writing() as writing:
+    with destination(args.output) as output, Writing() as writing:
         if args.model != STREAM:
             note_read(args.model, "the input")
-        place.claim(writing)
+        output.claim(writing)
         model = given_model(args.model)
         with stages() as tell:
             part = extract(model, args.node, on_progress=tell, **settings(args))
         writing.check()
-        place.write(part.model, writing, part.source_path)
+        output.write(part.model, writing, part.source_path)
         show_result(part, json=args.json)
     return 0

@@ -31,7 +31,7 @@ from onnx_scatterx.doors.cli.check import (
     require_consumers,
 )
 from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
-from onnx_scatterx.doors.cli.output import report_place, show, show_report, show_text
+from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
 from onnx_scatterx.optimizer.symbolic.budget import one_command
@@ -99,14 +99,14 @@ def run(args: argparse.Namespace) -> int:
 
         return optimize_directory(args)
     reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
-    with destination(args.output) as place:
-        if place.is_stream:
+    with destination(args.output) as output:
+        if output.is_stream:
             alone = "json", "save_as_external_data", "check_with"
             reject_unused(args, "with -o -, which writes one stream", *alone)
-        return _optimize(args, place)
+        return _optimize(args, output)
 
 
-def _optimize(args: argparse.Namespace, place: Destination) -> int:
+def _optimize(args: argparse.Namespace, output: Destination) -> int:
     """Optimize one model, and write it."""
     from onnx_scatterx.doors.api.optimization import optimize_records
 
@@ -117,10 +117,10 @@ def _optimize(args: argparse.Namespace, place: Destination) -> int:
     with Writing() as writing:
         if source != STREAM:
             note_read(source, "the input")
-        place.claim(writing)
+        output.claim(writing)
         read_target(args)
         model = given_model(source)
-        report = report_place(args.report, writing)
+        report = report_path(args.report, writing)
         with one_command(), stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
             observer = Observer(tell, after)
@@ -136,11 +136,11 @@ def _optimize(args: argparse.Namespace, place: Destination) -> int:
             if tell is not None:
                 tell("writing", 0, 0)
             outside = args.save_as_external_data
-            written = place.write(result.model, writing, result.source_path, outside=outside)
+            written = output.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
         if verification is not None and not verification.same:
             writing.drop()
-            place.content = None
+            output.content = None
         elif report is not None:
             page = told.to_html if is_page else result.report.to_json
             writing.text(report, page(verification), "the report")

@@ -50,12 +50,12 @@ def show(content: object) -> None:
         show_plain(content.plain() if hasattr(content, "plain") else str(content))
 
 
-def show_result(found: Any, *, json: bool) -> None:
+def show_result(result: Any, *, json: bool) -> None:
     """Print a result, which has ``to_dict`` for JSON."""
     if json:
-        show_text(as_json(found))
+        show_text(as_json(result))
     else:
-        show(found)
+        show(result)
 
 
 def show_report(report: Report, *, verbose: bool) -> None:
@@ -126,7 +126,7 @@ def only_ours() -> Iterator[None]:
         logging.getLogger().removeHandler(nobody)
 
 
-def report_place(report: str | None, writing: Writing) -> Path | None:
+def report_path(report: str | None, writing: Writing) -> Path | None:
     """Return the path of a report, if there is to be one; ScatterXError if it cannot be there."""
     if report is None:
         return None

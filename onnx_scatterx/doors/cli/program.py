@@ -80,8 +80,8 @@ def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
         nodes = all_nodes(load(parsed_args.model))
     except (ScatterXError, OSError):
         return []
-    found = [n for n in nodes if "Scatter" in n.op_type or "Gather" in n.op_type]
-    return [str(node.name or node.outputs[0].name) for node in found]
+    matching = [n for n in nodes if "Scatter" in n.op_type or "Gather" in n.op_type]
+    return [str(node.name or node.outputs[0].name) for node in matching]
 
 
 _MORE = """more:

@@ -40,15 +40,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run a model, print its outputs and save them."""
-    from onnx_scatterx.runtime.array_files import output_place, save_arrays
+    from onnx_scatterx.runtime.array_files import output_path, save_arrays
 
     if args.input:
         reject_unused(args, "with --input", "samples", "size", "seed")
     with Writing() as writing:
-        place = None if args.output is None else output_place(args.output, writing)
+        path = None if args.output is None else output_path(args.output, writing)
         saved = _run(args, writing)
-        if place is not None:
-            save_arrays(saved, place, writing)
+        if path is not None:
+            save_arrays(saved, path, writing)
     return 0
 
 

@@ -19,14 +19,14 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.optimizer.targets.catalogue import all_targets, described, target_of
     from onnx_scatterx.text.visible import as_json
 
-    found = all_targets() if args.name is None else [target_of(args.name)]
+    targets = all_targets() if args.name is None else [target_of(args.name)]
     if args.json:
-        show_text(as_json(found if args.name is None else found[0]))
+        show_text(as_json(targets if args.name is None else targets[0]))
     elif args.name is not None:
-        show_text(described(found[0]))
+        show_text(described(targets[0]))
     else:
-        width = max(10, *(len(target.name) + 2 for target in found))
-        for target in found:
+        width = max(10, *(len(target.name) + 2 for target in targets))
+        for target in targets:
             show(f"{target.name:<{width}}{target.description}")
             if target.source:
                 show(f"{'':<{width}}{target.source}")

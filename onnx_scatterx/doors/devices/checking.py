@@ -40,7 +40,7 @@ class Deviation:
 
 
 def deviation(
-    expected: Mapping[str, np.ndarray], found: Outputs, tolerance: float
+    expected: Mapping[str, np.ndarray], outputs: Outputs, tolerance: float
 ) -> Deviation | None:
     """Return the error of the first output that exceeds a tolerance; None if none does.
 
@@ -53,14 +53,14 @@ def deviation(
     >>> deviation(truth, {"y": np.array([1.0, 3.0])}, 1e-4)
     Deviation(output='y', what='1 of 2 elements: 3.0 for 2.0 at (1,)', relative=0.5)
     """
-    if not isinstance(found, Mapping):
-        if len(found) != len(expected):
-            return Deviation("", f"{len(found)} outputs for {len(expected)}")
-        found = dict(zip(expected, found, strict=True))
+    if not isinstance(outputs, Mapping):
+        if len(outputs) != len(expected):
+            return Deviation("", f"{len(outputs)} outputs for {len(expected)}")
+        outputs = dict(zip(expected, outputs, strict=True))
     for name, truth in expected.items():
-        if name not in found:
-            return Deviation(name, f"missing; the outputs are: {', '.join(found) or 'none'}")
-        off = _off(name, truth, np.asarray(found[name]), tolerance)
+        if name not in outputs:
+            return Deviation(name, f"missing; the outputs are: {', '.join(outputs) or 'none'}")
+        off = _off(name, truth, np.asarray(outputs[name]), tolerance)
         if off is not None:
             return off
     return None
@@ -185,10 +185,10 @@ class Question:
         """Return a consumer's answer: the first that is not right."""
         with ConsumerProcess(consumer, python, timeout or LIMIT) as process:
             for feed, truth in self.runs:
-                found = judged(consumer, process.run(self.file, feed), truth, self.file)
-                if not found:
+                check = judged(consumer, process.run(self.file, feed), truth, self.file)
+                if not check:
                     break
-        return found
+        return check
 
 
 @contextlib.contextmanager
@@ -229,13 +229,13 @@ def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[F
         failure = runner.load(timeout)
         if failure is not None:
             raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
-        found: list[Feed] = []
+        answers: list[Feed] = []
         for feed in feeds:
             outputs = runner.run(feed, timeout)
             if isinstance(outputs, NoReply):
                 raise VerifyError(f"ONNX Runtime does not run the model: {outputs.reason}")
-            found.append(outputs)
-    return found
+            answers.append(outputs)
+    return answers
 
 
 def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Check:

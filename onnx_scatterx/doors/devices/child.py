@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).resolve().parent
 
 
-def main(place: str) -> None:
+def main(file: str) -> None:
     """Answer jobs for the adapter in a file until stdin ends."""
     from onnx_scatterx.system.serving import serve
 
-    serve(lambda tell: _begin(place, tell))
+    serve(lambda tell: _begin(file, tell))
 
 
 def bare_packages() -> None:
     """Let `onnx_scatterx.doors.devices` be imported without the rest of the package."""
     root = _HERE.parents[1]
     for name in ("", "doors", "doors/devices", "system"):
-        place = root / name
-        package = types.ModuleType(".".join((root.name, *place.relative_to(root).parts)))
-        package.__path__ = [str(place)]
+        folder = root / name
+        package = types.ModuleType(".".join((root.name, *folder.relative_to(root).parts)))
+        package.__path__ = [str(folder)]
         sys.modules[package.__name__] = package
 
 
-def load(place: str) -> Adapter:
+def load(file: str) -> Adapter:
     """Return the adapter that a file ends with."""
-    path = Path(place)
+    path = Path(file)
     if path.parent == _HERE / "consumers":
         module = importlib.import_module(f"onnx_scatterx.doors.devices.consumers.{path.stem}")
     else:
@@ -55,13 +55,13 @@ def load(place: str) -> Adapter:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    found: Adapter = module.adapter
-    return found
+    adapter: Adapter = module.adapter
+    return adapter
 
 
-def _begin(place: str, tell: Tell) -> Answering | None:
+def _begin(file: str, tell: Tell) -> Answering | None:
     try:
-        adapter = load(place)
+        adapter = load(file)
         tell({"version": adapter.version()})
     except ModuleNotFoundError as error:
         tell({"missing": error.name or str(error)})

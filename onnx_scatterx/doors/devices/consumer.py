@@ -36,7 +36,7 @@ class Consumer:
     """An adapter, and the file that it is in."""
 
     adapter: Adapter
-    place: Path
+    path: Path
 
     @property
     def name(self) -> str:
@@ -70,20 +70,20 @@ def consumer_of(name: str) -> Consumer:
     if name not in known:
         near = did_you_mean(name, known) or f"; there are {', '.join(known)}, and files .py"
         raise ScatterXError(f"no consumer is called {name!r}{near}")
-    place = _CONSUMERS / f"{name}.py"
-    return Consumer(child.load(str(place)), place)
+    path = _CONSUMERS / f"{name}.py"
+    return Consumer(child.load(str(path)), path)
 
 
-def _own(place: Path) -> Consumer:
-    if not place.is_file():
-        raise ScatterXError(f"{place}: no such file")
+def _own(path: Path) -> Consumer:
+    if not path.is_file():
+        raise ScatterXError(f"{path}: no such file")
     try:
-        adapter = child.load(str(place.resolve()))
+        adapter = child.load(str(path.resolve()))
     except Exception as error:  # a user's module may raise any exception
-        raise ScatterXError(f"{place}: no adapter: {one_line(error)}") from error
+        raise ScatterXError(f"{path}: no adapter: {one_line(error)}") from error
     if not re.fullmatch(r"[\w.-]+", str(getattr(adapter, "name", ""))):
-        raise ScatterXError(f"{place}: the adapter has no name")
-    return Consumer(adapter, place.resolve())
+        raise ScatterXError(f"{path}: the adapter has no name")
+    return Consumer(adapter, path.resolve())
 
 
 class ConsumerProcess(Closing):
@@ -127,29 +127,29 @@ class ConsumerProcess(Closing):
             types, tensors = child.as_messages(feeds)
             job = {"model": str(model.absolute()), "directory": str(directory), "types": types}
             reply = self._process.ask(job, tensors, timeout=self._limit)
-            found = self._answered(reply)
+            answered = self._answered(reply)
         if isinstance(reply, NoReply):
             return Answer("refused", message=reply.reason, version=self.version)
         outputs: Outputs | None = None
-        if found["types"] is not None:
-            arrays = child.as_arrays(found["types"], reply.tensors)
-            outputs = arrays if found["named"] else list(arrays.values())
+        if answered["types"] is not None:
+            arrays = child.as_arrays(answered["types"], reply.tensors)
+            outputs = arrays if answered["named"] else list(arrays.values())
         return Answer(
-            found["kind"],
+            answered["kind"],
             outputs,
-            one_line(found["message"], 1000),
-            found["node"],
-            tuple(found["on_host"]),
-            found["version"] or self.version,
+            one_line(answered["message"], 1000),
+            answered["node"],
+            tuple(answered["on_host"]),
+            answered["version"] or self.version,
         )
 
     def _start(self) -> None:
-        place = self._directory / "scratch"
-        place.mkdir(exist_ok=True)
-        command = [self._python, child.__file__, str(self._consumer.place)]
+        folder = self._directory / "scratch"
+        folder.mkdir(exist_ok=True)
+        command = [self._python, child.__file__, str(self._consumer.path)]
         silent = {"PYTHONDONTWRITEBYTECODE": "1"}
         try:
-            self._process = Child(command, folder=place, environment=silent)
+            self._process = Child(command, folder=folder, environment=silent)
         except OSError as error:
             raise MissingConsumerError(f"{self._python}: {error.strerror or error}") from error
         first = self._answered(self._process.receive(_START))

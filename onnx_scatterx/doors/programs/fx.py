@@ -229,17 +229,17 @@ class Fx(Ops):
     def _number(self, x: Any) -> Any:
         name = str(getattr(x, "target", ""))
         if name in ("aten.fill.Tensor", "aten.fill.Scalar", "aten.full.default"):
-            found = self._number(x.args[1])
+            number = self._number(x.args[1])
         elif name in FULL:
-            found = self._number(FULL[name] if FULL[name] is not None else x.args[-1])
+            number = self._number(FULL[name] if FULL[name] is not None else x.args[-1])
         elif name in SHOWN or name == "aten._to_copy.default":
-            found = self._number(x.args[0])
+            number = self._number(x.args[0])
         elif isinstance(x, bool | int | float):  # all bits of it, whatever the default type is
             return self.torch.tensor(x, dtype=self.torch.float64 if type(x) is float else None)
         else:
-            found = self.constants.get(getattr(x, "name", None))
-            return found if found is not None and found.numel() == 1 else None
-        return None if found is None else found.to(self.value(x).dtype)
+            number = self.constants.get(getattr(x, "name", None))
+            return number if number is not None and number.numel() == 1 else None
+        return None if number is None else number.to(self.value(x).dtype)
 
     def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
         widths = [0, 0] * (self.rank(x) - 1 - dim) + [before, after]

@@ -75,8 +75,8 @@ def _replacement(ops: Fx, node: Any) -> Any:
         if name.startswith("index_put") and not _indexable(ops, args[1]):
             return None
         if name.startswith("diagonal_scatter"):
-            place, base, _ = ops.diagonals.get(args[0], (None, args[0], None))
-            args = (base if place == (args[2:], kwargs) else args[0], *args[1:])
+            arguments, base, _ = ops.diagonals.get(args[0], (None, args[0], None))
+            args = (base if arguments == (args[2:], kwargs) else args[0], *args[1:])
         new = RULES[name](ops, *args, **kwargs)
         if new is not None:  # PyTorch promotes tensors without dims otherwise
             fine = ops.fits(new, node) and ops.value(new).dtype == ops.value(node).dtype
@@ -86,8 +86,8 @@ def _replacement(ops: Fx, node: Any) -> Any:
         return new
     x = node.args[0] if node.args else None
     if name == "diagonal.default" and x in ops.diagonals:
-        place, _, src = ops.diagonals[x]
-        return ops.cast(src, x) if place == (node.args[1:], node.kwargs) else None
+        arguments, _, src = ops.diagonals[x]
+        return ops.cast(src, x) if arguments == (node.args[1:], node.kwargs) else None
     if not node.kwargs and x in ops.rows and name in ("slice.Tensor", "select.int"):
         return _read(ops, name, *node.args)
     users = {str(user.target).removeprefix("aten.") for user in node.users}
@@ -103,8 +103,8 @@ def _read(
     """Read a slice or a row of what was written from where it came from, if this is one place."""
     axis, pieces = ops.rows[x]
     dim, n = dim % ops.rank(x), ops.size(x, dim)
-    lo = ops.place(0 if start is None else start, n)
-    hi = ops.add(lo, 1) if name == "select.int" else n if end in (None, END) else ops.place(end, n)
+    lo = ops.front(0 if start is None else start, n)
+    hi = ops.add(lo, 1) if name == "select.int" else n if end in (None, END) else ops.front(end, n)
     if name == "slice.Tensor" and step == 1 and ops.holds(lo, 0) and ops.holds(n, hi):
         return x
     parts = cut(ops, pieces, lo, hi) if axis == dim and step == 1 else None

@@ -35,11 +35,11 @@ def index_put(
     values: Tensor,
     accumulate: bool = False,
 ) -> Tensor | None:
-    places = [(dim, index) for dim, index in enumerate(indices) if index is not None]
-    if accumulate or not places:
+    indexed = [(dim, index) for dim, index in enumerate(indices) if index is not None]
+    if accumulate or not indexed:
         return None
-    (dim, index), values = places[0], ops.cast(values, x)
-    if len(places) == 1:
+    (dim, index), values = indexed[0], ops.cast(values, x)
+    if len(indexed) == 1:
         if ops.is_bool(index):
             return _masked(ops, x, dim, index, values)
         if ops.rank(index) == 1:
@@ -51,8 +51,8 @@ def index_put(
             values = _spread(ops, values, ops.rank(x) - dim - 1, -1, 1)
             return _where_at(ops, x, dim, index, values)
         return None
-    (after, second), n = places[1], ops.size(x, dim)
-    if len(places) > 2 or after != dim + 1 or any(ops.is_bool(i) for _, i in places):
+    (after, second), n = indexed[1], ops.size(x, dim)
+    if len(indexed) > 2 or after != dim + 1 or any(ops.is_bool(i) for _, i in indexed):
         return None
     if ops.progression(index) != (0, 1) or not ops.holds(n, ops.size(index, 0)):
         return None
@@ -190,7 +190,7 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     values = ops.cast(values, x)
     series, known = ops.progression(index), ops.ints(index)
     if series is not None:
-        return write(ops, x, values, dim, ops.place(series[0], n), series[1])
+        return write(ops, x, values, dim, ops.front(series[0], n), series[1])
     out = None if known is None else _at_known(ops, x, dim, known, values)
     if out is not None:
         return out
@@ -214,7 +214,7 @@ def _at_known(ops: Ops, x: Tensor, dim: int, known: list[int], values: Tensor) -
     n = ops.size(x, dim)
     series = _series(known, n)
     if series is not None:
-        return write(ops, x, values, dim, ops.place(series[0], n), series[1])
+        return write(ops, x, values, dim, ops.front(series[0], n), series[1])
     if not known or not isinstance(n, int) or len(known) > MOST_KNOWN:
         return None
     pieces: list[Piece] = [Run(0, n, x)]

@@ -123,7 +123,7 @@ class Ops(Protocol):
             a, b = b, a
         return a if isinstance(b, int) and b == 1 else self._folded("mul", operator.mul, a, b)
 
-    def place(self, position: Number, n: Number) -> Number:
+    def front(self, position: Number, n: Number) -> Number:
         """Return where a slice starts that starts at a position, which is negative from the end."""
         if self.holds(0, position):
             return position

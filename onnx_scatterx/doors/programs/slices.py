@@ -39,7 +39,7 @@ def slice_scatter(
         return None
     if last and step == 1 and ops.holds(start, 0) and ops.holds(0, start):
         return ops.same(ops.cast(src, x))
-    return write(ops, x, src, dim, ops.place(start, n), step, last)
+    return write(ops, x, src, dim, ops.front(start, n), step, last)
 
 
 def select_scatter(ops: Ops, x: Tensor, src: Tensor, dim: int, index: Number) -> Tensor | None:
@@ -47,7 +47,7 @@ def select_scatter(ops: Ops, x: Tensor, src: Tensor, dim: int, index: Number) ->
     n = ops.size(x, dim)
     if isinstance(index, int) and index < 0:
         ops.learn(0, ops.add(n, index))
-    return write(ops, x, ops.unsqueeze(src, dim), dim, ops.place(index, n), 1)
+    return write(ops, x, ops.unsqueeze(src, dim), dim, ops.front(index, n), 1)
 
 
 def write(
@@ -112,16 +112,16 @@ def diagonal_scatter(
 
 
 def box(
-    ops: Ops, x: Tensor, src: Tensor, places: list[tuple[int, int, int]], dim: int = 0
+    ops: Ops, x: Tensor, src: Tensor, spans: list[tuple[int, int, int]], dim: int = 0
 ) -> Tensor:
     """Write src to a box: start, length and step for each axis, from one axis on."""
-    if dim == len(places):
+    if dim == len(spans):
         return src
-    lo, k, step = places[dim]
+    lo, k, step = spans[dim]
     if k == ops.size(x, dim):
-        return box(ops, x, src, places, dim + 1)
+        return box(ops, x, src, spans, dim + 1)
     inner = part(ops, x, dim, lo, lo + (k - 1) * step + 1, step)
-    return write(ops, x, box(ops, inner, src, places, dim + 1), dim, lo, step)
+    return write(ops, x, box(ops, inner, src, spans, dim + 1), dim, lo, step)
 
 
 def as_strided_scatter(
@@ -139,7 +139,7 @@ def as_strided_scatter(
     strides = [1]
     for n in reversed(shape[1:]):
         strides.insert(0, strides[0] * n)
-    places = [(offset // s % n, 1, 1) for s, n in zip(strides, shape, strict=True)]
+    spans = [(offset // s % n, 1, 1) for s, n in zip(strides, shape, strict=True)]
     taken: dict[int, int] = {}  # which axis of src goes along an axis of x
     for axis, (k, step) in enumerate(zip(size, stride, strict=True)):
         if k > 1:
@@ -149,14 +149,14 @@ def as_strided_scatter(
                 if d not in taken
                 and step > 0
                 and step % s == 0
-                and places[d][0] + (k - 1) * (step // s) < shape[d]
+                and spans[d][0] + (k - 1) * (step // s) < shape[d]
             )
             dim = next(fitting, None)
             if dim is None:
                 return None
-            taken[dim], places[dim] = axis, (places[dim][0], k, step // strides[dim])
+            taken[dim], spans[dim] = axis, (spans[dim][0], k, step // strides[dim])
     order = [taken[d] for d in sorted(taken)]
     order += [axis for axis in range(len(size)) if axis not in order]
     src = ops.permute(src, order) if order != sorted(order) else src
-    lengths = [k for _, k, _ in places]
-    return box(ops, x, ops.view(src, lengths) if lengths != list(size) else src, places)
+    lengths = [k for _, k, _ in spans]
+    return box(ops, x, ops.view(src, lengths) if lengths != list(size) else src, spans)

@@ -182,26 +182,26 @@ class Builder:
             inputs = inputs[:-1]
         captured = tuple(scope[n] for n in node.captured)
         key = (node.kind, tuple(map(id, inputs)), tuple(map(id, captured)))
-        found = self.made.get(key)
-        if found is None:
-            found = self._made(node, inputs, scope, equal)
-            self.made[key] = found
+        outputs = self.made.get(key)
+        if outputs is None:
+            outputs = self._made(node, inputs, scope, equal)
+            self.made[key] = outputs
             self._alive.append((inputs, captured))
             if self.world.owing:
-                self.world.assume(assumed(node, found))
+                self.world.assume(assumed(node, outputs))
             else:
-                self.removed[key] = assumed(node, found)
+                self.removed[key] = assumed(node, outputs)
         elif self.world.owing:
             self.removed.pop(key, None)
-        opaque = self._opaque.get(id(found))
-        self.refused = self.refused or unrounded(node, inputs, found, opaque is not None)
+        opaque = self._opaque.get(id(outputs))
+        self.refused = self.refused or unrounded(node, inputs, outputs, opaque is not None)
         if opaque is not None and opaque.stored != _stored(node, scope):
             self.world.assume(f"{node.op} is the same for a constant that is computed")
-        for name, tensor in zip(node.outputs, found, strict=False):
+        for name, tensor in zip(node.outputs, outputs, strict=False):
             if name:
                 scope[name] = tensor
-        if id(found) in self._branches:
-            scope.bodies[next(filter(None, node.outputs), "")] = self._branches[id(found)]
+        if id(outputs) in self._branches:
+            scope.bodies[next(filter(None, node.outputs), "")] = self._branches[id(outputs)]
 
     def _made(
         self, node: Node, inputs: tuple[Tensor | None, ...], scope: Scope, equal: Equal | None

@@ -60,8 +60,8 @@ def compare(a: Tensor, b: Tensor, world: World) -> Comparison:
         if a.rank != b.rank:
             return Comparison("differ", f"rank {a.rank} and {b.rank}", FALSE)
         dims = both(*(equal(d, e) for d, e in zip(a.shape, b.shape, strict=True)))
-        found = proven(dims, world, "its shape")
-        return _elements(a, b, world) if found else found
+        comparison = proven(dims, world, "its shape")
+        return _elements(a, b, world) if comparison else comparison
     except UnsupportedError as error:
         return Comparison("open", str(error))
     except RecursionError:
@@ -86,16 +86,16 @@ def _elements(a: Tensor, b: Tensor, world: World) -> Comparison:
     if x is y:
         return SAME
     known = _looked_up([x, y], points)
-    if known and (found := _one_by_one(a, b, points, known, world)) is not None:
-        return found
-    found = proven(equal(x, y), world, "its elements")
-    if found or known:
-        return found
+    if known and (comparison := _one_by_one(a, b, points, known, world)) is not None:
+        return comparison
+    comparison = proven(equal(x, y), world, "its elements")
+    if comparison or known:
+        return comparison
     small = {p for p in points if limit_of(p) is not None and (number_of(p) or _MOST) <= 32}
-    if small and found.status == "open":
+    if small and comparison.status == "open":
         better = _one_by_one(a, b, points, small, world)
-        return found if better is None else better
-    return found
+        return comparison if better is None else better
+    return comparison
 
 
 def number_of(point: Term) -> int | None:
@@ -128,9 +128,9 @@ def _one_by_one(
         if x is not y:
             left.append(equal(x, y))
     for start in range(0, len(left), _CHUNK):
-        found = proven(both(*left[start : start + _CHUNK]), world, "its elements")
-        if not found:
-            return found
+        comparison = proven(both(*left[start : start + _CHUNK]), world, "its elements")
+        if not comparison:
+            return comparison
     return SAME
 
 

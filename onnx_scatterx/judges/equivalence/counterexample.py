@@ -36,7 +36,7 @@ def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[
     which is described by unknown functions in part.
     """
     doubted = [c for _, c in judgement.owed]
-    doubted += [r.found for r in judgement.regions] + list(judgement.outputs.values())
+    doubted += [r.comparison for r in judgement.regions] + list(judgement.outputs.values())
     goals: dict[Term, Comparison] = {}
     for comparison in doubted:
         if comparison.status == "differ":
@@ -150,7 +150,7 @@ def possible_sizes(judgement: Judgement, count: int) -> Iterator[Mapping[SizeKey
         model = next((a.model for a in answers if a.model is not None), None)
         if model is None:
             return
-        found = {n: int(model.value(d)) for n, d in judgement.sizes.items()}
-        yield found
-        same = [equal(d, integer(found[n])) for n, d in judgement.sizes.items()]
+        sizes = {n: int(model.value(d)) for n, d in judgement.sizes.items()}
+        yield sizes
+        same = [equal(d, integer(sizes[n])) for n, d in judgement.sizes.items()]
         excluded.append(negation(both(*same)))

@@ -155,7 +155,7 @@ def wrong_plan(
     named = {id(t): o.node.op for o in builder.opaque for t in o.outputs}
     last = unread(other, one)
     inputs = ((i, second[i.name]) for i in other.inputs)
-    found: list[tuple[str, Term, str | None]] = []
+    claims: list[tuple[str, Term, str | None]] = []
     for value, tensor in (*inputs, *_inferred(other.skeleton.graph.node, None, plan, second)):
         if tensor is None:
             world.assume(f"{runtime} infers no wrong dims within {value.name}")
@@ -164,14 +164,14 @@ def wrong_plan(
             text, op = f"{runtime} infers of {value.name!r} {doubt}", named.get(id(tensor))
             if op is None and not _names_unknown(condition):  # no assumption may prove it
                 return text
-            found.append((text, condition, op))
-    for text, condition, op in found:
+            claims.append((text, condition, op))
+    for text, condition, op in claims:
         if op is not None:
             if world.decide(condition) is False:
                 return text
             world.assume(f"{op} gives the dims that {runtime} infers")
             world.learn(condition)
-    return next((text for text, c, op in found if op is None and not world.known(c)), None)
+    return next((text for text, c, op in claims if op is None and not world.known(c)), None)
 
 
 def _names_unknown(condition: Term) -> bool:
@@ -190,7 +190,7 @@ def _inferred(
     The scope has the outputs of ``twins``, which are the same nodes with other names. A node with
     subgraphs that were not followed comes by its operator, without a tensor.
     """
-    inner = {(output, attribute): found for output, attribute, found in plan["inner"]}
+    inner = {(output, attribute): body_plan for output, attribute, body_plan in plan["inner"]}
     for node, twin in zip(nodes, twins or nodes, strict=True):
         for name, own in zip(node.output, twin.output, strict=True):
             dims = plan["dims"].get(name)
@@ -200,12 +200,12 @@ def _inferred(
             continue
         first, own = (next(filter(None, n.output), "") for n in (node, twin))
         attribute, body, within = scope.bodies.get(own, ("", onnx.GraphProto(), scope))
-        found = inner.get((first, attribute))
-        if found is None:
+        body_plan = inner.get((first, attribute))
+        if body_plan is None:
             yield Declared(node.op_type, "", None), None
             continue
         mine = next(a.g for a in node.attribute if a.name == attribute)
-        yield from _inferred(mine.node, body.node, found, within)
+        yield from _inferred(mine.node, body.node, body_plan, within)
 
 
 _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
@@ -251,8 +251,8 @@ def take(
     A named dim is known by its name alone: ``x[0]`` is the first dim of x only if this dim has no
     name. If a size and an input have one name, it means the size; but only elements are contiguous.
     """
-    places = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
-    called = {shown(key): sizes[key] for key in places}
+    unnamed = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
+    called = {shown(key): sizes[key] for key in unnamed}
     called |= {key: size for key, size in sizes.items() if isinstance(key, str)}
     for one in given:
         bound = called.get(one.bound) if isinstance(one.bound, str) else integer(one.bound)

@@ -88,7 +88,7 @@ def inferred(
             constants[f"i{position}"] = onnx.numpy_helper.from_array(tensor.array)
     try:
         schema = onnx.defs.get_schema(node.op, node.version, "")
-        found = onnx.shape_inference.infer_node_outputs(
+        types = onnx.shape_inference.infer_node_outputs(
             schema,
             proto,
             values,
@@ -98,7 +98,7 @@ def inferred(
     except _REFUSED:
         return {}
     result: dict[str, tuple[str, list[Term | None] | None]] = {}
-    for name, kind in found.items():
+    for name, kind in types.items():
         if kind.WhichOneof("value") != "tensor_type":
             continue
         dims: list[Term | None] | None = None
@@ -157,10 +157,10 @@ def computed_dims(
     if any(i is None or i.dims is None for i in inputs[:1]) or not inputs:
         return None
     if not node.standard:
-        places = _IN_RUNTIME.get(node.op, ()) if node.domain == "com.microsoft" else ()
-        shapes = [a.shape for k in places if k < len(inputs) and (a := inputs[k]) and a.dims]
+        slots = _IN_RUNTIME.get(node.op, ()) if node.domain == "com.microsoft" else ()
+        shapes = [a.shape for k in slots if k < len(inputs) and (a := inputs[k]) and a.dims]
         what = f"{node.op}: the shapes fit"
-        return common_shape(shapes, world, what) if places and len(shapes) == len(places) else None
+        return common_shape(shapes, world, what) if slots and len(shapes) == len(slots) else None
     if node.op in ONE_BY_ONE or node.op in BROADCAST:
         known = [a.dims for a in inputs if a is not None and a.dims is not None]
         whole = len(known) == len(inputs) and (len(known) == 1 or node.op in BROADCAST)
@@ -251,7 +251,7 @@ def _slid_over(
     strides = node.get("strides") or [1] * spatial
     dilations = node.get("dilations") or [1] * spatial
     pads = node.get("pads") or [0] * (2 * spatial)
-    found: list[Term | None] = []
+    extents: list[Term | None] = []
     for k in range(spatial):
         reach = dilations[k] * (kernel[k] - 1) + 1
         room = dims[2 + k] + (pads[k] + pads[k + spatial] - reach)
@@ -259,8 +259,8 @@ def _slid_over(
         if node.op in _CONVOLUTIONS:
             world.need(at_most(ZERO, room), "Conv: the kernel fits")
         fits = world.known(at_most(ZERO, room))
-        found.append(divide(room, integer(strides[k])) + 1 if fits else None)
-    return (dims[0], channels, *found)
+        extents.append(divide(room, integer(strides[k])) + 1 if fits else None)
+    return (dims[0], channels, *extents)
 
 
 _FORMULAS = {"TopK": _chosen, "MatMul": _multiplied, "Einsum": _einsum, "Resize": _resized}

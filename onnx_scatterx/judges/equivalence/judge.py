@@ -43,7 +43,7 @@ class PairedValue:
     """A value that both models name and compute in different ways."""
 
     value: str
-    found: Comparison
+    comparison: Comparison
 
 
 @dataclass
@@ -208,11 +208,11 @@ class Trial:
         if a is b:
             return SAME
         key = (id(a), id(b))
-        found = self._compared.get(key)
-        if found is None or (found.status == "open" and not guessed):
-            found = self._compared[key] = compare(a, b, self.world)
+        comparison = self._compared.get(key)
+        if comparison is None or (comparison.status == "open" and not guessed):
+            comparison = self._compared[key] = compare(a, b, self.world)
             self._alive.append((a, b))
-        return found
+        return comparison
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""

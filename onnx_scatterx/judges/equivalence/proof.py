@@ -240,7 +240,7 @@ def _prove(
         refutation,
         inputs,
         len(judgement.regions),
-        sum(bool(r.found) for r in judgement.regions),
+        sum(bool(r.comparison) for r in judgement.regions),
         time.monotonic() - start,
         judgement.world.solver.asked,
     )
@@ -279,7 +279,7 @@ def _unless_proven(
 
 def verdicts(judgement: Judgement) -> dict[str, Verdict]:
     """Return the verdict of a judgement for each output."""
-    return {name: _verdict(judgement, found) for name, found in judgement.outputs.items()}
+    return {name: _verdict(judgement, comparison) for name, comparison in judgement.outputs.items()}
 
 
 def _verdict(judgement: Judgement, comparison: Comparison) -> Verdict:
@@ -321,9 +321,9 @@ def _reason(judgement: Judgement, comparison: Comparison, what: str) -> str:
 
 def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
     for sizes, feeds in counterexamples(judgement):
-        found = replay(sizes, feeds)
-        if found is not None:
-            return found, feeds
+        difference = replay(sizes, feeds)
+        if difference is not None:
+            return difference, feeds
     return None, {}
 
 
@@ -344,14 +344,14 @@ def for_large_sizes(
 ) -> ForSizes | None:
     """Return a proof for all sizes of at least 1, or else of at least 2; None if there is none."""
     keys = [key for key in judgement.sizes if key not in judgement.fixed]
-    found = None
+    for_sizes = None
     for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
         bounds = [InputClause(key, ">=", least) for key in keys]
         assumed = _proven(judged, effort, given=(*given, *bounds))
         if assumed is None:
             break
-        found = ForSizes(assumed, least=least)
-    return found
+        for_sizes = ForSizes(assumed, least=least)
+    return for_sizes
 
 
 def _for_sizes(

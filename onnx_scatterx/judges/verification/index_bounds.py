@@ -36,7 +36,7 @@ class Bound:
 
 Bounds = frozenset[Bound]
 IndexConstraints = dict[int | None, Bounds]
-"""The constraints on a tensor's elements: by place in its last axis, or (None) for all."""
+"""The constraints on a tensor's elements: by position in its last axis, or (None) for all."""
 
 SMALL = frozenset([Bound(6, signed=False)])  # for elements that are used as extents
 WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as numbers
@@ -49,7 +49,7 @@ def _all(*bounds: Bound) -> IndexConstraints:
 
 
 def _each(constraints: IndexConstraints, change: Callable[[Bound], Bound]) -> IndexConstraints:
-    return {place: frozenset(map(change, bounds)) for place, bounds in constraints.items()}
+    return {position: frozenset(map(change, bounds)) for position, bounds in constraints.items()}
 
 
 def _shifted(shift: int, bound: Bound) -> Bound:
@@ -177,7 +177,7 @@ def input_constraints(model: ir.Model) -> dict[str, IndexConstraints]:
     pass_.graph(model.graph)
     return {
         value.name or "": {
-            place: bounds for place, bounds in pass_.constraints[value].items() if bounds
+            position: bounds for position, bounds in pass_.constraints[value].items() if bounds
         }
         for value in model.graph.inputs
     }
@@ -198,8 +198,8 @@ class _Backwards:
 
     def ask(self, value: ir.Value | None, constraints: IndexConstraints) -> None:
         if value is not None:
-            for place, bounds in constraints.items():
-                self.constraints[value][place] |= bounds
+            for position, bounds in constraints.items():
+                self.constraints[value][position] |= bounds
 
     def bodies(self, node: ir.Node) -> None:
         for attribute in node.attributes.values():
@@ -268,9 +268,9 @@ class _Backwards:
         for value, extent in zip(node.inputs, extents, strict=True):
             size = extent if isinstance(extent, int) else 0
             mine: IndexConstraints = {
-                place if place is None else place - start: bounds
-                for place, bounds in asked.items()
-                if place is None or start <= place < start + size
+                position if position is None else position - start: bounds
+                for position, bounds in asked.items()
+                if position is None or start <= position < start + size
             }
             self.ask(value, _anywhere(mine) if size == 1 else mine)
             start += size
@@ -289,10 +289,10 @@ def _anywhere(constraints: IndexConstraints) -> IndexConstraints:
 
 def compared_constants(model: ir.Model) -> tuple[int, ...]:
     """Return the integers that the model compares with, such as the label -100."""
-    found: set[int] = set()
+    constants: set[int] = set()
     for node in all_nodes(model):
         for value in node.inputs if node.op_type in _COMPARISONS else ():
             constant = constant_of(value)
             if constant is not None and constant.size == 1 and constant.dtype.kind == "i":
-                found.add(int(constant.ravel()[0]))
-    return tuple(sorted(n for n in found if abs(n) < 1 << 31))
+                constants.add(int(constant.ravel()[0]))
+    return tuple(sorted(n for n in constants if abs(n) < 1 << 31))

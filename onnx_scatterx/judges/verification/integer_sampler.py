@@ -34,7 +34,7 @@ class IntegerSampler:
     def draw(self, shape: tuple[int, ...]) -> np.ndarray:
         """Return integers in the range of their uses that satisfy the assumption."""
         common = self.constraints.get(None, frozenset())
-        columns = sorted(place for place in self.constraints if place is not None)
+        columns = sorted(position for position in self.constraints if position is not None)
         if not columns or not shape or shape[-1] <= columns[-1] or self.assumption.is_sorted:
             every = common.union(*self.constraints.values())
             values = self._within(shape, every)

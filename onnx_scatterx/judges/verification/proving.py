@@ -121,10 +121,10 @@ def proven(
         count += 1
         seen = len(comparison.so_far.differences)
         comparison.one(Draw(_NUMBER + count, sizes, SOLVER, feeds))
-        return next((str(found) for found in comparison.so_far.differences[seen:]), None)
+        return next((str(difference) for difference in comparison.so_far.differences[seen:]), None)
 
     one, other = ModelSource.of(before), ModelSource.of(after)
-    found = prove(
+    proof = prove(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
@@ -134,7 +134,7 @@ def proven(
         progress=progress,
         planner=lambda model: comparison.after.plan(model, comparison.timeout),
     )
-    return _with_signs(found) if strict_zeros else found
+    return _with_signs(proof) if strict_zeros else proof
 
 
 def _with_signs(proof: Proof) -> Proof:
@@ -206,14 +206,14 @@ def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     """
     from onnx_scatterx.judges.equivalence.declarations import InputClause
 
-    found = []
+    clauses = []
     for name, assumption in by_name(assumed).items():
         for c in assumption.comparisons:
             if isinstance(c.bound, str) and names(c.bound) != {c.bound}:
                 continue
-            found.append(InputClause(name, c.sign, c.bound, c.modulus))
+            clauses.append(InputClause(name, c.sign, c.bound, c.modulus))
         if "nonnegative" in assumption.properties:
-            found.append(InputClause(name, ">=", 0))
+            clauses.append(InputClause(name, ">=", 0))
         if "contiguous" in assumption.properties:
-            found.append(InputClause(name, "contiguous"))
-    return found
+            clauses.append(InputClause(name, "contiguous"))
+    return clauses

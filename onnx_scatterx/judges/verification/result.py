@@ -174,8 +174,8 @@ class Verification:
         where = f" in {EVALUATOR}" if self.missing else ""
         why = [f"a reason that the second model names: {why}" for why in self.in_onnxruntime]
         if self.interface:
-            found = (*self.interface, *why, *[self.missing] * bool(self.missing))
-            return in_lines([f"different{where}:", *(f"  {line}" for line in found)])
+            reasons = (*self.interface, *why, *[self.missing] * bool(self.missing))
+            return in_lines([f"different{where}:", *(f"  {line}" for line in reasons)])
         lines = []
         if not self.draws and self.conclusive:
             lines.append("no inputs were run")

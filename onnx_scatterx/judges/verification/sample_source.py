@@ -169,21 +169,21 @@ class SampleSource:
 def _symbols(
     samplers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
 ) -> list[SizeSymbol]:
-    found: dict[str, SizeSymbol] = {}
+    symbols: dict[str, SizeSymbol] = {}
     for sampler in samplers:
         name = sampler.input.name
         if sampler.input.dims is None:
-            found[rank_name(name)] = SizeSymbol(rank_name(name), most=4)
+            symbols[rank_name(name)] = SizeSymbol(rank_name(name), most=4)
         dims = sampler.input.dims or (None,) * len(sampler.symbols)
         for dim, symbol in zip(dims, sampler.symbols, strict=True):
             if isinstance(dim, int):
                 continue
             for part in names(symbol):
                 known = assumptions.get(part.partition("@")[0], NOTHING)
-                found.setdefault(part, SizeSymbol(part, known))
+                symbols.setdefault(part, SizeSymbol(part, known))
         if sampler.is_integer:
-            found[limit_name(name)] = SizeSymbol(limit_name(name), limit=True)
-    return list(found.values())
+            symbols[limit_name(name)] = SizeSymbol(limit_name(name), limit=True)
+    return list(symbols.values())
 
 
 def _override(

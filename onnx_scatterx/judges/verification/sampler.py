@@ -119,8 +119,8 @@ class InputSampler:
         ]
         if any(extent is None or extent < 0 for extent in shape):
             return None
-        found = tuple(extent or 0 for extent in shape)
-        return found if _is_array(found) else None
+        extents = tuple(extent or 0 for extent in shape)
+        return extents if _is_array(extents) else None
 
     def draw(self, rng: np.random.Generator, sizes: Combination, flavour: str) -> np.ndarray:
         """Return an array for the input."""
@@ -166,6 +166,6 @@ def floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np
         values = rng.standard_normal(shape)
     if flavour in ("special", "tiny"):
         special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1e-42, -1e-42, 1e30])
-        places = rng.random(shape) < rng.choice([0.05, 0.2, 0.5])
-        values = np.where(places, rng.choice(special, shape), values)
+        chosen = rng.random(shape) < rng.choice([0.05, 0.2, 0.5])
+        values = np.where(chosen, rng.choice(special, shape), values)
     return values

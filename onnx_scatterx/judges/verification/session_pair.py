@@ -45,8 +45,8 @@ class SessionPair:
 
     def _add(self, **more: Any) -> None:
         """Add to the numbers of the answer, and to what it lists."""
-        found = {name: getattr(self.so_far, name) + added for name, added in more.items()}
-        self.so_far = replace(self.so_far, **found)
+        changed = {name: getattr(self.so_far, name) + added for name, added in more.items()}
+        self.so_far = replace(self.so_far, **changed)
 
     def load(self) -> str | None:
         """Wait for both models; return how the second fails to load if the first does not."""
@@ -133,10 +133,10 @@ class SessionPair:
         # The second model may be slower, but not beyond all bounds.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
         actual = self._run(self.after, draw, patience)
-        found = list(self._differences(draw, expected, actual))
-        if not found and self.fused:
-            found = list(self._fused_differences(draw, expected, patience))
-        if found and not self._repeats(draw, expected):
+        differences = list(self._differences(draw, expected, actual))
+        if not differences and self.fused:
+            differences = list(self._fused_differences(draw, expected, patience))
+        if differences and not self._repeats(draw, expected):
             self._add(unstable=1)
             self._reject(draw, "the first model gives other outputs every time")
             return False
@@ -148,7 +148,7 @@ class SessionPair:
         if not isinstance(actual, NoReply):
             both = [n for n in expected if n in actual and self._forgives(n)]
             signs = sum(count_zero_signs(expected[name], actual[name]) for name in both)
-        self._add(accepted=1, differences=tuple(found), zero_signs=signs)
+        self._add(accepted=1, differences=tuple(differences), zero_signs=signs)
         return True
 
     def _fused_differences(
@@ -195,9 +195,9 @@ class SessionPair:
                 )
                 continue
             zeros = not own and self._forgives(name)
-            found = compare(expected[name], actual[name], zeros=zeros, tolerance=self.tolerance)
-            if found is not None:
-                yield Difference(draw, name, found)
+            mismatch = compare(expected[name], actual[name], zeros=zeros, tolerance=self.tolerance)
+            if mismatch is not None:
+                yield Difference(draw, name, mismatch)
 
     def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
         """Return whether the original gives the same outputs again."""

@@ -105,7 +105,7 @@ class SizeSearch:
     def _differing_sizes(self) -> Trials:
         """Give all symbols different sizes, rising or falling, until some are accepted."""
         for first, step in _DIFFERING if len(self._sizes) > 1 else ():
-            rising = [first + step * place for place in range(len(self._sizes))]
+            rising = [first + step * position for position in range(len(self._sizes))]
             for values in (rising, rising[::-1]):
                 if not self.accepted:
                     yield from self._with_limits(values)
@@ -200,8 +200,8 @@ class SizeSearch:
         result = dict(base)
         if len(self._sizes) > 1 and self.rng.random() < 0.4:  # two that are tied to each other
             step, twice = int(self.rng.integers(-2, 6)), self.rng.random() < 0.3
-            for place in self.rng.permutation(len(self._sizes))[:2]:
-                tied, size = self._sizes[place], base[self._sizes[place].name]
+            for index in self.rng.permutation(len(self._sizes))[:2]:
+                tied, size = self._sizes[index], base[self._sizes[index].name]
                 result[tied.name] = tied.nearest(2 * size if twice else size + step)
             return result
         for _ in range(1 + (self.rng.random() < 0.3)):

@@ -245,11 +245,11 @@ def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
     reached: set[ir.Value | None] = set()
     for node in after.graph:
         inner = [node, *(n for body in graphs_of(node) for n in nodes_within(body))]
-        found = any(
+        is_new = any(
             (_is_where(n) and n.outputs[0].name not in known) or n.op_identifier() in new
             for n in inner
         )
-        if found or any(v in reached for n in inner for v in n.inputs):
+        if is_new or any(v in reached for n in inner for v in n.inputs):
             reached.update(node.outputs)
     return frozenset(v.name or "" for v in after.graph.outputs if v in reached)
 

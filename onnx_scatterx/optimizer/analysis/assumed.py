@@ -45,7 +45,7 @@ class Assumptions:
     def __init__(self, clauses: Sequence[Clause], symbols: Mapping[str, Sequence[Term]]) -> None:
         self._assumed = by_name(clauses)
         self._symbols = symbols
-        self._sizes = {n: found[0] for n, found in symbols.items() if len(set(found)) == 1}
+        self._sizes = {n: dims[0] for n, dims in symbols.items() if len(set(dims)) == 1}
 
     def learn_sizes(self, facts: Facts) -> None:
         """Add the facts about symbols; raise ScatterXError if they contradict each other."""
@@ -71,29 +71,29 @@ class Assumptions:
         assumption = self._assumed.get(value.name or "")
         return value if assumption is None else (value, assumption)
 
-    def of_elements(self, value: ir.Value, found: TensorValue, facts: Facts) -> TensorValue:
+    def of_elements(self, value: ir.Value, tensor: TensorValue, facts: Facts) -> TensorValue:
         """Return the abstract value of an input, and add the assumptions about its elements."""
         assumption = self._assumed.get(value.name or "")
-        formula = found.index_map
-        if assumption is None or formula is None or found.shape is None:
-            return found
+        formula = tensor.index_map
+        if assumption is None or formula is None or tensor.shape is None:
+            return tensor
         (leaf,) = formula.atoms
         assert isinstance(leaf, Symbol)
-        counts = "contiguous" in assumption.properties and bool(found.shape)
+        counts = "contiguous" in assumption.properties and bool(tensor.shape)
         last = term(0)
         if counts:
-            axis = len(found.shape) - 1
-            formula, last = formula.at({axis: 0}), found.shape[axis] - 1
-        elements = self._elements(assumption, found, last, facts)
+            axis = len(tensor.shape) - 1
+            formula, last = formula.at({axis: 0}), tensor.shape[axis] - 1
+        elements = self._elements(assumption, tensor, last, facts)
         facts.learn_elements(leaf.origin, elements)
-        if all(d.constant == 1 for d in found.shape):
-            facts.assume(elements.of(formula.at(dict.fromkeys(range(len(found.shape)), 0))))
+        if all(d.constant == 1 for d in tensor.shape):
+            facts.assume(elements.of(formula.at(dict.fromkeys(range(len(tensor.shape)), 0))))
         if counts:
-            formula = formula + coord(len(found.shape) - 1)
-        return TensorValue(found.dtype, found.shape, formula)
+            formula = formula + coord(len(tensor.shape) - 1)
+        return TensorValue(tensor.dtype, tensor.shape, formula)
 
     def _elements(
-        self, assumption: Assumption, found: TensorValue, last: Term, facts: Facts
+        self, assumption: Assumption, tensor: TensorValue, last: Term, facts: Facts
     ) -> Elements:
         """Return the facts about every element, or the first of ``last + 1`` consecutive ones."""
         bounds: list[Term] = []
@@ -103,13 +103,13 @@ class Assumptions:
         for comparison in comparisons:
             upper = comparison.sign in ("<", "<=") and not comparison.modulus
             bounds += self._compared(Elements.ANY + (last if upper else 0), comparison)
-        if not all(facts.is_nonnegative(d - 1) for d in found.dims):
+        if not all(facts.is_nonnegative(d - 1) for d in tensor.dims):
             witness = assumption.witness()
             elements = Elements(tuple(bounds))
             met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))
             bounds = [bound for bound, is_met in zip(bounds, met, strict=False) if is_met]
         distinct = bool(assumption.properties & {"unique"})
-        return Elements(tuple(bounds), distinct or _rises(assumption, found), assumption.is_sorted)
+        return Elements(tuple(bounds), distinct or _rises(assumption, tensor), assumption.is_sorted)
 
     def _compared(self, value: Term, comparison: Relation) -> list[Term]:
         """Return terms that are >= 0 if a comparison holds."""
@@ -134,10 +134,10 @@ class Assumptions:
                 return [value - 1] if is_size else []
 
 
-def _rises(assumption: Assumption, found: TensorValue) -> bool:
+def _rises(assumption: Assumption, tensor: TensorValue) -> bool:
     """Return whether the elements rise in one row, so that no two are equal."""
     rises = assumption.properties & {"contiguous", "increasing"}
-    return bool(rises) and len(found.shape or ()) == 1
+    return bool(rises) and len(tensor.shape or ()) == 1
 
 
 def symbols_of(model: ir.Model) -> set[str]:
@@ -148,15 +148,15 @@ def symbols_of(model: ir.Model) -> set[str]:
     >>> sorted(symbols_of(model))
     ['N', 'x[2]']
     """
-    found: set[str] = set()
+    symbols: set[str] = set()
     for value in model.graph.inputs:
         for axis, d in enumerate(value.shape or ()):
             name = None if isinstance(d, int) else d.value
             if name:
-                found |= {name, *names(name)}
+                symbols |= {name, *names(name)}
             elif not isinstance(d, int) or d < 0:
-                found.add(f"{value.name}[{axis}]")
-    return found
+                symbols.add(f"{value.name}[{axis}]")
+    return symbols
 
 
 def holds_integers(model: ir.Model) -> dict[str, bool]:
@@ -179,10 +179,10 @@ class ReadConstants:
 
     def initializer(self, value: ir.Value, tensor: ir.TensorProtocol) -> TensorValue:
         """Return the abstract value of an initializer."""
-        found = self._initializers.get(value)
-        if found is None:
-            found = self._initializers[value] = of_tensor(tensor)
-        return found
+        known = self._initializers.get(value)
+        if known is None:
+            known = self._initializers[value] = of_tensor(tensor)
+        return known
 
 
 def _whole(node: ir.Node) -> TensorValue | None:
@@ -190,10 +190,10 @@ def _whole(node: ir.Node) -> TensorValue | None:
     attributes = node.attributes.data
     if any(attribute.is_ref() for attribute in attributes.values()):
         return None
-    found = of_attributes(attributes)
+    known = of_attributes(attributes)
     # Other integers get a name in each visit.
-    named = found is not None and found.is_integer and not isinstance(found.content, np.ndarray)
-    return None if named else found
+    named = known is not None and known.is_integer and not isinstance(known.content, np.ndarray)
+    return None if named else known
 
 
 class ModelInputs:
@@ -231,8 +231,8 @@ class ModelInputs:
         values = {}
         for value, shape in shapes.items():
             token = assumptions.token(value)
-            found = widened(value, TensorValue(value.dtype, shape), token, facts)
-            values[value] = assumptions.of_elements(value, found, facts)
+            known = widened(value, TensorValue(value.dtype, shape), token, facts)
+            values[value] = assumptions.of_elements(value, known, facts)
         return values
 
     def _dims(self, value: ir.Value, symbols: dict[str, list[Term]]) -> Iterator[Term]:
@@ -245,10 +245,10 @@ class ModelInputs:
             name = None if isinstance(d, int) else d.value
             # An input with a default may be left out: then it has the dims of the default.
             if name and not self.distrust_dims and value.name not in self.graph.initializers:
-                found = size(name, DeclaredDim(name))
+                dim = size(name, DeclaredDim(name))
             else:
-                found = size(name or f"{value.name}.{axis}", DimOf(value, value, axis))
+                dim = size(name or f"{value.name}.{axis}", DimOf(value, value, axis))
             called = name or f"{value.name}[{axis}]"
-            symbols.setdefault(called, []).append(found)
-            self.declared.setdefault(found, called)
-            yield term(self.probe[1]) if self.probe and found is self.probe[0] else found
+            symbols.setdefault(called, []).append(dim)
+            self.declared.setdefault(dim, called)
+            yield term(self.probe[1]) if self.probe and dim is self.probe[0] else dim

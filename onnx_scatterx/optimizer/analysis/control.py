@@ -42,11 +42,11 @@ def _joined(call: Call, output: int, parts: tuple[TensorValue, ...]) -> TensorVa
 
 def _joined_lists(parts: tuple[TensorValue, ...]) -> TensorValue:
     """Return the join of sequences, without sizes that only one branch computes."""
-    found = sequences.joined(parts)
-    if found.each is None or all(p.parts != () for p in parts):
-        return found
-    dims = (d if d is not None and d.constant is not None else None for d in found.each)
-    return sequences.any_of(found.dtype, tuple(dims))
+    merged = sequences.joined(parts)
+    if merged.each is None or all(p.parts != () for p in parts):
+        return merged
+    dims = (d if d is not None and d.constant is not None else None for d in merged.each)
+    return sequences.any_of(merged.dtype, tuple(dims))
 
 
 def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
@@ -54,9 +54,9 @@ def loop(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
     (body,) = graphs_of(call.node)
     carried = [i or TensorValue(None, None) for i in call.inputs[2:]]
     head = [_iteration(body, scope), TensorValue(ir.DataType.BOOL, ())]
-    found, results = _invariant(interpreter, body, head, carried, [], scope)
-    outputs = [TensorValue(c.dtype, c.shape, parts=c.parts, each=c.each) for c in found]
-    for i, scan in enumerate(results[1 + len(found) :], len(found)):
+    invariant, results = _invariant(interpreter, body, head, carried, [], scope)
+    outputs = [TensorValue(c.dtype, c.shape, parts=c.parts, each=c.each) for c in invariant]
+    for i, scan in enumerate(results[1 + len(invariant) :], len(invariant)):
         shape: Shape | None = None
         if scan.shape is not None and _iterates(call):
             # A body's results may differ between iterations, except constants.
@@ -102,9 +102,9 @@ def scan(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
         if shape is not None:
             shape = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
         rows.append(TensorValue(None if given is None else given.dtype, shape))
-    found, results = _invariant(interpreter, body, [], states, rows, scope)
-    outputs = [TensorValue(c.dtype, c.shape) for c in found]
-    return outputs + [TensorValue(r.dtype, None) for r in results[len(found) :]]
+    invariant, results = _invariant(interpreter, body, [], states, rows, scope)
+    outputs = [TensorValue(c.dtype, c.shape) for c in invariant]
+    return outputs + [TensorValue(r.dtype, None) for r in results[len(invariant) :]]
 
 
 def _invariant(
@@ -174,14 +174,14 @@ def _any_iteration(before: TensorValue, after: TensorValue) -> TensorValue:
 
     A body's results may differ between iterations, except constants and earlier values.
     """
-    found = sequences.joined([before, after])
+    merged = sequences.joined([before, after])
     old = sequences.dims_of(before) or ()
-    if found.each is None:
-        return found
+    if merged.each is None:
+        return merged
     dims = [
-        d if d in old or (d is not None and d.constant is not None) else None for d in found.each
+        d if d in old or (d is not None and d.constant is not None) else None for d in merged.each
     ]
-    return sequences.any_of(found.dtype, tuple(dims))
+    return sequences.any_of(merged.dtype, tuple(dims))
 
 
 def _same_list(a: TensorValue, b: TensorValue) -> bool:

@@ -47,10 +47,10 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
     for name, default in function.attributes.items():
         given: list[ir.Attr | None] = []
         for _, node, bound in calls:
-            found = node.attributes.get(name)
-            if found is not None and found.is_ref():
-                found = bound.get(found.ref_attr_name or "", found)
-            given.append(found or (default if default.value is not None else None))
+            attribute = node.attributes.get(name)
+            if attribute is not None and attribute.is_ref():
+                attribute = bound.get(attribute.ref_attr_name or "", attribute)
+            given.append(attribute or (default if default.value is not None else None))
         if (
             not any(g is not None and g.is_ref() for g in given)
             and len(set(map(_comparable, given))) == 1

@@ -191,7 +191,7 @@ def _reshape_is_misread(node: ir.Node, scope: Scope) -> bool:
 
 
 def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
-    ends, steps = (_numbers(node, place, scope) for place in (2, 4))
+    ends, steps = (_numbers(node, index, scope) for index in (2, 4))
     if ends is None or steps is None or ends.shape != steps.shape:
         return False  # without steps, or with ends that shape inference does not know either
     return bool((np.isin(ends, _ENDS) & (steps < 0)).any())
@@ -200,5 +200,5 @@ def _slice_is_misread(node: ir.Node, scope: Scope) -> bool:
 _MISREAD = {"Reshape": _reshape_is_misread, "Slice": _slice_is_misread}
 
 
-def _numbers(node: ir.Node, place: int, scope: Scope) -> np.ndarray | None:
-    return scope.of(node.inputs[place]).constant if place < len(node.inputs) else None
+def _numbers(node: ir.Node, index: int, scope: Scope) -> np.ndarray | None:
+    return scope.of(node.inputs[index]).constant if index < len(node.inputs) else None

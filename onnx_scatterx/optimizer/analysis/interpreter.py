@@ -207,9 +207,9 @@ class Interpreter:
 
     def _node(self, node: ir.Node, scope: Scope, live: bool) -> None:
         if node.op_type == "Constant" and node.domain == "" and len(node.outputs) == 1:
-            found = self.reading.constant(node)
-            if found is not None:
-                scope.values[node.outputs[0]] = found
+            known = self.reading.constant(node)
+            if known is not None:
+                scope.values[node.outputs[0]] = known
                 return
         inputs = [None if v is None else scope.of(v) for v in node.inputs]
         call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
@@ -266,8 +266,8 @@ class Interpreter:
                 raise TooLargeError(f"{self.depth} bodies in each other")
             budget().work(1)
             for value, given in zip(graph.inputs, inputs, strict=True):
-                found = given or TensorValue(value.dtype, None)
-                inner.values[value] = widened(value, found, inner.visit_id, inner.facts)
+                known = given or TensorValue(value.dtype, None)
+                inner.values[value] = widened(value, known, inner.visit_id, inner.facts)
             lasted = self._visit(graph, inner)
         except LimitError:
             lasted = False
@@ -279,8 +279,8 @@ class Interpreter:
 
     def _function(self, function: ir.Function, call: Call, scope: Scope) -> list[TensorValue]:
         """Visit a function's body for one of its callers."""
-        found = (list(call.inputs), call.node, scope.attributes)
-        self.calls.setdefault(function.identifier(), []).append(found)
+        caller = (list(call.inputs), call.node, scope.attributes)
+        self.calls.setdefault(function.identifier(), []).append(caller)
         self.visits += 1
         deep = self.depth >= LIMITS.depth or self.visits > LIMITS.visits
         if deep or may_be_operator(function):

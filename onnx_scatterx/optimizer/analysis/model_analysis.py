@@ -43,11 +43,11 @@ def converged(
         Interpreter, model, distrust_dims=distrust_dims, assumed=assumed, reading=ReadConstants()
     )
     with budget().share(1 / 2):
-        found = _without_doubts(walk)
-    if found is None:
+        result = _without_doubts(walk)
+    if result is None:
         last = walk()
-        found = last, last.run()
-    return found
+        result = last, last.run()
+    return result
 
 
 def _without_doubts(
@@ -71,22 +71,22 @@ def _without_doubts(
             return interpreter, knowledge
         in_older = partial(walk, versions=Versions.OLDER, ruled_out=older)
         # If the model runs at a size while other pairs are believed, it also runs without that.
-        found = []
+        refused = []
         for pair in doubted:
             if pair in older or budget().is_spent:
                 continue
             likely = in_older(speculate=True, probe=pair)
             # A failure before anything was believed is also a failure without that belief.
             if _is_refused(likely) and (not likely.believed or _is_refused(in_older(probe=pair))):
-                found.append(pair)
-        older = (*older, *found)
+                refused.append(pair)
+        older = (*older, *refused)
         in_newer = partial(walk, versions=Versions.NEWER, ruled_out=always)
         wanted = [pair for pair, is_fact in doubted.items() if is_fact and pair in older]
         certain = [
             pair for pair in wanted if not budget().is_spent and _is_refused(in_newer(probe=pair))
         ]
         always = (*always, *certain)
-        if not found and not certain:
+        if not refused and not certain:
             last = walk(ruled_out=always, older=older)
             knowledge = last.run()
             return None if budget().is_spent else (last, knowledge)
@@ -124,18 +124,18 @@ class ModelAnalysis:
         self.distrust_dims = distrust_dims
         self.assumed = tuple(assumed)
         self.learn = learn  # adds facts that nodes prove by having run
-        self._found: tuple[Interpreter, Knowledge] | None = None
+        self._result: tuple[Interpreter, Knowledge] | None = None
         self._new: list[ir.Node] = []
         self.is_outdated = False
         """Whether nodes were added that give more for a value than what is known of it."""
 
     def _interpreted(self) -> tuple[Interpreter, Knowledge]:
-        if self._found is None:
-            self._found = converged(
+        if self._result is None:
+            self._result = converged(
                 self.model, distrust_dims=self.distrust_dims, assumed=self.assumed
             )
-            self.learn(self._found[1])
-        return self._found
+            self.learn(self._result[1])
+        return self._result
 
     @property
     def knowledge(self) -> Knowledge:
@@ -144,7 +144,7 @@ class ModelAnalysis:
 
     def forget(self) -> None:
         """Forget everything: graphs were inlined."""
-        self._found, self._new = None, []
+        self._result, self._new, self.is_outdated = None, [], False
 
     def add(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
@@ -152,8 +152,8 @@ class ModelAnalysis:
 
     def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
         """Note a new constant."""
-        if self._found is not None:
-            self._found[0].values[value] = of_tensor(tensor)
+        if self._result is not None:
+            self._result[0].values[value] = of_tensor(tensor)
 
     def current(self) -> Knowledge:
         """Return what is known of all values, new ones too."""

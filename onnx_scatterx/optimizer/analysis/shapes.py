@@ -89,11 +89,11 @@ _BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntro
 
 def infer(call: Call) -> list[TensorValue]:
     """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
-    found = _inferred(call)
+    types = _inferred(call)
     ranks = _RANKS.get(call.node.op_type, ())
     return [
         known if known.shape is not None else TensorValue(known.dtype, _of_rank(call, i, rank))
-        for i, (known, rank) in enumerate(zip(found, (*ranks, *[_NONE] * len(found)), strict=False))
+        for i, (known, rank) in enumerate(zip(types, (*ranks, *[_NONE] * len(types)), strict=False))
     ]
 
 
@@ -135,7 +135,7 @@ def _inferred(call: Call) -> list[TensorValue]:
             data[name] = numpy_helper.from_array(known)
     proto.output.extend(f"o{i}" for i in range(len(node.outputs)))
     try:
-        found = onnx.shape_inference.infer_node_outputs(
+        inferred = onnx.shape_inference.infer_node_outputs(
             schema,
             proto,
             types,
@@ -150,7 +150,7 @@ def _inferred(call: Call) -> list[TensorValue]:
     ):
         return unknown  # the node is invalid, and ONNX Runtime will say so
     return [
-        _abstract(call, i, found.get(f"o{i}"), names) or unknown[i]
+        _abstract(call, i, inferred.get(f"o{i}"), names) or unknown[i]
         for i in range(len(node.outputs))
     ]
 
@@ -179,11 +179,11 @@ def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
 
 
 def _abstract(
-    call: Call, output: int, found: onnx.TypeProto | None, names: dict[str, Term]
+    call: Call, output: int, inferred: onnx.TypeProto | None, names: dict[str, Term]
 ) -> TensorValue | None:
-    if found is None or not found.HasField("tensor_type"):
+    if inferred is None or not inferred.HasField("tensor_type"):
         return None
-    tensor, trust = found.tensor_type, _trust(call)
+    tensor, trust = inferred.tensor_type, _trust(call)
     dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
     if not tensor.HasField("shape") or trust < _Trust.RANK:
         return TensorValue(dtype, None)

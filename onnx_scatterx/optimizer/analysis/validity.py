@@ -32,9 +32,9 @@ from onnx_scatterx.optimizer.symbolic.terms import Term, term
 
 def facts_of(call: Call) -> list[Term]:
     """Return terms that are >= 0 once the node has run."""
-    found = _CHECKS.get(call.node.op_type)
+    check = _CHECKS.get(call.node.op_type)
     try:
-        return [] if found is None else found(call)
+        return [] if check is None else check(call)
     except (UnknownAttributeError, NotKnownError):
         return []
 
@@ -49,8 +49,8 @@ def _gather(call: Call) -> list[Term]:
     data, indices = call.known(0, 1).dims, call.present(1)
     axis = call.integer("axis", 0) % len(data)
     within = _within(indices.constant, data[axis])
-    found = within or _indexed([data[axis]], indices.shape, call.facts)
-    return found if call.node.op_type == "Gather" else [*found, *_beside(axis, data, indices)]
+    facts = within or _indexed([data[axis]], indices.shape, call.facts)
+    return facts if call.node.op_type == "Gather" else [*facts, *_beside(axis, data, indices)]
 
 
 def _scatter(call: Call) -> list[Term]:

@@ -66,7 +66,7 @@ class Assumption:
         """
         parts = parts_of(text)
         read = (read_comparison(part, name) for part in parts if part not in PROPERTIES)
-        comparisons = tuple(Relation(*found) for found in read)
+        comparisons = tuple(Relation(*comparison) for comparison in read)
         return cls(comparisons, frozenset(parts) & frozenset(PROPERTIES))
 
     def allows(self, value: int, sizes: Mapping[str, int] | None = None) -> bool:
@@ -146,8 +146,8 @@ class Assumption:
         up, down = max(least, 0), min(most, -1)
         above = range(up + (residue - up) % step, most + 1, step)
         below = range(down - (down - residue) % step, least - 1, -step)
-        found = [next(filter(allows, numbers[:_TRIED]), None) for numbers in (above, below)]
-        return min((n for n in found if n is not None), key=abs, default=None)
+        nearest = [next(filter(allows, numbers[:_TRIED]), None) for numbers in (above, below)]
+        return min((n for n in nearest if n is not None), key=abs, default=None)
 
     @property
     def symbols(self) -> frozenset[str]:

@@ -59,23 +59,23 @@ def clauses(assume: Assume) -> tuple[Clause, ...]:
     if isinstance(assume, str):
         assume = [assume]
     pairs = assume.items() if isinstance(assume, Mapping) else map(statement, assume or ())
-    found: dict[Clause, None] = {}
+    read: dict[Clause, None] = {}
     for name, text in pairs:
         for part in parts_of(text):
             Assumption.parse(part, name)
-            found[Clause(name, part)] = None
-            if len(found) > MOST:
+            read[Clause(name, part)] = None
+            if len(read) > MOST:
                 raise ScatterXError(f"more than {MOST} assumptions were made; leave some out")
-    return tuple(found)
+    return tuple(read)
 
 
-def as_metadata(found: Iterable[Clause]) -> str:
+def as_metadata(assumed: Iterable[Clause]) -> str:
     """Return clauses as the text under ``METADATA`` of a model that needs them.
 
     >>> as_metadata(clauses(["idx: unique", "idx < n"]))
     '{"idx": "unique, < n"}'
     """
-    conditions = {name: ", ".join(parts) for name, parts in conditions_of(found).items()}
+    conditions = {name: ", ".join(parts) for name, parts in conditions_of(assumed).items()}
     return json.dumps(conditions, ensure_ascii=False)
 
 
@@ -100,30 +100,30 @@ def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
     return clauses(conditions)
 
 
-def by_name(found: Iterable[Clause]) -> dict[str, Assumption]:
+def by_name(assumed: Iterable[Clause]) -> dict[str, Assumption]:
     """Return what clauses say of each name.
 
     >>> by_name(clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
     2
     """
-    conditions = conditions_of(found).items()
+    conditions = conditions_of(assumed).items()
     return {name: Assumption.parse(", ".join(parts), name) for name, parts in conditions}
 
 
-def conditions_of(found: Iterable[Clause]) -> dict[str, list[str]]:
+def conditions_of(assumed: Iterable[Clause]) -> dict[str, list[str]]:
     """Return the conditions of each name, in the order of the clauses."""
-    return grouped((clause.name, clause.condition) for clause in found)
+    return grouped((clause.name, clause.condition) for clause in assumed)
 
 
 def check(
-    found: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
+    assumed: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
 ) -> dict[str, Assumption]:
     """Return what clauses say of each name; ScatterXError if a name or a word does not fit.
 
     ``inputs`` says for each graph input whether it holds integers.
     """
-    assumed = by_name(found)
-    for name, assumption in assumed.items():
+    assumptions = by_name(assumed)
+    for name, assumption in assumptions.items():
         if name not in symbols and name not in inputs:
             known = ", ".join(sorted({*symbols, *inputs}))
             raise ScatterXError(
@@ -142,9 +142,9 @@ def check(
                 f"it has {', '.join(sorted(symbols)) or 'none'}"
             )
         if assumption.witness(0 if name in symbols else -math.inf) is None:
-            listed = ", ".join(str(c) for c in found if c.name == name)
+            listed = ", ".join(str(c) for c in assumed if c.name == name)
             raise ScatterXError(f"no number was found that satisfies all of this: {listed}")
-    return assumed
+    return assumptions
 
 
 def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
@@ -157,15 +157,15 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
     """
     numbers = {re.escape(n): str(v) for n, v in fixed.symbols.items() if n.isidentifier()}
     pattern = re.compile(rf"\b({'|'.join(numbers) or '$^'})\b")
-    found: dict[Clause, None] = {}
+    replaced: dict[Clause, None] = {}
     for clause in assumed:
         text = pattern.sub(lambda match: numbers[match[1]], clause.condition)
         number = fixed.symbols.get(clause.name)
         if number is None:
-            found[Clause(clause.name, text)] = None
+            replaced[Clause(clause.name, text)] = None
         elif not Assumption.parse(text, clause.name).allows(number, fixed.symbols):
             raise ScatterXError(f"{clause} is assumed, and {clause.name!r} is fixed at {number}")
-    return tuple(found)
+    return tuple(replaced)
 
 
 def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
@@ -174,10 +174,10 @@ def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
     >>> equalities(clauses(["b == 4", "n <= 8"]))
     {'b': 4}
     """
-    found = {}
+    numbers = {}
     for name, assumption in by_name(assumed).items():
         for comparison in assumption.comparisons:
             is_number = isinstance(comparison.bound, int) and not comparison.modulus
             if comparison.sign == "==" and is_number:
-                found[name] = int(comparison.bound)
-    return found
+                numbers[name] = int(comparison.bound)
+    return numbers

@@ -150,7 +150,7 @@ def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
         return sizes.get(tree.id)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return tree.value
-    found: int | N
+    result: int | N
     if isinstance(tree, ast.UnaryOp):
         operand: Any = _value(tree.operand, sizes)
         return None if operand is None else -operand
@@ -160,8 +160,8 @@ def _value(tree: ast.expr, sizes: Mapping[str, N]) -> int | N | None:
             return None
         if isinstance(right, int) and right == 0 and isinstance(tree.op, _DIVISIONS):
             return None
-        found = _OPERATORS[type(tree.op)](left, right)
-        return found
+        result = _OPERATORS[type(tree.op)](left, right)
+        return result
     return None
 
 

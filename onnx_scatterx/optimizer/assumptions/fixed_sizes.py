@@ -85,8 +85,8 @@ class _Reader:
                 self._shape(name, [_checked(n, name) for n in given])
             else:
                 raise ScatterXError(f"the size of {name!r} is a number or a list, not {given!r}")
-        found = {name: self._found(name) for name in self.inputs}
-        shapes = {name: shape for name, shape in found.items() if shape is not None}
+        dims = {name: self._new_dims(name) for name in self.inputs}
+        shapes = {name: shape for name, shape in dims.items() if shape is not None}
         sizes = {name: number for name, (number, _) in self.symbols.items()}
         return FixedSizes(sizes, shapes)
 
@@ -131,7 +131,7 @@ class _Reader:
         if before != number:
             raise ScatterXError(f"the size {name!r} is {before} by {earlier} and {number} by {why}")
 
-    def _found(self, name: str) -> tuple[int | None, ...] | None:
+    def _new_dims(self, name: str) -> tuple[int | None, ...] | None:
         """Return the new dims of an input, or None if it has no fixed dim."""
         known = {symbol: number for symbol, (number, _) in self.symbols.items()}
         shape = self.dims[name]
@@ -139,7 +139,7 @@ class _Reader:
             shape = (None,) * sum(value == name for value, _ in self.own)
             if not shape and name not in {value for value, _ in self.own}:
                 return None
-        found: list[int | None] = []
+        dims: list[int | None] = []
         for axis, dim in enumerate(shape):
             number = self.own.get((name, axis))
             if isinstance(dim, str):
@@ -153,20 +153,20 @@ class _Reader:
                     )
                 if number is not None and number < 0:
                     raise ScatterXError(f"the dim {axis} of the input {name!r} would be {number}")
-            found.append(number)
+            dims.append(number)
         default = self.constants.get(name)
         tensor = None if default is None else default.const_value
         if tensor is not None:
-            for axis, (number, there) in enumerate(zip(found, tensor.shape.numpy(), strict=False)):
+            for axis, (number, there) in enumerate(zip(dims, tensor.shape.numpy(), strict=False)):
                 if number is not None and number != there:
                     raise ScatterXError(
                         f"the dim {axis} of {name!r} cannot be {number}: "
                         f"its initializer has {there}"
                     )
         changes = any(
-            n is not None and not isinstance(d, int) for n, d in zip(found, shape, strict=False)
+            n is not None and not isinstance(d, int) for n, d in zip(dims, shape, strict=False)
         )
-        return tuple(found) if changes else None
+        return tuple(dims) if changes else None
 
     def _unknown(self, name: str, shape: bool = False) -> ScatterXError:
         """Return the error for an unknown name, with the name that may have been meant."""
@@ -206,14 +206,14 @@ def sizes_of(inputs: Iterable[ir.Value]) -> list[str]:
     >>> sizes_of(model.graph.inputs)
     ['N', 'x[2]']
     """
-    found: dict[str, None] = {}
+    sizes: dict[str, None] = {}
     for value in inputs:
         for axis, dim in enumerate(dims_of(value) or ()):
             if dim is None:
-                found[f"{value.name}[{axis}]"] = None
+                sizes[f"{value.name}[{axis}]"] = None
             elif isinstance(dim, str):
-                found |= dict.fromkeys((*sorted(names(dim)), dim))
-    return list(found)
+                sizes |= dict.fromkeys((*sorted(names(dim)), dim))
+    return list(sizes)
 
 
 def _checked(number: object, name: str) -> int:

@@ -66,14 +66,14 @@ class Access:
         An axis of one position takes one of the dims of extent 1.
         """
         single = [d for d, n in enumerate(self.shape) if n.constant == 1]
-        found = {}
+        dims = {}
         for axis, target, size in self.by_axis():
             dim = self.full_dim(axis)
             if target.constant == 0 and size.constant == 1 and single:
                 dim = single.pop(0)
             if dim is not None:
-                found[axis] = dim
-        return found
+                dims[axis] = dim
+        return dims
 
     def dims_read(self, parts: Sequence[Term], shape: Shape) -> list[int | None] | None:
         """Return the dim of I along each dim of a tensor whose elements at ``parts`` are read.
@@ -81,16 +81,16 @@ class Access:
         It is None along a dim of extent 1 that is read at 0. Returns None if the tensor has a dim
         that is not read as a whole.
         """
-        found: list[int | None] = []
+        dims: list[int | None] = []
         for part, extent in zip(parts, shape, strict=True):
             dim = dim_of(part)
             if dim is not None and self.facts.equal(extent, self.shape[dim]):
-                found.append(dim)
+                dims.append(dim)
             elif part.constant == 0 and extent.constant == 1:
-                found.append(None)
+                dims.append(None)
             else:
                 return None
-        return found
+        return dims
 
     def is_checked(self, dims: Collection[int] = ()) -> bool:
         """Return whether the node checks every index of a tensor over these dims of I.
@@ -103,10 +103,10 @@ class Access:
 
 def input_of(call: Call, i: int) -> TensorValue:
     """Return the abstract value of an input of known rank, or refuse."""
-    found = call.input(i)
-    if found is None or found.shape is None:
+    tensor = call.input(i)
+    if tensor is None or tensor.shape is None:
         raise RefusedError(Reason.UNKNOWN_RANK, ("data", "indices", "updates")[i])
-    return found
+    return tensor
 
 
 def value_of(call: Call, i: int) -> ir.Value:
@@ -117,14 +117,14 @@ def value_of(call: Call, i: int) -> ir.Value:
     return value
 
 
-def formula_of(call: Call, i: int, found: TensorValue) -> Term:
+def formula_of(call: Call, i: int, tensor: TensorValue) -> Term:
     """Return the elements of an input as one term; other contents are looked up in the input."""
-    if found.index_map is not None:
-        return found.index_map
-    if found.shape is None:
+    if tensor.index_map is not None:
+        return tensor.index_map
+    if tensor.shape is None:
         raise RefusedError(Reason.UNKNOWN_RANK, "indices")
     value = value_of(call, i)
-    coords = [coord(d) for d in range(len(found.shape))]
+    coords = [coord(d) for d in range(len(tensor.shape))]
     return element(ElementOf(call.scope, value), coords, name=value.name or "?")
 
 
@@ -145,15 +145,15 @@ def simplified_targets(
         # An empty index tensor is not examined.
         facts = known.assuming(extents=extents)
         gone = {d: 0 for d, extent in extents.items() if extent.constant == 1}
-        found, signs = [], []
+        simpler, signs = [], []
         for c, target in enumerate(targets):
             target = simplify(target.at(gone), facts)
             positive = c not in named or facts.is_nonnegative(target)
             if not positive and facts.is_nonnegative(-target - 1):
                 target, positive = simplify(target + data_shape[c], facts), True
-            found.append(target)
+            simpler.append(target)
             signs.append(positive)
-        return tuple(found), tuple(signs), facts
+        return tuple(simpler), tuple(signs), facts
 
     key = "simplified_targets", data_shape, shape, tuple(targets), tuple(named)
     return known.memoised(key, simplified)

@@ -125,9 +125,9 @@ def component(target: Term) -> Component[Any]:
         affine = component(ring[0])
         if isinstance(affine, Affine):
             return AffineModulo(affine.start, affine.step, affine.dim, _number(ring[1]))
-    found = affine_along(target)
-    if found is not None and found.dim is not None:
-        return Affine(_number(found.start), found.step, found.dim)
+    along = affine_along(target)
+    if along is not None and along.dim is not None:
+        return Affine(_number(along.start), along.step, along.dim)
     return Lookup(tuple(sorted(target.coords)), target)
 
 

@@ -72,7 +72,7 @@ def _boxes(canonical: Canonical) -> list[Piece] | Refusal:
     counts = [access.shape[d].constant or 0 for d in dims]
     if not isinstance(boxes, Refusal) or not 0 < prod(counts) <= LIMITS.boxes:
         return boxes
-    found = []
+    pieces = []
     for index in itertools.product(*map(range, counts)):
         at = dict(zip(dims, index, strict=True))
         extents = tuple(term(1) if d in at else n for d, n in enumerate(access.shape))
@@ -83,8 +83,8 @@ def _boxes(canonical: Canonical) -> list[Piece] | Refusal:
         if len(axes) < len(access.index_exprs) or not all(map(access.facts.is_nonnegative, lows)):
             return boxes
         first = tuple(term(at.get(d, 0)) for d in range(len(extents)))
-        found.append(Piece(first, extents, tuple(axes)))
-    return found
+        pieces.append(Piece(first, extents, tuple(axes)))
+    return pieces
 
 
 def _grid(canonical: Canonical, box: Piece) -> Grid[Term]:
@@ -92,13 +92,13 @@ def _grid(canonical: Canonical, box: Piece) -> Grid[Term]:
     access = canonical.access
     inner, outer = _strides(access.shape), _strides(access.data_shape)
     start = _dot(inner, box.first)
-    place = _dot(outer, [axis.start for axis in box.axes])
+    target = _dot(outer, [axis.start for axis in box.axes])
     dims = []
     for d, count in enumerate(box.counts):
         step = _dot(outer, [axis.step if axis.dim == d else 0 for axis in box.axes])
         if count.constant != 1:
             dims.append((count, (step, inner[d]) if access.may_repeat else (inner[d], step)))
-    return (place, start) if access.may_repeat else (start, place), tuple(dims)
+    return (target, start) if access.may_repeat else (start, target), tuple(dims)
 
 
 def _dot(strides: Sequence[Term], steps: Sequence[Number]) -> Term:
@@ -120,11 +120,11 @@ def moved(canonical: Canonical, *, unique: bool) -> Moved | None:
     """Return what a scatter moves, if it is known in numbers."""
     access = canonical.access
     try:
-        found = copies_of(canonical, unique=unique)
+        copies = copies_of(canonical, unique=unique)
     except ValueError:
         return None
     data = prod(access.data_shape, start=term(1)).constant
-    if data is None or not all(isinstance(n, int) for m in found for n in (m.bytes, *m.extents)):
+    if data is None or not all(isinstance(n, int) for m in copies for n in (m.bytes, *m.extents)):
         return None
-    least, runs = sum(m.bytes for m in found), sum(m.runs for m in found)
-    return Moved(data * access.dtype.bitwidth // 8 + least, 1 + runs, least, len(found))
+    least, runs = sum(m.bytes for m in copies), sum(m.runs for m in copies)
+    return Moved(data * access.dtype.bitwidth // 8 + least, 1 + runs, least, len(copies))

@@ -115,8 +115,8 @@ def _out_of_bounds(node: ir.Node, inputs: Sequence[TensorValue | None]) -> int |
         if axis is None:
             return None
         first = axis % len(sizes)
-    for place, column in enumerate(columns, first):
-        size = sizes[place] if place < len(sizes) else None
+    for data_axis, column in enumerate(columns, first):
+        size = sizes[data_axis] if data_axis < len(sizes) else None
         if size is not None and bool(((column < -size) | (column >= size)).any()):
-            return place
+            return data_axis
     return None

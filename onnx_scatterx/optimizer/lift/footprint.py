@@ -59,8 +59,8 @@ def runs(target: Term, axis: int, counts: Shape, *, pairs: bool) -> tuple[int, l
     except OverflowError as error:
         raise RefusedError(Reason.IRREGULAR, f"axis {axis}") from error
     best: tuple[int, list[Interval]] | None = None
-    for place, dim in enumerate(dims):
-        cuts = _breaks(np.moveaxis(values, place, 0), pairs=pairs)
+    for position, dim in enumerate(dims):
+        cuts = _breaks(np.moveaxis(values, position, 0), pairs=pairs)
         if len(cuts) > 1 and (best is None or len(cuts) < len(best[1])):
             best = dim, list(cuts)
     if best is None:  # a sum of affine terms in several dims
@@ -137,9 +137,9 @@ def _pieces(access: Access) -> list[Piece]:
         return []  # an extent is proven to be 0
     zero = tuple(term(0) for _ in access.shape)
     whole = _UpdateBox(access, access.index_exprs, zero, access.shape, access.facts)
-    found = list(islice(_cut(whole), LIMITS.boxes + 1))
-    refuse_unless(len(found) <= LIMITS.boxes, Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
-    return found
+    boxes = list(islice(_cut(whole), LIMITS.boxes + 1))
+    refuse_unless(len(boxes) <= LIMITS.boxes, Reason.IRREGULAR, f"more than {LIMITS.boxes} boxes")
+    return boxes
 
 
 class _UpdateBox(NamedTuple):
@@ -248,9 +248,9 @@ def _spans(
                     continue
                 return affine.dim, [(0, at), (at, counts[affine.dim])]
         if isinstance(atom, FloorDiv) and len(atom.coords) == 1:
-            found = _blocks(atom, counts)
-            if found is not None:
-                return found
+            blocks = _blocks(atom, counts)
+            if blocks is not None:
+                return blocks
     known = all(isinstance(a, IndexVar | Lookup) for a in target.all_atoms())
     refuse_unless(known, Reason.UNKNOWN_INDICES, f"axis {axis}")
     dim, spans = runs(target, axis, counts, pairs=access.may_repeat)
@@ -261,13 +261,13 @@ def _spans(
 
 def _blocks(atom: FloorDiv, counts: Shape) -> tuple[int, list[Interval]] | None:
     """Return the blocks of a dim on which ``x_dim // n`` is one number, if there are few blocks."""
-    place, length = atom.parts
-    affine = affine_along(place)
+    dividend, divisor = atom.parts
+    affine = affine_along(dividend)
     if affine is None or affine.dim is None or affine.start.constant != 0 or affine.step != 1:
         return None
     for many in range(2, LIMITS.blocks + 1):
-        if counts[affine.dim] is many * length:
-            return affine.dim, [(i * length, (i + 1) * length) for i in range(many)]
+        if counts[affine.dim] is many * divisor:
+            return affine.dim, [(i * divisor, (i + 1) * divisor) for i in range(many)]
     return None
 
 

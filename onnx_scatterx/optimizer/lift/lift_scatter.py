@@ -122,8 +122,8 @@ def _scatter_nd(call: Call, data: TensorValue) -> Reading:
     index_rank = len(indices.dims) - 1
     shape = (*indices.dims[:-1], *data.dims[depth:])
     columns = [
-        found
-        if (found := indices.column(c)) is not None
+        formula
+        if (formula := indices.column(c)) is not None
         else formula_of(call, 1, indices).at({index_rank: c})
         for c in range(depth)
     ]

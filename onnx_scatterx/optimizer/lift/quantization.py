@@ -154,19 +154,19 @@ def operands_of(node: ir.Node) -> list[int]:
     return [i for i in _OPERANDS.get(node.op_type, ()) if i < len(node.inputs)]
 
 
-def moves(node: ir.Node, place: int) -> bool:
+def moves(node: ir.Node, input_index: int) -> bool:
     """Return whether a node moves the elements of an input."""
     if node.op_type == "Concat" and node.domain == "":
         return True  # it may have many inputs
-    return place in operands_of(node)
+    return input_index in operands_of(node)
 
 
-def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
+def whole_axes(node: ir.Node, input_index: int, scope: Scope) -> list[int]:
     """Return, for each axis of the output, the axis of an input whose coordinate it keeps.
 
     -1 if there is no such axis, an empty list if nothing is known.
     """
-    rank = scope.of(node.inputs[place]).rank
+    rank = scope.of(node.inputs[input_index]).rank
     if rank is None or scope.of(node.outputs[0]).rank is None:
         return []
     straight = list(range(rank))
@@ -175,7 +175,7 @@ def whole_axes(node: ir.Node, place: int, scope: Scope) -> list[int]:
     if node.op_type == "Concat":
         along = node.attributes["axis"].as_int() % max(rank, 1)
         return [-1 if d == along else d for d in straight]
-    if node.op_type == "Identity" or (is_scatter(node) and place == 0):
+    if node.op_type == "Identity" or (is_scatter(node) and input_index == 0):
         return straight
     scatter = lift_scatter(node, scope) if is_scatter(node) else None
     if not isinstance(scatter, Scatter):

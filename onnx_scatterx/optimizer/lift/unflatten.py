@@ -41,11 +41,11 @@ def unflattened(scatter: Scatter, scope: Scope) -> Scatter | None:
     best: Scatter | None = None
     for value, shape in _before(scatter.updates, scope):
         targets = [_in_shape(t, scatter.shape, shape) for t in scatter.index_exprs]
-        found = [t for t in targets if t is not None]
-        if len(found) < len(targets):
+        present = [t for t in targets if t is not None]
+        if len(present) < len(targets):
             continue
         terms, signs, facts = simplified_targets(
-            scope.facts, scatter.data_shape, shape, found, unsigned
+            scope.facts, scatter.data_shape, shape, present, unsigned
         )
         if _count_non_affine(terms) >= not_affine:
             continue
@@ -97,9 +97,9 @@ def _before(value: ir.Value, scope: Scope) -> Iterator[tuple[ir.Value, Shape]]:
         if source is None or not (node.op_type in _RESHAPES or _reads_all(node, scope)):
             return
         value = source
-        found = scope.values.get(value)
-        if found is not None and found.shape is not None:
-            yield value, found.shape
+        tensor = scope.values.get(value)
+        if tensor is not None and tensor.shape is not None:
+            yield value, tensor.shape
 
 
 def _reads_all(node: ir.Node, scope: Scope) -> bool:

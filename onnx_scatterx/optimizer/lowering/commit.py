@@ -37,8 +37,8 @@ class Written:
     def operators(self) -> tuple[str, ...]:
         """The operators of those that are still there, for people."""
         there = (n.op_type for n in self.nodes if n.graph is not None and n.op_type != "Identity")
-        found = tuple(dict.fromkeys(there))
-        return ("a constant",) if self.is_constant and not found else found
+        operators = tuple(dict.fromkeys(there))
+        return ("a constant",) if self.is_constant and not operators else operators
 
 
 NOTHING = Written()
@@ -68,8 +68,8 @@ def element_path(value: ir.Value, is_new: Callable[[ir.Node], bool]) -> list[ir.
         return [node for node in makers(values) if is_new(node)]
 
     def before(node: ir.Node) -> list[ir.Node]:
-        places = _ELEMENTS.get(node.op_type, range(len(node.inputs)))
-        return new(node.inputs[place] for place in places if place < len(node.inputs))
+        indices = _ELEMENTS.get(node.op_type, range(len(node.inputs)))
+        return new(node.inputs[index] for index in indices if index < len(node.inputs))
 
     return list(reached(new([value]), before))
 
@@ -142,7 +142,7 @@ class Outcome:
     def _write(
         self, round_: RewriteRound, value: ir.Value, plan: Plan, gone: Collection[ir.Node]
     ) -> None:
-        w, scope, place = round_.writer, round_.context.scope, granted(value.producer())
+        w, scope, producer = round_.writer, round_.context.scope, granted(value.producer())
         changed = round_.changed_by_runtime.get(value)
         if changed is not None:
             for node in gone:
@@ -153,17 +153,17 @@ class Outcome:
         made = len(w.made)
         results = set(w.replaced.values())
         known = round_.provenance.abstract(value)
-        with w.at(place, value.name, metadata):
+        with w.at(producer, value.name, metadata):
             result = w.resolve(plan.write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
             new, tensor = set(w.made[made:]), result.const_value
-            found = Written(tuple(element_path(result, new.__contains__)), tensor is not None)
+            written = Written(tuple(element_path(result, new.__contains__)), tensor is not None)
             for node in gone:
-                self.written[node] = self.written.get(node, NOTHING) + found
+                self.written[node] = self.written.get(node, NOTHING) + written
             # If the data come from a node that cannot run, only what is written has a known type.
             dtype = granted(known.dtype or value.dtype or result.dtype)
-            bits = last_bits(value, result, gone, new, dtype, found.is_constant)
+            bits = last_bits(value, result, gone, new, dtype, written.is_constant)
             for node in gone:
                 node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
             taken = w.take_name(value, result, dtype, is_new=result.producer() in new)

@@ -139,21 +139,21 @@ def last_bits(
         return ()
     outputs = [value, *(v for node in gone for v in node.outputs)]
     below = _computes(readers(outputs), _moved)
-    found = []
+    reasons = []
     reduces = any(is_scatter(n) and "reduction" in n.attributes for n in gone)
     functions = [n for n in new if n.op_type in _FUNCTIONS and not (reduces and _sums(n))]
     if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
         above = _computes((n for node in gone for n in _operands(node)), _operands)
         if functions or above + below + reduces > 1:
-            found.append(LastBit.FLOAT16)
+            reasons.append(LastBit.FLOAT16)
     if any(n.op_type in UNLIKE - listed(n.outputs[0].dtype or dtype) for n in functions):
-        found.append(LastBit.PLACE)
+        reasons.append(LastBit.PLACE)
     operands = {v for n in functions for v in n.inputs if v is not None and v.producer() not in new}
     if (below and _is_neighbour(result)) or any(map(_is_neighbour, operands)):
-        found.append(LastBit.FUSED)
+        reasons.append(LastBit.FUSED)
     if is_constant and _is_multiplied(value):
-        found.append(LastBit.PACKED)
-    return tuple(found)
+        reasons.append(LastBit.PACKED)
+    return tuple(reasons)
 
 
 def _sums(node: ir.Node) -> bool:

@@ -69,19 +69,19 @@ def read_only_by(
     counts: Callable[[ir.Value], bool] = lambda _: True,
 ) -> set[ir.Node]:
     """Return the nodes that compute values and that only these nodes need, as far as they count."""
-    found: set[ir.Node] = set()
+    nodes: set[ir.Node] = set()
     stack = [v for v in values if v is not None]
     while stack:
         value = stack.pop()
         producer = value.producer()
-        if producer is None or producer.graph is not graph or producer in found:
+        if producer is None or producer.graph is not graph or producer in nodes:
             continue
         uses = {u.node for v in producer.outputs for u in v.uses()}
         output = any(v.is_graph_output() for v in producer.outputs)
-        if not output and uses <= {*of, *found} and counts(value):
-            found.add(producer)
+        if not output and uses <= {*of, *nodes} and counts(value):
+            nodes.add(producer)
             stack += [v for v in read_by(producer) if v not in stack]
-    return found
+    return nodes
 
 
 Steps = Mapping[ir.Value, tuple[str, Sequence[ir.Value | None]]]
@@ -105,24 +105,24 @@ def quantizers_below(
     node: ir.Node, of: Callable[[ir.Node], bool] = lambda n: is_quantizer(n, "QuantizeLinear")
 ) -> list[ir.Node]:
     """Return the readers of what a node gives for which ``of`` is true, also behind moves of it."""
-    found = []
+    quantizers = []
 
     def movers(here: ir.Node) -> Iterator[ir.Node]:
         budget().work(1)
         for other in dict.fromkeys(readers(here.outputs)):  # one may read a value often
             if of(other):
-                found.append(other)
+                quantizers.append(other)
             elif operands_of(other):
                 yield other
 
     for _ in reached([node], movers):
         pass
-    return found
+    return quantizers
 
 
 def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Node]:
     """Return the quantizers whose floats may reach values, some of which are written on trial."""
-    found, seen, stack = [], set(values), list(values)
+    quantizers, seen, stack = [], set(values), list(values)
     while stack:
         value = stack.pop()
         budget().work(1)
@@ -130,13 +130,13 @@ def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Nod
         if value is not None and value in steps:
             near = list(steps[value][1])
         elif node is not None and is_quantizer(node, "DequantizeLinear"):
-            found.append(node)
+            quantizers.append(node)
             continue
         else:
             near = [] if node is None else [node.inputs[i] for i in operands_of(node)]
         stack += [v for v in near if v not in seen]
         seen.update(near)
-    return found
+    return quantizers
 
 
 def before_moves(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value | None]]:

@@ -66,8 +66,8 @@ class GraphContext:
 
     def writer(self) -> Writer:
         """Return a writer of nodes into the graph."""
-        place, nodes = (self.graph, self.scope, self.names), self.constant_nodes
-        return Writer(*place, constant_nodes=nodes, target=self.target)
+        arguments, nodes = (self.graph, self.scope, self.names), self.constant_nodes
+        return Writer(*arguments, constant_nodes=nodes, target=self.target)
 
     def obstacle(self, node: ir.Node) -> FloatReason | None:
         """Return why a node must be kept if ONNX Runtime runs the model, or None."""
@@ -86,10 +86,10 @@ class SubBox:
     within: dict[int, tuple[Term, Term]]
     context: Context  # which knows that value
 
-    def whole(self, found: Plan) -> Plan:
+    def whole(self, plan: Plan) -> Plan:
         """Return a rewriting of the inner scatter as one of the whole."""
         cuts, data = list(self.within.items()), self.scatter.data
-        return Plan(lambda: self._written(cuts, data, found.write), found.work)
+        return Plan(lambda: self._written(cuts, data, plan.write), plan.work)
 
     def _written(
         self,
@@ -122,10 +122,10 @@ def peel_to_box(scatter: Scatter, context: Context) -> SubBox | None:
     within: dict[int, tuple[Term, Term]] = {}
     targets = list(scatter.index_exprs)
     for axis, target, size in scatter.by_axis():
-        found = affine_along(target)
-        if found is None or found.step not in (0, 1) or not scatter.nonnegative[axis]:
+        affine = affine_along(target)
+        if affine is None or affine.step not in (0, 1) or not scatter.nonnegative[axis]:
             continue
-        start, count = found.start, term(1) if found.dim is None else scatter.shape[found.dim]
+        start, count = affine.start, term(1) if affine.dim is None else scatter.shape[affine.dim]
         # If nothing is written, the start may lie behind the axis.
         low = start if scatter.facts.is_nonnegative(size - start) else minimum(start, size)
         if scatter.facts.equal(count, size) or not scatter.facts.is_nonnegative(low):
@@ -176,9 +176,9 @@ class Planner:
         """Ask the rules, until one writes nothing."""
         for rule in self.rules:
             budget().work(PRICES.region_rule)
-            found = attempt(partial(rule.plan, region, self))
-            yield found
-            if isinstance(found, Plan) and found.cost == 0:
+            answer = attempt(partial(rule.plan, region, self))
+            yield answer
+            if isinstance(answer, Plan) and answer.cost == 0:
                 return
 
     def plan(

@@ -107,14 +107,14 @@ class RewriteRound:
         planner = Planner(
             rules, self.writer, self.numbers, facts, constants, views, dtype, costs, self.copies
         )
-        found = self._narrowed(planner.best(Region.of(mosaic)), value)
-        if isinstance(found, Plan) and (value.is_graph_output() or self._quantized):
-            trial = self._dry_run(found, value)
-            found = trial if isinstance(trial, Refusal) else found
+        plan = self._narrowed(planner.best(Region.of(mosaic)), value)
+        if isinstance(plan, Plan) and (value.is_graph_output() or self._quantized):
+            trial = self._dry_run(plan, value)
+            plan = trial if isinstance(trial, Refusal) else plan
         limit = self._worth(value) + 2 * len(mosaic.cells)
-        if isinstance(found, Plan) and found.cost > limit:
-            return Refusal(Reason.TOO_COSTLY, f"{found.cost} nodes")
-        return found
+        if isinstance(plan, Plan) and plan.cost > limit:
+            return Refusal(Reason.TOO_COSTLY, f"{plan.cost} nodes")
+        return plan
 
     def _worth(self, value: ir.Value) -> int:
         """Return how many nodes a value may take: more if the target lacks the removed ones."""
@@ -124,14 +124,14 @@ class RewriteRound:
     def preferred(self) -> list[ir.Node]:
         """Return the scatters with a mosaic that a rule writes first, or in fewer nodes."""
         first = [r for r in self.scatter_rules if r.has_priority]
-        found = []
+        preferred = []
         for node, lifted in self.provenance.scatters.items():
             if lifted.scatter is None or lifted.refusal is not None:
                 continue
             is_preferred = self._within(node, partial(self._is_preferred, lifted.scatter, first))
             if is_preferred is True:
-                found.append(node)
-        return found
+                preferred.append(node)
+        return preferred
 
     def _is_preferred(self, scatter: Scatter, first: Sequence[ScatterRule]) -> bool:
         by_rule = any(isinstance(self._asked(r, scatter), Plan) for r in first)
@@ -152,7 +152,7 @@ class RewriteRound:
         if isinstance(whole, Refusal) or isinstance(before, Refusal):
             return False
         asked = (self._asked(r, scatter) for r in self.scatter_rules if not r.accepts_invalid)
-        alone = next((found for found in asked if isinstance(found, Plan)), None)
+        alone = next((plan for plan in asked if isinstance(plan, Plan)), None)
         is_cut = not absorbed[scatter.data] <= absorbed[output]  # so the data are written anyway
         return alone is not None and alone.cost + (0 if is_cut else before.cost) < whole.cost
 
@@ -177,21 +177,21 @@ class RewriteRound:
         gather = attempt(partial(self.provenance.gather, node))
         if isinstance(gather, Refusal):
             return gather
-        found: Plan | Refusal = Refusal(Reason.NO_RULE)
+        plan: Plan | Refusal = Refusal(Reason.NO_RULE)
         for rule in (r for r in self.gather_rules if not (has and r.searches)):
-            found = self._tried(rule, node, partial(rule.plan, gather, self._for_rules))
-            if isinstance(found, Plan):
+            plan = self._tried(rule, node, partial(rule.plan, gather, self._for_rules))
+            if isinstance(plan, Plan):
                 break
-        return found
+        return plan
 
     def _rewriting_for_runtime(self, lifted: Lifted) -> Plan | Refusal | None:
         """Return a plan that ONNX Runtime does not change; if there is none, any plan."""
         self._is_strict = True
-        found = self._rewriting(lifted)
-        if isinstance(found, Refusal) and lifted.node.outputs[0] in self.changed_by_runtime:
+        plan = self._rewriting(lifted)
+        if isinstance(plan, Refusal) and lifted.node.outputs[0] in self.changed_by_runtime:
             self._is_strict = False
-            found = self._rewriting(lifted)
-        return found
+            plan = self._rewriting(lifted)
+        return plan
 
     def _rewriting(self, lifted: Lifted) -> Plan | Refusal | None:
         assert lifted.scatter is not None
@@ -207,11 +207,11 @@ class RewriteRound:
         ]
         for scatter, rules in [*stages, (lifted.scatter, last)]:
             for rule in rules:
-                found = self._asked(rule, scatter)
-                if isinstance(found, Plan):
-                    return found
-                if found.reason is not Reason.NO_RULE:
-                    why = found
+                plan = self._asked(rule, scatter)
+                if isinstance(plan, Plan):
+                    return plan
+                if plan.reason is not Reason.NO_RULE:
+                    why = plan
             in_part = None if rules is last else self._in_part(scatter, rules)
             if in_part is not None:
                 return in_part
@@ -223,7 +223,7 @@ class RewriteRound:
         if part is None:
             return None
         asked = (self._asked(rule, part.inner, part) for rule in rules if not rule.has_priority)
-        return next((found for found in asked if isinstance(found, Plan)), None)
+        return next((plan for plan in asked if isinstance(plan, Plan)), None)
 
     def _asked(
         self, rule: ScatterRule, scatter: Scatter, part: SubBox | None = None
@@ -232,8 +232,8 @@ class RewriteRound:
         context = self._for_rules if part is None else part.context
 
         def planned() -> Plan | Refusal:
-            found = rule.plan(scatter, context)
-            return part.whole(found) if part is not None and isinstance(found, Plan) else found
+            plan = rule.plan(scatter, context)
+            return part.whole(plan) if part is not None and isinstance(plan, Plan) else plan
 
         return self._tried(rule, scatter.node, planned)
 
@@ -243,14 +243,14 @@ class RewriteRound:
         """Return the plan of a rule for a node, after a dry run of it."""
         budget().work(PRICES.rule)
         (output,) = node.outputs
-        found = attempt(lambda: self._narrowed(planned(), output))
-        if isinstance(found, Refusal):
-            return found
-        trial = self._dry_run(found, output)
+        plan = attempt(lambda: self._narrowed(planned(), output))
+        if isinstance(plan, Refusal):
+            return plan
+        trial = self._dry_run(plan, output)
         if isinstance(trial, Refusal):
             return trial
         inputs = tuple(trial.inputs)
-        return replace(found, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
+        return replace(plan, cost=trial.cost, inputs=inputs, rules=frozenset({rule}))
 
     def _narrowed(self, plan: Plan | Refusal, value: ir.Value) -> Plan | Refusal:
         """Return a plan for a value that writes its own element type, also if in a wider one."""
@@ -265,13 +265,13 @@ class RewriteRound:
         trial = self.writer.dry_run(plan.write, as_output=value.is_graph_output())
         if isinstance(trial, Refusal):
             return trial
-        found = objection(value, trial, self.context.known) if self._quantized else None
-        if found is None:
+        reason = objection(value, trial, self.context.known) if self._quantized else None
+        if reason is None:
             self.changed_by_runtime.pop(value, None)
             return trial
-        self.changed_by_runtime[value] = found
+        self.changed_by_runtime[value] = reason
         required = self.context.target.onnxruntime or self._is_strict
-        return Refusal(Reason.QUANTIZER, found) if required else trial
+        return Refusal(Reason.QUANTIZER, reason) if required else trial
 
     def shape_part(self, node: ir.Node) -> Sequence[Term] | None:
         """Return the elements of a Shape of a removable value, if one node writes them without it.

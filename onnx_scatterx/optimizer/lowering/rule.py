@@ -101,11 +101,11 @@ class Plan:
     unique: bool | None = None  # of ScatterX: whether updates proven not to collide
 
 
-def cheapest(found: Iterable[Plan | Refusal]) -> Plan | Refusal:
+def cheapest(answers: Iterable[Plan | Refusal]) -> Plan | Refusal:
     """Return the plan of the least weight, or the most telling refusal."""
     plans: list[Plan] = []
     refusals: list[Refusal] = []
-    for each in found:
+    for each in answers:
         if isinstance(each, Plan):
             plans.append(each)
         elif each.reason is not Reason.NO_RULE:

@@ -71,8 +71,8 @@ class GraphValues(NamedTuple):
 
     def is_exact(self, node: ir.Node) -> bool:
         """Return whether quantizers of a scale undo each other, as far as that is known."""
-        found = self.quantization(node)
-        return found is None or found.is_exact
+        quantization = self.quantization(node)
+        return quantization is None or quantization.is_exact
 
 
 def obstacle(node: ir.Node, known: GraphValues) -> FloatReason | None:
@@ -139,8 +139,8 @@ def objection(value: ir.Value, trial: DryRun, known: GraphValues) -> FloatReason
     op, inputs = before_moves(trial.result, trial.steps)
     if op == "DequantizeLinear":
         readers = quantizers_below(producer, of=lambda node: is_operator(node, _IN_INTEGERS))
-        found = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
-        return FloatReason.INTEGER_KERNEL if found else None
+        is_between = any(_is_between(n.op_type, n.inputs, n, trial.steps) for n in readers)
+        return FloatReason.INTEGER_KERNEL if is_between else None
     return _computed_in_integers(op, inputs, producer, trial.steps, known)
 
 

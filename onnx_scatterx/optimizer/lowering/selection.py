@@ -82,12 +82,12 @@ class ScatterSelection(Selection):
         super().__init__(round_)
 
     def _is_rewritten(self, node: ir.Node) -> bool:
-        found = self.round.rewriting(node)
-        if isinstance(found, Refusal):
-            self.refused[node] = found
-        elif found is not None:
-            self.rewritings[node] = found
-            self.demanded.update(found.inputs)
+        plan = self.round.rewriting(node)
+        if isinstance(plan, Refusal):
+            self.refused[node] = plan
+        elif plan is not None:
+            self.rewritings[node] = plan
+            self.demanded.update(plan.inputs)
             return True
         return False
 
@@ -97,9 +97,9 @@ class ScatterSelection(Selection):
             return worth and self._take(value, plan)
         if is_scatter(node):
             self.must_replan = True
-            found = self.round.provenance
-            if found.is_chained(node):
-                self.split_before[node] = found.split_before.get(node, 0) + 1
+            provenance = self.round.provenance
+            if provenance.is_chained(node):
+                self.split_before[node] = provenance.split_before.get(node, 0) + 1
             else:
                 self.refused[node] = plan
         return False
@@ -153,19 +153,19 @@ class GatherSelection(Selection):
         (value,) = node.outputs
         if value in self.round.provenance.absorbed and isinstance(self.round.plan(value), Plan):
             return False
-        found = self.round.reading(node)
-        if isinstance(found, Refusal):
+        plan = self.round.reading(node)
+        if isinstance(plan, Refusal):
             if node in self._lacking:
-                self.unread[node] = found
+                self.unread[node] = plan
             return False
         gone = read_only_by(
-            node.inputs[1:], {node}, self.round.graph, lambda v: v not in found.inputs
+            node.inputs[1:], {node}, self.round.graph, lambda v: v not in plan.inputs
         )
         saved = 1 + sum(n.op_type != "Constant" for n in gone)
-        if node not in self._lacking and found.cost > saved:
+        if node not in self._lacking and plan.cost > saved:
             return False
-        self.rewritings[node] = found
-        self.demanded.update(found.inputs)
+        self.rewritings[node] = plan
+        self.demanded.update(plan.inputs)
         return True
 
     def _writes(self, value: ir.Value, plan: Plan | Refusal, node: ir.Node) -> bool:

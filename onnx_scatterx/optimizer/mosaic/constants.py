@@ -20,7 +20,7 @@ class Constants:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self._found: dict[ir.Value, np.ndarray | None] = {}
+        self._numbers: dict[ir.Value, np.ndarray | None] = {}
 
     def tensor(self, value: ir.Value) -> ir.TensorProtocol | None:
         """Return the tensor that a value is in every run, if it is one of the graph's constants."""
@@ -29,16 +29,16 @@ class Constants:
     def splat(self, value: ir.Value) -> np.ndarray | None:
         """Return the number (as an array without dims) that every element of a tensor is."""
         moved = []  # no recursion: a chain can be long
-        while value not in self._found:
+        while value not in self._numbers:
             moved.append(value)
             first = self._moves(value)
             if first is None:
-                self._found[value] = self._fill(value)
+                self._numbers[value] = self._fill(value)
                 break
             value = first
-        found = self._found[value]
-        self._found.update(dict.fromkeys(moved, found))
-        return found
+        number = self._numbers[value]
+        self._numbers.update(dict.fromkeys(moved, number))
+        return number
 
     def _moves(self, value: ir.Value) -> ir.Value | None:
         """Return the tensor whose elements a node all moves into a value."""

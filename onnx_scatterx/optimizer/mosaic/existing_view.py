@@ -32,7 +32,7 @@ def existing_views(provenance: Provenance) -> ExistingViews:
     A view that is kept for other readers costs nothing. Another costs the nodes that exist for it
     alone.
     """
-    found: dict[ir.Value, list[ExistingView]] = {}
+    views: dict[ir.Value, list[ExistingView]] = {}
     kept: set[ir.Value] = set()
     for node in reversed(list(provenance.graph)):
         if not is_operator(node, MOVES):
@@ -50,8 +50,8 @@ def existing_views(provenance: Provenance) -> ExistingViews:
             if isinstance(view, View) and view.value is not value and not view.is_reshaped:
                 cost = 0 if value in kept else _nodes_for(provenance, node)
                 alias = ExistingView(value, mosaic.shape, view, cost)
-                found.setdefault(view.value, []).append(alias)
-    return ExistingViews(found)
+                views.setdefault(view.value, []).append(alias)
+    return ExistingViews(views)
 
 
 def _nodes_for(provenance: Provenance, node: ir.Node) -> int:
@@ -153,8 +153,8 @@ _FAR = 1 << 62  # beyond every position
 class ExistingViews:
     """The views of each source, with the positions of it between which each of them lies."""
 
-    def __init__(self, found: Mapping[ir.Value, Sequence[ExistingView]]) -> None:
-        self._found = found
+    def __init__(self, by_source: Mapping[ir.Value, Sequence[ExistingView]]) -> None:
+        self._by_source = by_source
         self._spans: dict[ir.Value, np.ndarray] = {}
 
     def around(self, view: View, low: Shape, high: Shape) -> Iterable[ExistingView]:
@@ -162,17 +162,17 @@ class ExistingViews:
 
         A view is left out if a number says that it starts too late, or ends too early.
         """
-        found = self._found.get(view.value, ())
-        if not found or view.is_reshaped:
+        views = self._by_source.get(view.value, ())
+        if not views or view.is_reshaped:
             return ()
         if view.value not in self._spans:
             self._spans[view.value] = np.array(
-                [_spans(v.view, (ZERO,) * len(v.shape), v.shape, (-_FAR, _FAR)) for v in found]
+                [_spans(v.view, (ZERO,) * len(v.shape), v.shape, (-_FAR, _FAR)) for v in views]
             )
         spans = self._spans[view.value]
         first, last = _spans(view, low, high, (_FAR, -_FAR)).T
         has_all = (spans[:, :, 0] <= first) & (last <= spans[:, :, 1])
-        return compress(found, has_all.all(axis=1))
+        return compress(views, has_all.all(axis=1))
 
 
 def _spans(view: View, low: Shape, high: Shape, unknown: tuple[int, int]) -> np.ndarray:

@@ -83,9 +83,9 @@ class Mosaic:
 
     def transposed(self, perm: Sequence[int]) -> Mosaic:
         """Return the tensor with its axes in another order: new axis d is the old ``perm[d]``."""
-        place = {old: new for new, old in enumerate(perm)}
+        new_axis = {old: new for new, old in enumerate(perm)}
         cells = tuple(
-            Cell(tuple(c.box[p] for p in perm), c.source.mapped(_renamed(place)))
+            Cell(tuple(c.box[p] for p in perm), c.source.mapped(_renamed(new_axis)))
             for c in self.cells
         )
         return Mosaic(tuple(self.shape[p] for p in perm), cells)
@@ -94,11 +94,11 @@ class Mosaic:
         """Return the tensor with axes of extent 1 inserted at these places of the result."""
         new = set(axes)
         old = [d for d in range(len(self.shape) + len(new)) if d not in new]
-        place = dict(enumerate(old))
+        new_axis = dict(enumerate(old))
         unit = StridedInterval.interval(ZERO, ONE)
 
         cells = tuple(
-            Cell(_spread(c.box, new, unit), c.source.mapped(_renamed(place))) for c in self.cells
+            Cell(_spread(c.box, new, unit), c.source.mapped(_renamed(new_axis))) for c in self.cells
         )
         return Mosaic(_spread(self.shape, new, ONE), cells)
 
@@ -106,7 +106,7 @@ class Mosaic:
         """Return the tensor without these axes of extent 1."""
         gone = set(axes)
         kept = [d for d in range(len(self.shape)) if d not in gone]
-        place = {old: new for new, old in enumerate(kept)}
+        new_axis = {old: new for new, old in enumerate(kept)}
 
         def change(c: Cell) -> Cell | None:
             if any(c.box[d] != StridedInterval.interval(ZERO, ONE) for d in gone):
@@ -115,7 +115,7 @@ class Mosaic:
             def changed(w: AxisMap) -> AxisMap:
                 if w.dim in gone:
                     return AxisMap(None, 0, w.start)
-                return _renamed(place)(w)
+                return _renamed(new_axis)(w)
 
             return Cell(tuple(c.box[d] for d in kept), c.source.mapped(changed))
 
@@ -156,7 +156,7 @@ class Mosaic:
         else:
             return None
         window = StridedInterval.interval(ZERO, count)
-        found: list[Cell] = []
+        parts: list[Cell] = []
         for old, cell in zip(self.cells, cells, strict=True):
             if cell is None:
                 return None
@@ -164,8 +164,8 @@ class Mosaic:
             box = with_interval(cell.box, axis, _stretched(cell.box[axis], count, reaches, step))
             part = Cell(box, cell.source).within(with_interval(box, axis, window), facts)
             if part is not None:
-                found.append(part)
-        return Mosaic(shape, tuple(found))
+                parts.append(part)
+        return Mosaic(shape, tuple(parts))
 
     def overlaid(self, cells: Iterable[Cell], facts: Facts) -> Mosaic:
         """Return the tensor with cells written over it."""
@@ -207,8 +207,8 @@ def _stretched(
     return StridedInterval.interval(ZERO if first else span.low, count if last else span.high)
 
 
-def _renamed(place: dict[int, int]) -> Callable[[AxisMap], AxisMap]:
-    return lambda w: w if w.dim is None else AxisMap(place[w.dim], w.step, w.start)
+def _renamed(new_axis: dict[int, int]) -> Callable[[AxisMap], AxisMap]:
+    return lambda w: w if w.dim is None else AxisMap(new_axis[w.dim], w.step, w.start)
 
 
 def joined(parts: Sequence[Mosaic], axis: int, shape: Shape) -> Mosaic | None:

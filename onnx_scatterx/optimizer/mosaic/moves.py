@@ -74,13 +74,13 @@ class _Reassociation:
     def view(self, view: View) -> View | None:
         axis_maps: list[AxisMap] = []
         extents: list[Term] = []
-        place = {b[0]: a[0] for b, a in self.groups if len(b) == len(a) == 1}
-        group_of = {d: g for g in self.groups for d in g[0] if d not in place}
+        new_axis = {b[0]: a[0] for b, a in self.groups if len(b) == len(a) == 1}
+        group_of = {d: g for g in self.groups for d in g[0] if d not in new_axis}
         axis, is_reshaped = 0, view.is_reshaped
         while axis < len(view.axis_maps):
             axis_map = view.axis_maps[axis]
-            if axis_map.dim is None or axis_map.dim in place:
-                dim = None if axis_map.dim is None else place[axis_map.dim]
+            if axis_map.dim is None or axis_map.dim in new_axis:
+                dim = None if axis_map.dim is None else new_axis[axis_map.dim]
                 axis_maps.append(AxisMap(dim, axis_map.step, axis_map.start))
                 extents.append(view.shape[axis])
                 axis += 1
@@ -122,9 +122,9 @@ def _transpose(provenance: Provenance, call: Call) -> list[Mosaic | None]:
 def _unsqueeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
     x, axes = _first(provenance, call), given(call.numbers(1, "axes"))
     rank = len(x.shape) + len(axes)
-    places = {a % rank for a in axes}
-    require(len(places) == len(axes))  # else it cannot run
-    return [x.unsqueezed(places)]
+    inserted = {a % rank for a in axes}
+    require(len(inserted) == len(axes))  # else it cannot run
+    return [x.unsqueezed(inserted)]
 
 
 def _squeeze(provenance: Provenance, call: Call) -> list[Mosaic | None]:
@@ -242,7 +242,7 @@ def connected_moves(graph: ir.Graph, moves: Collection[str]) -> set[ir.Node]:
         for value in (*moved_inputs(node), *node.outputs):
             if value not in seen:  # once: many nodes may read it
                 seen.add(value)
-                users = [user for user, place in value.uses() if place == 0 or _moves_all(user)]
+                users = [user for user, index in value.uses() if index == 0 or _moves_all(user)]
                 yield from filter(is_move, (*users, *makers([value])))
 
     return set(reached(filter(is_scatter, graph), near))

@@ -116,8 +116,8 @@ class Provenance:
 
     def beyond_budget(self) -> dict[ir.Node, Refusal]:
         """Return the scatters that were not analysed since the budget of the model was spent."""
-        found = {n: lifted.refusal for n, lifted in self.scatters.items() if lifted.refusal}
-        return {n: why for n, why in found.items() if why.reason is Reason.MODEL_LIMIT}
+        refusals = {n: lifted.refusal for n, lifted in self.scatters.items() if lifted.refusal}
+        return {n: why for n, why in refusals.items() if why.reason is Reason.MODEL_LIMIT}
 
     def is_chained(self, node: ir.Node) -> bool:
         """Return whether a scatter is handled together with earlier writes to what it reads."""
@@ -130,9 +130,9 @@ class Provenance:
 
     def describing(self, value: ir.Value, known: TensorValue) -> Provenance:
         """Return the same with the abstract value of a value that is not in a graph."""
-        found = copy.copy(self)
-        found._described = {**self._described, value: known}
-        return found
+        provenance = copy.copy(self)
+        provenance._described = {**self._described, value: known}
+        return provenance
 
     def gather(self, node: ir.Node) -> Gather:
         """Return a node that reads in canonical form, or refuse."""
@@ -150,7 +150,7 @@ class Provenance:
     def _move(self, node: ir.Node) -> None:
         inputs = [None if v is None else self.abstract(v) for v in node.inputs]
         try:
-            found = MOVES[node.op_type](self, self.scope.call(node, inputs))
+            mosaics = MOVES[node.op_type](self, self.scope.call(node, inputs))
         except (UnknownAttributeError, LookupError):
             return
         except RefusedError as error:
@@ -159,7 +159,7 @@ class Provenance:
         absorbed = frozenset[ir.Node]().union(*(self.absorbed.get(v, ()) for v in node.inputs if v))
         if node in self.gathers_to_remove:
             absorbed |= {node}
-        for value, mosaic in zip(node.outputs, found, strict=False):
+        for value, mosaic in zip(node.outputs, mosaics, strict=False):
             if mosaic is not None and len(mosaic.cells) <= LIMITS.cells:
                 self._mosaics[value] = coalesced(mosaic, self.facts)
                 if absorbed:
@@ -176,22 +176,22 @@ class Provenance:
         if isinstance(lifted, Refusal):
             self.scatters[node] = Lifted(node, None, lifted)
             return
-        found = Lifted(node, lifted, self.opaque.get(node), unflattened(lifted, self.scope))
+        entry = Lifted(node, lifted, self.opaque.get(node), unflattened(lifted, self.scope))
         if node not in self.opaque:
-            for reading in reversed(found.interpretations):
-                found = replace(found, refusal=self._write(reading))
-                if found.refusal is None:
+            for reading in reversed(entry.interpretations):
+                entry = replace(entry, refusal=self._write(reading))
+                if entry.refusal is None:
                     break
-        self.scatters[node] = found
+        self.scatters[node] = entry
 
     def _write(self, scatter: Scatter) -> Refusal | None:
         """Give a scatter's output its mosaic, or return why it has none."""
         node = scatter.node
         (output,) = node.outputs
-        found = attempt(lambda: self._written(scatter))
-        if isinstance(found, Refusal):
-            return found
-        mosaic, absorbed = found
+        written = attempt(lambda: self._written(scatter))
+        if isinstance(written, Refusal):
+            return written
+        mosaic, absorbed = written
         budget().work(PRICES.cell * len(mosaic.cells))
         self._mosaics[output] = coalesced(mosaic, self.facts)
         self.absorbed[output] = absorbed | {node}
@@ -232,13 +232,13 @@ class Provenance:
     def _updates(self, lifted: Scatter) -> tuple[Mosaic, ir.Value]:
         """Return the mosaic of the updates, in the shape that they must have, and its value."""
         value, shape = lifted.updates, lifted.shape
-        found = self.mosaic(value)
-        if found is not None and len(found.shape) == len(shape):
-            pairs = list(zip(found.shape, shape, strict=True))
+        updates = self.mosaic(value)
+        if updates is not None and len(updates.shape) == len(shape):
+            pairs = list(zip(updates.shape, shape, strict=True))
             if any((a - b).constant not in (None, 0) for a, b in pairs):
                 raise RefusedError(Reason.INVALID, "the updates have another shape")
             if all(a is b or self.facts.equal(a, b) for a, b in pairs):
-                return found, value
+                return updates, value
         # The operator checks that they have this shape. Another known shape may be wrong: a size 0
         # in the shape of a Reshape stands for another dim.
         node = made_by(value, "Reshape")
@@ -246,7 +246,7 @@ class Provenance:
             seen, source = reshaped(self, node, shape), node.inputs[0]
             if seen is not None and source is not None:
                 return seen, source
-        renamed = None if found is None else found.with_shape(shape)
+        renamed = None if updates is None else updates.with_shape(shape)
         return renamed or Mosaic.of(value, shape), value
 
 

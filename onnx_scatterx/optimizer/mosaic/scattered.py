@@ -148,8 +148,8 @@ def is_noop_write(scatter: Scatter, data: Mosaic, fills: Constants) -> bool:
     if number is None or not data.cells or not _keeps(scatter.reduction, number):
         return False
     sources = {c.source.value if isinstance(c.source, View) else None for c in data.cells}
-    found = [None if value is None else fills.splat(value) for value in sources]
-    return all(f is not None and f.tobytes() == number.tobytes() for f in found)
+    numbers = [None if value is None else fills.splat(value) for value in sources]
+    return all(f is not None and f.tobytes() == number.tobytes() for f in numbers)
 
 
 def _keeps(reduction: str, number: np.ndarray) -> bool:
@@ -203,16 +203,16 @@ def _arranged(piece: Piece, box: Mosaic) -> Mosaic:
     if bare is None:
         raise RefusedError(Reason.NO_CUT, "which region a position lies in")
     ordered = bare.transposed([runs.index(d) for d in sorted(runs)])
-    found = ordered.unsqueezed(d for d in range(len(piece.counts)) if d not in runs)
-    wide = found.expanded(piece.counts)
+    aligned = ordered.unsqueezed(d for d in range(len(piece.counts)) if d not in runs)
+    wide = aligned.expanded(piece.counts)
     assert wide is not None  # an axis without a count has extent 1
     return wide
 
 
 def _moved(box: Mosaic, axis: int, offset: Term) -> Mosaic:
-    found = box.each(box.shape, lambda c: c.relocated(axis, 1, offset))
-    if found is None:
+    shifted = box.each(box.shape, lambda c: c.relocated(axis, 1, offset))
+    if shifted is None:
         raise RefusedError(
             Reason.UNKNOWN_INDICES, Detail("where strided regions start: {}", offset)
         )
-    return found
+    return shifted

@@ -125,13 +125,13 @@ def _scatter(w: _BodyWriter, data: ir.Value, f: ir.Value, updates: ir.Value) -> 
 
 def _columns(w: _BodyWriter, f: ir.Value, updates: ir.Value) -> ir.Value:
     """Return the indices of a ScatterND, one column after the other."""
-    body, columns, place = w.body, list[ir.Value](), 0
+    body, columns, position = w.body, list[ir.Value](), 0
     for dim in body.columns:
         if dim is None:
-            column = w.op("Gather", [f, w.ints(place)], axis=len(body.p1))
+            column = w.op("Gather", [f, w.ints(position)], axis=len(body.p1))
             if body.index_type != ir.DataType.INT64:
                 column = w.op("Cast", [column], to=ir.DataType.INT64.value)
-            column, place = w.spread(column, updates), place + 1
+            column, position = w.spread(column, updates), position + 1
         else:
             count = w.op("Gather", [w.op("Shape", [updates]), w.ints(dim)], axis=0)
             numbers = w.op("Range", [w.ints(0), count, w.ints(1)])

@@ -31,11 +31,11 @@ def fold_transposes(graph: ir.Graph | ir.Function) -> None:
 
 def _fold_data(node: ir.Node) -> None:
     data, (output,) = node.inputs[0], node.outputs
-    found = _transpose(data)
+    transposed = _transpose(data)
     readers = [use.node for use in output.uses()]
-    if found is None or output.is_graph_output() or not readers:
+    if transposed is None or output.is_graph_output() or not readers:
         return
-    transpose, perm = found
+    transpose, perm = transposed
     perms = [perm_of(reader, len(perm)) for reader in readers]
     after = [tuple(perm[d] for d in b) for b in perms if b is not None]
     same, (_, _, p) = tuple(range(len(perm))), picks_of(node)
@@ -70,14 +70,14 @@ def _replace(reader: ir.Node, output: ir.Value) -> bool:
 
 
 def _fold_updates(node: ir.Node) -> None:
-    found = _transpose(node.inputs[2])
-    if found is None:
+    transposed = _transpose(node.inputs[2])
+    if transposed is None:
         return
-    transpose, perm = found
+    transpose, perm = transposed
     p1, p2, _ = picks_of(node)
     if any(d >= len(perm) for d in (*p1, *p2)):  # it cannot run
         return
-    ordered = [place for d, place in enumerate(perm) if d not in p2]
+    ordered = [axis for d, axis in enumerate(perm) if d not in p2]
     if ordered != sorted(ordered):
         return
     node.attributes["p1"] = ir.AttrInt64s("p1", [perm[d] for d in p1])

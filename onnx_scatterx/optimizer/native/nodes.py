@@ -160,8 +160,8 @@ def _scatter_nd(scatter: Scatter, provenance: Provenance, version: int) -> Encod
     own = [d for d in columns if d is not None]
     order = [c for c in range(depth) if c not in named]
     p = [0] * rank
-    for place, axis in enumerate([*named, *order, *range(depth, rank)]):
-        p[axis] = place
+    for position, axis in enumerate([*named, *order, *range(depth, rank)]):
+        p[axis] = position
     body = FallbackSpec("ScatterND", version, scatter.reduction)
     if columns:
         body = replace(body, p1=provision.dims, index_rank=index_rank)
@@ -243,18 +243,18 @@ def _read(scatter: Scatter, provenance: Provenance, target: Term) -> ProvisionTe
     visit, value = atom.origin
     if visit not in (value, provenance.scope.visit_id):
         return None
-    found = provenance.abstract(value)
-    if not _is_in(value, provenance.graph) or found.shape is None:
+    tensor = provenance.abstract(value)
+    if not _is_in(value, provenance.graph) or tensor.shape is None:
         return None
-    if found.dtype not in (_INT64, ir.DataType.INT32) or len(found.shape) != len(atom.parts):
+    if tensor.dtype not in (_INT64, ir.DataType.INT32) or len(tensor.shape) != len(atom.parts):
         return None
-    read, dtype = scatter.dims_read(atom.parts, found.shape) or [], found.dtype
+    read, dtype = scatter.dims_read(atom.parts, tensor.shape) or [], tensor.dtype
     dims = [d for d in read if d is not None]
     if len(read) != len(atom.parts) or len(set(dims)) < len(dims):
         return None
-    gone = [place for place, d in enumerate(read) if d is None]
+    gone = [axis for axis, d in enumerate(read) if d is None]
     # An axis of extent 1 at the end may be kept: it is the one column of f.
-    keeps = bool(gone) and gone[-1] == len(found.shape) - 1
+    keeps = bool(gone) and gone[-1] == len(tensor.shape) - 1
     dropped = gone[:-1] if keeps else gone
 
     def write(w: Writer) -> ir.Value:

@@ -82,7 +82,7 @@ def _has_different_rows(scatter: Scatter) -> bool:
     extents = as_numbers(scatter.shape[d] for d in wide)
     if extents is None or math.prod(extents) * max(len(columns), 1) > LIMITS.unique_targets:
         return False
-    found = []
+    targets = []
     for axis, target in columns:
         values = tabulated(target, dict(zip(wide, extents, strict=True))).ravel()
         size = scatter.data_shape[axis].constant
@@ -90,8 +90,8 @@ def _has_different_rows(scatter: Scatter) -> bool:
             if size is None:
                 continue
             values = np.where(values < 0, values + size, values)
-        found.append(values)
-    if not found:
+        targets.append(values)
+    if not targets:
         return False
-    rows = np.stack(found, axis=1)
+    rows = np.stack(targets, axis=1)
     return len(np.unique(rows, axis=0)) == len(rows)

@@ -119,8 +119,8 @@ def named(nodes: Sequence[str]) -> str:
     return f"{', '.join(nodes[:shown])} and {len(nodes) - shown} more"
 
 
-def advice_lines(found: Sequence[Advice]) -> list[str]:
+def advice_lines(all_advice: Sequence[Advice]) -> list[str]:
     """Return all advice in lines, under one heading; empty without advice."""
-    if not found:
+    if not all_advice:
         return []
-    return ["what to do next:", *(f"  {line}" for advice in found for line in advice.lines())]
+    return ["what to do next:", *(f"  {line}" for advice in all_advice for line in advice.lines())]

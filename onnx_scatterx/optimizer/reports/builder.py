@@ -62,7 +62,7 @@ def records_of(
 
     ``names`` are those before the rewriting.
     """
-    found = []
+    made = []
     for outcome in outcomes:
         where, scope = _graph_name(outcome, knowledge), knowledge.scopes[outcome.graph]
         accesses: list[tuple[ir.Node, Access | Refusal | None]] = [
@@ -77,8 +77,8 @@ def records_of(
             if entry is None:
                 canonical, entry = None, make(None)
             called_by = (called.inputs, called.output)
-            found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
-    return tuple(found)
+            made.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
+    return tuple(made)
 
 
 def report_of(
@@ -172,10 +172,10 @@ def _in_onnxruntime(node: ir.Node) -> tuple[str, ...]:
 
 def _quantized(node: ir.Node) -> str:
     """Return whether a write between quantizers is done on the integers, or why not."""
-    found = node.meta.get(QUANTIZED)
-    if isinstance(found, FloatReason):
-        return f"on floats: {found.value}"
-    return "" if found is None else f"on {found.name.lower()}"
+    noted = node.meta.get(QUANTIZED)
+    if isinstance(noted, FloatReason):
+        return f"on floats: {noted.value}"
+    return "" if noted is None else f"on {noted.name.lower()}"
 
 
 def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | None:
@@ -233,9 +233,9 @@ def _assumptions(access: Access, knowledge: Knowledge) -> list[str]:
     leaves = set[Symbol]().union(
         *(t.leaves() for t in (*access.shape, *access.data_shape, *access.index_exprs))
     )
-    found = [
+    assumptions = [
         f"declared-dims: all input dims {name!r} have the same size"
         for t, name in knowledge.shared.items()
         if t.leaves() <= leaves
     ]
-    return [*found, AXES] if any(map(is_size, leaves)) else found
+    return [*assumptions, AXES] if any(map(is_size, leaves)) else assumptions

@@ -60,33 +60,33 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     data before the Transpose.
     """
     access = canonical.access
-    found = None
+    boxes = None
     sizes: Mapping[Symbol, int] = {}
     for numbers in example_numbers(access):
         at_these = boxes_at(canonical, numbers)
-        if at_these is not None and (found is None or at_these.pairs):
-            found, sizes = at_these, numbers
-            if found.pairs:  # else it may be more at larger sizes
+        if at_these is not None and (boxes is None or at_these.pairs):
+            boxes, sizes = at_these, numbers
+            if boxes.pairs:  # else it may be more at larger sizes
                 break
-    if found is None:
+    if boxes is None:
         return None
-    axes = order or range(len(found.data_shape))
+    axes = order or range(len(boxes.data_shape))
     notes = []
     if sizes:
         named = {leaf.name: number for leaf, number in sizes.items()}
         notes.append(f"shown at {', '.join(f'{n} = {k}' for n, k in sorted(named.items())[:6])}")
-    rows, columns = _axes(found, axes)
-    notes += _elsewhere(found, axes, {rows, columns})
-    if found.cell > 1:
+    rows, columns = _axes(boxes, axes)
+    notes += _elsewhere(boxes, axes, {rows, columns})
+    if boxes.cell > 1:
         notes.append("several elements are one cell")
-    down, across = _dims(found, rows, columns)
+    down, across = _dims(boxes, rows, columns)
     shades, other_shades = [], []
-    for place, (inner, outer) in enumerate(found.pairs):
-        colour = 0 if found.cell else place
+    for index, (inner, outer) in enumerate(boxes.pairs):
+        colour = 0 if boxes.cell else index
         shades.append(Shade(_span(outer, rows), _span(outer, columns), colour))
         other_shades.append(Shade(_span(inner, down), _span(inner, across), colour))
-    data_axes = [_side(found.data_shape, a, "axis", axes) for a in (rows, columns)]
-    other_axes = [_side(found.shape, d, "dim", range(len(found.shape))) for d in (down, across)]
+    data_axes = [_side(boxes.data_shape, a, "axis", axes) for a in (rows, columns)]
+    other_axes = [_side(boxes.shape, d, "dim", range(len(boxes.shape))) for d in (down, across)]
     return IndexMap(
         Panel("data", data_axes[0], data_axes[1], tuple(dict.fromkeys(shades))),
         Panel(access.tensor_role, other_axes[0], other_axes[1], tuple(dict.fromkeys(other_shades))),
@@ -95,32 +95,32 @@ def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> Index
     )
 
 
-def _axes(found: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
+def _axes(boxes: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | None]:
     """Return which axes of the data are shown downwards and across: the last that matter."""
-    rank = len(found.data_shape)
+    rank = len(boxes.data_shape)
     axes = sorted(range(rank), key=lambda a: order[a])
-    partly = [a for a in axes if _is_partly(found, a)]
-    whole = [a for a in axes if a not in partly and found.data_shape[a] > 1]
+    partly = [a for a in axes if _is_partly(boxes, a)]
+    whole = [a for a in axes if a not in partly and boxes.data_shape[a] > 1]
     chosen = sorted([*whole, *partly][-2:], key=lambda a: order[a])
     if len(chosen) < 2:
         return None, chosen[0] if chosen else (rank - 1 if rank else None)
     return chosen[0], chosen[1]
 
 
-def _is_partly(found: ShownBoxes, axis: int) -> bool:
-    whole = range(found.data_shape[axis])
-    return any(outer[axis] != whole for _, outer in found.pairs)
+def _is_partly(boxes: ShownBoxes, axis: int) -> bool:
+    whole = range(boxes.data_shape[axis])
+    return any(outer[axis] != whole for _, outer in boxes.pairs)
 
 
-def _elsewhere(found: ShownBoxes, order: Sequence[int], shown: set[int | None]) -> list[str]:
+def _elsewhere(boxes: ShownBoxes, order: Sequence[int], shown: set[int | None]) -> list[str]:
     """Describe the write along the axes that are not shown."""
     notes = []
-    for axis in sorted({*range(len(found.data_shape))} - shown, key=lambda a: order[a]):
-        size = found.data_shape[axis]
-        spans = dict.fromkeys(outer[axis] for _, outer in found.pairs)
+    for axis in sorted({*range(len(boxes.data_shape))} - shown, key=lambda a: order[a]):
+        size = boxes.data_shape[axis]
+        spans = dict.fromkeys(outer[axis] for _, outer in boxes.pairs)
         if size == 1 or not spans:
             continue
-        if _is_partly(found, axis):
+        if _is_partly(boxes, axis):
             more = ", ..." if len(spans) > 3 else ""
             where = f"at {', '.join(map(_span_text, list(spans)[:3]))}{more}"
         else:
@@ -136,25 +136,25 @@ def _span_text(span: range) -> str:
 
 
 def _dims(
-    found: ShownBoxes, rows: int | None, columns: int | None
+    boxes: ShownBoxes, rows: int | None, columns: int | None
 ) -> tuple[int | None, int | None]:
     """Return which dims of the other tensor are shown: those along the axes that are."""
-    if not found.cell:
-        dims = [None if a is None else found.dims[a] for a in (rows, columns)]
+    if not boxes.cell:
+        dims = [None if a is None else boxes.dims[a] for a in (rows, columns)]
         # If each box is one place, a dim of the updates counts the boxes.
-        rest = [d for d, n in enumerate(found.shape) if n > 1 and d not in found.dims]
+        rest = [d for d, n in enumerate(boxes.shape) if n > 1 and d not in boxes.dims]
         for side, axis in enumerate((rows, columns)):
             if rest and axis is not None and dims[side] is None:
                 dims[side] = rest.pop(0)
         return dims[0], dims[1]
-    wide = [d for d, n in enumerate(found.shape) if n > 1][-2:]
+    wide = [d for d, n in enumerate(boxes.shape) if n > 1][-2:]
     if len(wide) < 2:
         return None, wide[0] if wide else None
     return wide[0], wide[1]
 
 
-def _side(shape: Numbers, place: int | None, word: str, names: Sequence[int]) -> tuple[str, int]:
-    return ("", 1) if place is None else (f"{word} {names[place]}", shape[place])
+def _side(shape: Numbers, axis: int | None, word: str, names: Sequence[int]) -> tuple[str, int]:
+    return ("", 1) if axis is None else (f"{word} {names[axis]}", shape[axis])
 
 
 def _span(spans: Spans, axis: int | None) -> range:

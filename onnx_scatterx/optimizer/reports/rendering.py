@@ -44,15 +44,15 @@ class TextTable:
     The columns in ``numbers`` are aligned to the right. ``styles`` are those of the last cell of
     each row, in the words of rich.
 
-    >>> found = TextTable("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
-    >>> print(text_of(found))
+    >>> table = TextTable("a [b]title[/b]", ["name", "ms"], [["[red]x", "1"]], numbers=["ms"])
+    >>> print(text_of(table))
     a [b]title[/b]
     ┏━━━━━━━━┳━━━━┓
     ┃ name   ┃ ms ┃
     ┡━━━━━━━━╇━━━━┩
     │ [red]x │  1 │
     └────────┴────┘
-    >>> print(found.plain().replace("\t", "|"))
+    >>> print(table.plain().replace("\t", "|"))
     a [b]title[/b]
     name|ms
     [red]x|1
@@ -75,27 +75,27 @@ class TextTable:
         from rich.text import Text
 
         borders = 3 * len(self.columns) + 1
-        found = widths(self.columns, self.rows, self.names, options.max_width - borders)
+        sizes = widths(self.columns, self.rows, self.names, options.max_width - borders)
         if self.title:
             yield Text(visible(self.title))
-        if found is None:  # too narrow for columns
+        if sizes is None:  # too narrow for columns
             for row, style in zip(self.rows, self._styles(), strict=True):
                 yield from self._record(row, style, options.max_width)
         else:
-            yield self._drawn(found)
+            yield self._drawn(sizes)
 
-    def _drawn(self, found: Sequence[int]) -> RenderableType:
+    def _drawn(self, sizes: Sequence[int]) -> RenderableType:
         from rich.table import Table as RichTable
         from rich.text import Text
 
         # As Text, since rich takes brackets in a plain str for markup.
         made = RichTable()
-        for column, width in zip(self.columns, found, strict=True):
+        for column, width in zip(self.columns, sizes, strict=True):
             justify: Literal["left", "right"] = "right" if column in self.numbers else "left"
             heading = Text(visible(column))
             made.add_column(heading, justify=justify, overflow="fold", width=width)
         for row, style in zip(self.rows, self._styles(), strict=True):
-            cells = [Text(self._cell(*cell)) for cell in zip(self.columns, row, found, strict=True)]
+            cells = [Text(self._cell(*cell)) for cell in zip(self.columns, row, sizes, strict=True)]
             cells[-1].stylize(style)
             made.add_row(*cells)
         return made
@@ -187,8 +187,8 @@ def widths(
     True
     """
     wanted, least = [], []
-    for place, column in enumerate(columns):
-        cells = [column, *(row[place] for row in rows)]
+    for index, column in enumerate(columns):
+        cells = [column, *(row[index] for row in rows)]
         longest = max(map(len, cells))
         words = max(len(word) for cell in cells for word in (cell.split() or [""]))
         wanted.append(longest)
@@ -196,10 +196,10 @@ def widths(
     spare = room - sum(least)
     if spare < 0:
         return None
-    found = list(least)
-    waiting = sorted(range(len(found)), key=lambda place: wanted[place] - least[place])
-    for served, place in enumerate(waiting):
-        share = min(wanted[place] - least[place], spare // (len(waiting) - served))
-        found[place] += share
+    given = list(least)
+    waiting = sorted(range(len(given)), key=lambda index: wanted[index] - least[index])
+    for served, index in enumerate(waiting):
+        share = min(wanted[index] - least[index], spare // (len(waiting) - served))
+        given[index] += share
         spare -= share
-    return found
+    return given

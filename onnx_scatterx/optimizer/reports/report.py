@@ -236,12 +236,12 @@ class Report(ShownInTables):
         A scatter moves its data and its updates, in contiguous pieces. At least, the updates move,
         in strided copies.
         """
-        found = [s.detail.moved for s in self.scatters if s.detail and s.detail.moved]
-        if not found:
+        moves = [s.detail.moved for s in self.scatters if s.detail and s.detail.moved]
+        if not moves:
             return []
-        moved, pieces, least, copies = map(sum, zip(*found, strict=True))
+        moved, pieces, least, copies = map(sum, zip(*moves, strict=True))
         many = "copy" if copies == 1 else "copies"
-        those = "" if len(found) == len(self.scatters) else f" ({len(found)} of them)"
+        those = "" if len(moves) == len(self.scatters) else f" ({len(moves)} of them)"
         return [
             f"the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
             f"where {bytes_text(least)} in {copies} strided {many} would do"
@@ -249,9 +249,9 @@ class Report(ShownInTables):
 
     def duplicate_lines(self) -> list[str]:
         """Return the colliding updates in lines, and which one wins if that is settled."""
-        found = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
-        lines = [f"{node}: {duplicates}" for node, duplicates in found if duplicates.certain]
-        return lines + _by_text((n, str(d)) for n, d in found if not d.certain)
+        colliding = [(s.node, s.duplicates) for s in self.scatters if s.duplicates is not None]
+        lines = [f"{node}: {duplicates}" for node, duplicates in colliding if duplicates.certain]
+        return lines + _by_text((n, str(d)) for n, d in colliding if not d.certain)
 
     def zero_lines(self) -> list[str]:
         """Return in a line which nodes became a Where of floats, in which a zero may change sign.
@@ -325,8 +325,8 @@ def tallies(reports: Sequence[Report], planned: bool) -> tuple[list[str], list[s
 
 def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is said of nodes, in a line for each text."""
-    found = grouped((text, node) for node, text in said)
-    return [f"{named(nodes)}: {text}" for text, nodes in found.items()]
+    by_text = grouped((text, node) for node, text in said)
+    return [f"{named(nodes)}: {text}" for text, nodes in by_text.items()]
 
 
 class TargetError(ScatterXError):

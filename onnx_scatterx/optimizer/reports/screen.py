@@ -79,10 +79,10 @@ def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Return the entries that are told alike: by less of their row, until few groups are left."""
     rows = [(entry, entry.row()) for entry in entries]
     for cells in ((0, 1, 2, 3), (1, 2, 3), (2, 3), (3,)):
-        found = grouped(((e.action, *(row[cell] for cell in cells)), e) for e, row in rows)
-        if len(found) <= _ROWS:
+        groups = grouped(((e.action, *(row[cell] for cell in cells)), e) for e, row in rows)
+        if len(groups) <= _ROWS:
             break
-    return list(found.values())
+    return list(groups.values())
 
 
 def _cut(lines: Sequence[str]) -> list[str]:

@@ -95,12 +95,12 @@ def _inputs(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
     for role, called, value in inputs:
         if value is None:
             continue
-        found = account.scope.values.get(value)
-        dtype = (found and found.dtype) or value.dtype
+        tensor = account.scope.values.get(value)
+        dtype = (tensor and tensor.dtype) or value.dtype
         name = "unknown type" if dtype is None else dtype.name.lower()
         shape = ", unknown rank"
-        if found is not None and found.shape is not None:
-            shape = shape_text(found.shape)
+        if tensor is not None and tensor.shape is not None:
+            shape = shape_text(tensor.shape)
         yield role, [f"{called}, {name}{shape}"]
 
 
@@ -131,22 +131,22 @@ def _moves(
 ) -> Iterator[str]:
     """Yield the strided copies that do the work of a scatter or a gather, or why there are none."""
     try:
-        found = copies_of(canonical, unique=unique)
+        copies = copies_of(canonical, unique=unique)
     except ValueError as error:
         yield from (_in_words_of(canonical.access, line) for line in str(error).splitlines())
         return
     role = canonical.access.tensor_role
     source, target = ("data", role) if role == "output" else (role, "data")
-    total = wording.text(sum(move.bytes for move in found))
-    many = f"{len(found)} strided {'copy' if len(found) == 1 else 'copies'}"
+    total = wording.text(sum(move.bytes for move in copies))
+    many = f"{len(copies)} strided {'copy' if len(copies) == 1 else 'copies'}"
     yield f"{many} from {names[source]} to {names[target]}, {total} bytes"
-    for move in found[:_BOXES]:
+    for move in copies[:_BOXES]:
         lists = move.extents, move.source_strides, move.target_strides
         extents, from_, to = (f"({', '.join(map(wording.text, numbers))})" for numbers in lists)
         ends = f"{wording.text(move.source)} to {wording.text(move.target)}"
         yield f"- offset {ends}, extents {extents}, strides {from_} to {to}"
-    if len(found) > _BOXES:
-        yield f"- and {len(found) - _BOXES} more"
+    if len(copies) > _BOXES:
+        yield f"- and {len(copies) - _BOXES} more"
 
 
 def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
@@ -202,19 +202,19 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
     """Return records whose entries have their details; ``wiring`` is how the model was before."""
     excerpts = Excerpts(wiring)
     maps: dict[object, IndexMap | None] = {}
-    found = []
+    detailed = []
     for record in records:
         shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
         detail = EntryDetail(*shown, excerpts.together(record.node), _moved(record))
-        found.append(replace(record, entry=replace(record.entry, detail=detail)))
-    return tuple(found)
+        detailed.append(replace(record, entry=replace(record.entry, detail=detail)))
+    return tuple(detailed)
 
 
 def _sections(record: NodeRecord) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found = within_limits(lambda: list(parts(record, theory=True, copies=True))) or ()
+    sections = within_limits(lambda: list(parts(record, theory=True, copies=True))) or ()
     return tuple(
         (label, tuple(map(_short, sentences[:_SENTENCES])))
-        for label, sentences in found
+        for label, sentences in sections
         if sentences and label != "assumed"  # which are the facts of the entry
     )
 

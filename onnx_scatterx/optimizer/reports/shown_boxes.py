@@ -93,14 +93,14 @@ def _point_by_point(
     grid = np.indices(shape, np.int64, sparse=True)
     columns = []
     for target, size in zip(access.index_exprs, data_shape, strict=True):
-        found = value_at(target, numbers, grid.__getitem__)
-        if found is None:
+        values = value_at(target, numbers, grid.__getitem__)
+        if values is None:
             return None
-        place = np.broadcast_to(np.asarray(found), shape).ravel()
-        place = np.where(place < 0, place + size, place)
-        if ((place < 0) | (place >= size)).any():
+        positions = np.broadcast_to(np.asarray(values), shape).ravel()
+        positions = np.where(positions < 0, positions + size, positions)
+        if ((positions < 0) | (positions >= size)).any():
             return None
-        columns.append(place)
+        columns.append(positions)
     whole = tuple(range(n) for n in shape)
     ends = [range(int(c.min()), int(c.max()) + 1) for c in columns]
     partly = [a for a, n in enumerate(data_shape) if len(np.unique(columns[a])) < n]
@@ -143,14 +143,14 @@ def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:
         most = 12 if attempt < _TRIES // 2 else 64
         first = _FIRST[attempt] if attempt < len(_FIRST) else [draw.randint(0, most) for _ in "abc"]
         numbers = {}
-        for place, leaf in enumerate(leaves):
+        for index, leaf in enumerate(leaves):
             kind = 0 if leaf in data else 1 if leaf in sizes else 2
-            number = first[kind] + (draw.randint(-1, 2) if place and attempt else 0)
+            number = first[kind] + (draw.randint(-1, 2) if index and attempt else 0)
             low, high = leaf.low, min(leaf.high, 1 << 20)
             numbers[leaf] = int(max(low, min(number, high), -64))
         if any(numbers[leaf] < 1 for leaf in data | sizes if leaf in numbers):
             continue
-        if all((found := value_at(f, numbers)) is not None and found >= 0 for f in known):
+        if all((value := value_at(f, numbers)) is not None and value >= 0 for f in known):
             yield numbers
 
 
@@ -171,7 +171,7 @@ def value_at(t: Term, numbers: Mapping[Symbol, int], at: Callable[[int], Any] | 
 
 
 def shape_at(shape: Sequence[Term], numbers: Mapping[Symbol, int]) -> Numbers | None:
-    found = [value_at(t, numbers) for t in shape]
-    if any(n is None or n < 0 for n in found):
+    sizes = [value_at(t, numbers) for t in shape]
+    if any(n is None or n < 0 for n in sizes):
         return None
-    return tuple(int(n) for n in found)
+    return tuple(int(n) for n in sizes)

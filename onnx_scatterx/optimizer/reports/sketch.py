@@ -66,7 +66,7 @@ class Sketch:
         """Return nodes with the values at their ends: pairs of a result's old and present value."""
         shown = [n for n in nodes if n.op != "Constant"]
         operators = Counter(n.op for n in shown)
-        place: dict[ir.Value, int] = {}
+        box_of: dict[ir.Value, int] = {}
         single, folded = shown, list[Wired]()
         if len(shown) > MOST_NODES:
             single, folded = _without_indices(shown, [now for _, now in ends])
@@ -75,28 +75,28 @@ class Sketch:
         else:
             for n in single:
                 kind: Kind = "scatter" if n.op in _ALWAYS_SHOWN else "node"
-                place.update(dict.fromkeys(n.makes, self._box(kind, n.op, n.name)))
+                box_of.update(dict.fromkeys(n.makes, self._box(kind, n.op, n.name)))
             if folded:
                 middle = self._box("many", f"{len(folded)} nodes", "for the indices")
-                place.update((v, middle) for n in folded for v in n.makes)
+                box_of.update((v, middle) for n in folded for v in n.makes)
             for reader, n in [*enumerate(single), *((len(single), n) for n in folded)]:
                 for i, value in enumerate(n.inputs):
                     if value is None:
                         continue
-                    if value not in place:
+                    if value not in box_of:
                         constant = self._is_constant(value)
                         is_folded = reader == len(single)
                         if constant and (is_folded or (i > 0 and n.op not in _ALWAYS_SHOWN)):
                             continue
                         kind = "constant" if constant else "value"
-                        place[value] = self._box(kind, "", self._name(value))
-                    if place[value] != reader:
-                        self.arrows[place[value], reader] = None
+                        box_of[value] = self._box(kind, "", self._name(value))
+                    if box_of[value] != reader:
+                        self.arrows[box_of[value], reader] = None
             for old, value in ends:
-                if value not in place:  # it is read as it was
-                    place[value] = self._box("value", "", self._name(value))
+                if value not in box_of:  # it is read as it was
+                    box_of[value] = self._box("value", "", self._name(value))
                 result = self._box("result", "", self._name(old))
-                self.arrows[place[value], result] = None
+                self.arrows[box_of[value], result] = None
             # There is a cycle if an index depends on the result of another scatter.
             if len(self.boxes) > _MOST_BOXES or (folded and self._has_cycle()):
                 self.boxes, self.arrows = [], {}
@@ -148,8 +148,8 @@ def _without_indices(
 
     def before(value: ir.Value) -> list[ir.Value]:
         node = made[value]
-        place = {"TensorScatter": 2}.get(node.op, 1) if node.op in _ALWAYS_SHOWN else None
-        return [v for i, v in enumerate(node.inputs) if v in made and i != place]
+        index_input = {"TensorScatter": 2}.get(node.op, 1) if node.op in _ALWAYS_SHOWN else None
+        return [v for i, v in enumerate(node.inputs) if v in made and i != index_input]
 
     data = set(reached((v for v in results if v in made), before))
     parted: tuple[list[Wired], list[Wired]] = ([], [])
@@ -223,11 +223,11 @@ class Excerpts:
 
     def _behind(self, node: ir.Node) -> tuple[ir.Node, ...]:
         """Return a kept node and the nearest of the nodes that compute its indices."""
-        place = 2 if node.op_type == "TensorScatter" else 1
+        index_input = 2 if node.op_type == "TensorScatter" else 1
 
         def before(here: ir.Node) -> list[ir.Node]:
             inputs = self._wiring.nodes[here].inputs
-            return self._makers(inputs[place : place + 1] if here is node else inputs)
+            return self._makers(inputs[index_input : index_input + 1] if here is node else inputs)
 
         return tuple(islice(reached([node], before), _BEHIND + 1))
 
@@ -235,25 +235,25 @@ class Excerpts:
         """Return the values of a region that other nodes read, each with its new value."""
         gone = set(region)
         made = {v for n in region for v in self._wiring.nodes[n].makes}
-        found = []
+        pairs = []
         for value in (v for n in region for v in self._wiring.nodes[n].makes):
             for reader in dict.fromkeys(self._wiring.readers.get(value, ())):
                 if reader not in gone and reader.graph is not None:
-                    found += [(value, now) for now in self._read_now(reader).get(value, ())]
+                    pairs += [(value, now) for now in self._read_now(reader).get(value, ())]
         for graph, outputs in self._wiring.outputs.items():
             if made.intersection(outputs):
                 ends = zip(outputs, graph.outputs, strict=False)
-                found += [(old, now) for old, now in ends if old in made]
-        return found
+                pairs += [(old, now) for old, now in ends if old in made]
+        return pairs
 
     def _read_now(self, reader: ir.Node) -> dict[ir.Value, list[ir.Value]]:
         """Return what a node reads in place of each value that it read before."""
         if reader not in self._read:  # once: a Concat may read all regions
-            found = self._read[reader] = {}
+            read_now = self._read[reader] = {}
             then = self._wiring.nodes[reader].inputs
             for old, now in zip(then, reader.inputs, strict=False):
-                if old is not None and now is not None and now not in found.get(old, ()):
-                    found.setdefault(old, []).append(now)
+                if old is not None and now is not None and now not in read_now.get(old, ()):
+                    read_now.setdefault(old, []).append(now)
         return self._read[reader]
 
     def _before(self, region: Sequence[ir.Node], ends: Iterable[ir.Value]) -> Excerpt:

@@ -60,12 +60,12 @@ class _Letters:
     def __init__(self, access: Access) -> None:
         taken = {str(leaf) for leaf in TermFormatter(access).leaves}
         self._free = iter([letter for letter in ascii_letters if letter not in taken])
-        self._found: dict[str, str] = {}
+        self._letters: dict[str, str] = {}
 
     def __call__(self, term: Term | int) -> str:
-        if len(text := str(term)) > _TERM and text not in self._found:
-            self._found[text] = next(self._free, "...")
-        return self._found.get(text, text)
+        if len(text := str(term)) > _TERM and text not in self._letters:
+            self._letters[text] = next(self._free, "...")
+        return self._letters.get(text, text)
 
 
 def box_text(piece: Piece, access: Access, name: Callable[[Term | int], str] = str) -> list[str]:
@@ -117,9 +117,9 @@ class TermFormatter:
 
     def table(self, array: np.ndarray) -> str:
         """Return the name of a table; ``tables`` lists its elements."""
-        for place, known in enumerate(self._arrays):
+        for number, known in enumerate(self._arrays):
             if np.array_equal(known, array):
-                return f"table{place}"
+                return f"table{number}"
         self._arrays.append(array)
         return f"table{len(self._arrays) - 1}"
 
@@ -131,10 +131,10 @@ class TermFormatter:
         """Return the origins of the unknown numbers."""
         leaves = sorted(self.leaves, key=lambda a: (a.name, a.place))
         declared = [leaf.name for leaf in leaves if _is_declared(leaf)]
-        found = [f"{', '.join(declared)}: sizes that graph inputs declare"] if declared else []
-        found += dict.fromkeys(_origin(leaf) for leaf in leaves if not _is_declared(leaf))
-        more = [f"and {len(found) - _LEGEND} more"] if len(found) > _LEGEND else []
-        return found[:_LEGEND] + more
+        origins = [f"{', '.join(declared)}: sizes that graph inputs declare"] if declared else []
+        origins += dict.fromkeys(_origin(leaf) for leaf in leaves if not _is_declared(leaf))
+        more = [f"and {len(origins) - _LEGEND} more"] if len(origins) > _LEGEND else []
+        return origins[:_LEGEND] + more
 
 
 def component_text(component: Component[Any], wording: TermFormatter) -> str:

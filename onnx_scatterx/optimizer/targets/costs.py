@@ -41,15 +41,15 @@ def known_sizes(model: ir.Model) -> dict[str, str]:
     >>> known_sizes(model)
     {'N': 'N', 'x[2]': 'x.2'}
     """
-    found: dict[str, str] = {}
+    sizes: dict[str, str] = {}
     for value in model.graph.inputs:
         for axis, d in enumerate(value.shape or ()):
             name = None if isinstance(d, int) else d.value
             if name:
-                found |= {n: n for n in (name, *sorted(names(name)))}
+                sizes |= {n: n for n in (name, *sorted(names(name)))}
             elif not isinstance(d, int) or d < 0:
-                found[f"{value.name}[{axis}]"] = f"{value.name}.{axis}"
-    return found
+                sizes[f"{value.name}[{axis}]"] = f"{value.name}.{axis}"
+    return sizes
 
 
 def check_sizes(model: ir.Model, sizes: Mapping[str, int]) -> None:

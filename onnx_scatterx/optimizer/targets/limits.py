@@ -53,9 +53,9 @@ class Use:
     @property
     def data(self) -> TensorValue | None:
         """The input whose element type counts: of Where the second, else the first."""
-        place = _DATA.get(self.op_type, 0)
-        if place < len(self.inputs):
-            return self.inputs[place]
+        index = _DATA.get(self.op_type, 0)
+        if index < len(self.inputs):
+            return self.inputs[index]
         return self.outputs[0] if self.outputs else None
 
     @property
@@ -187,16 +187,16 @@ def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
 
 def _is_computed(use: Use) -> bool:
     """Return whether an operand depends on the inputs: every compiler folds all others."""
-    for place in _OPERANDS.get(use.op_type, ()):
-        operand = use.inputs[place] if place < len(use.inputs) else None
-        if operand is not None and not use.is_constant[place] and operand.constant is None:
+    for index in _OPERANDS.get(use.op_type, ()):
+        operand = use.inputs[index] if index < len(use.inputs) else None
+        if operand is not None and not use.is_constant[index] and operand.constant is None:
             return True
     return False
 
 
 def _indices(use: Use) -> TensorValue | None:
-    place = _INDICES.get(use.op_type, 1)
-    return use.inputs[place] if place < len(use.inputs) else None
+    index = _INDICES.get(use.op_type, 1)
+    return use.inputs[index] if index < len(use.inputs) else None
 
 
 def is_of_any_sign(node: ir.Node) -> bool:

@@ -80,9 +80,9 @@ def _of_model(model: ir.Model) -> dict[str, str]:
     is_static = len(shapes) == len(values) and all(
         s.constant is not None for t in shapes for s in t
     )
-    found = {
+    keys = {
         "operators": " ".join(names),
         "max_rank": str(max((len(shape) for shape in shapes), default=1) or 1),
         "max_opset": str(model.opset_imports.get("", 0)),
     }
-    return found | ({"static_only": "true"} if is_static else {})
+    return keys | ({"static_only": "true"} if is_static else {})

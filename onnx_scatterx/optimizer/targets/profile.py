@@ -191,8 +191,8 @@ def _check_names(names: list[Any], key: str, known: Collection[str], what: str) 
 
 def _with_defaults(op_type: str) -> list[str]:
     """Return the attributes of an operator of ONNX that have a default."""
-    found = onnx.defs.get_schema(op_type).attributes if onnx.defs.has(op_type) else {}
-    return [name for name, attribute in found.items() if attribute.default_value.name]
+    attributes = onnx.defs.get_schema(op_type).attributes if onnx.defs.has(op_type) else {}
+    return [name for name, attribute in attributes.items() if attribute.default_value.name]
 
 
 _DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit

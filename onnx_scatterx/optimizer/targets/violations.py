@@ -45,8 +45,8 @@ class TakenOut:
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
     ...         e = Erf (w)  s = Sin (x)  i = Identity (x)  y = Mul (e, i) }''')
-    >>> found = TakenOut(model)
-    >>> [node.op_type for node in model.graph if found.has(node, model.graph)]
+    >>> taken_out = TakenOut(model)
+    >>> [node.op_type for node in model.graph if taken_out.has(node, model.graph)]
     ['Erf', 'Sin', 'Identity']
     """
 
@@ -159,8 +159,8 @@ def violations(
     y (NonZero): npu takes no NonZero
     y (NonZero): a size is known only when the model runs
     """
-    found = refusals(model, target, knowledge or interpret(model))
-    return tuple(dict.fromkeys(violation for _, violation in found))
+    refused = refusals(model, target, knowledge or interpret(model))
+    return tuple(dict.fromkeys(violation for _, violation in refused))
 
 
 def refusals(
@@ -170,13 +170,13 @@ def refusals(
     return list(_Checker(target, model, knowledge).all())
 
 
-def by_reason(found: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
+def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
     """Return the names of nodes by operator and reason.
 
     >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
     {('Erf', 'no Erf'): ['a', 'b']}
     """
-    return grouped(((violation.op, violation.why), violation.node) for violation in found)
+    return grouped(((violation.op, violation.why), violation.node) for violation in refused)
 
 
 class _Checker:
@@ -196,7 +196,7 @@ class _Checker:
     def all(self) -> Iterator[tuple[ir.Node | None, Violation]]:
         """Yield all violations, in the order of the graphs, each with its node."""
         model, main = self.model, self.model.graph.name or "main"
-        yield from ((None, found) for found in self._of_opset(main))
+        yield from ((None, violation) for violation in self._of_opset(main))
         for value in model.graph.inputs:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
@@ -209,10 +209,10 @@ class _Checker:
                     continue
                 if called_function(model, node) is None or is_scatterx_domain(node.domain):
                     label = node.name or node.outputs[0].name or "?"
-                    found = within_limits(partial(self._of_node, node, scope))
-                    for why in (_UNCHECKED,) if found is None else found:
+                    reasons = within_limits(partial(self._of_node, node, scope))
+                    for why in (_UNCHECKED,) if reasons is None else reasons:
                         yield node, Violation(label, node.op_type, name, why)
-                    use = self._use(node, scope) if found == [] else None
+                    use = self._use(node, scope) if reasons == [] else None
                     if use is not None and not self.target.limits_of(use.op_type).is_native(
                         use.dtype
                     ):
@@ -226,10 +226,10 @@ class _Checker:
         if most is None or version is None:
             return
         why = f"operator set {version}, and {self.target.name} takes {most}"
-        found = obstacles(self.model, most)
-        if not found:  # it could be lowered
+        blocking = obstacles(self.model, most)
+        if not blocking:  # it could be lowered
             yield Violation(main, "model", main, why)
-        for node in found:
+        for node in blocking:
             yield Violation(node.name, node.node.op_type, node.graph, f"{why}: {node.why}")
 
     def _of_input(self, value: ir.Value) -> Iterator[str]:
@@ -248,13 +248,13 @@ class _Checker:
     def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
         target = self._with_host
         use = self._use(node, scope)
-        found = [f"{target.name} takes no {objection}" for objection in target.objections(use)]
+        reasons = [f"{target.name} takes no {objection}" for objection in target.objections(use)]
         rank = max((t.rank or 0 for t in use.outputs), default=0)
         if target.max_rank is not None and rank > target.max_rank:
-            found.append(f"rank {rank}, and {target.name} takes {target.max_rank}")
+            reasons.append(f"rank {rank}, and {target.name} takes {target.max_rank}")
         if target.static_only and use.makes_size:
-            found.append("a size is known only when the model runs")
-        return found
+            reasons.append("a size is known only when the model runs")
+        return reasons
 
     def _use(self, node: ir.Node, scope: Scope | None) -> Use:
         name = node.op_type

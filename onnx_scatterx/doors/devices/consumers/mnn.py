@@ -50,23 +50,23 @@ class Mnn(Adapter):
                 str(target), [name for name in feeds if name in inputs], outputs
             )
             given = [_variable(MNN.expr, feeds[name]) for name in feeds if name in inputs]
-            found = net.forward(given)
-            arrays = [np.array(output.read()) for output in found]
+            results = net.forward(given)
+            arrays = [np.array(output.read()) for output in results]
             text = printed()
-        if any(not output.dtype for output in found) or len(arrays) != len(outputs):
+        if any(not output.dtype for output in results) or len(arrays) != len(outputs):
             return Answer("refused", message=reason_in(text, *_SIGNS))
         return Answer("taken", dict(zip(outputs, arrays, strict=True)))
 
 
 def _ends(text: str) -> tuple[list[str], list[str]]:
     """Return the names of inputs and outputs that the converter prints."""
-    found: dict[str, list[str]] = {}
+    ends: dict[str, list[str]] = {}
     for line in text.splitlines():
         head, colon, names = line.partition(":")
         if colon and head.strip() in ("inputTensors", "outputTensors"):
             listed = names.strip().removeprefix("[").removesuffix("]")
-            found[head.strip()] = [name.strip() for name in listed.split(", ") if name.strip(", ")]
-    return found.get("inputTensors", []), found.get("outputTensors", [])
+            ends[head.strip()] = [name.strip() for name in listed.split(", ") if name.strip(", ")]
+    return ends.get("inputTensors", []), ends.get("outputTensors", [])
 
 
 def _variable(expr: Any, array: np.ndarray) -> Any:

@@ -78,9 +78,9 @@ def converter() -> Path:
 
 def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer | None:
     """Write the network as ncnn.param and ncnn.bin, or return why pnnx cannot."""
-    place = directory / "model"
-    place.mkdir()
-    _link(model, place)
+    folder = directory / "model"
+    folder.mkdir()
+    _link(model, folder)
     arguments = ["fp16=0"]
     if feeds:
         files = []
@@ -90,7 +90,7 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
         arguments.append("input=" + ",".join(map(str, files)))
     names = "pnnx.param pnnx.bin ncnn.param ncnn.bin pnnx.py ncnn.py pnnx.onnx"
     arguments += [f"{name.replace('.', '')}={directory / name}" for name in names.split()]
-    command = [str(converter()), str(place / "to_convert.onnx"), *arguments]
+    command = [str(converter()), str(folder / "to_convert.onnx"), *arguments]
     done = run_program(command, directory)
     # The plainest sign: a layer that pnnx could not translate is written, but ncnn lacks it.
     lost = re.findall(r"^ignore (\S+) (\S+)", done.stdout, re.MULTILINE)
@@ -103,12 +103,12 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
     return None
 
 
-def _link(model: Path, place: Path) -> None:
+def _link(model: Path, folder: Path) -> None:
     """Put a model and its data where pnnx may write beside them."""
     for file in model.parent.iterdir():
         if file.is_file() and not file.name.startswith("to_convert."):
-            (place / file.name).symlink_to(file.absolute())
-    (place / "to_convert.onnx").symlink_to(model.absolute())
+            (folder / file.name).symlink_to(file.absolute())
+    (folder / "to_convert.onnx").symlink_to(model.absolute())
 
 
 def _array(array: np.ndarray) -> np.ndarray:
@@ -121,18 +121,18 @@ def _output_types(text: str) -> list[str]:
     """Return the element types of the outputs, as the intermediate network of pnnx has them."""
     types: dict[int, str] = {}
     for line in text.splitlines():
-        found = re.match(r"pnnx\.Output\s+out(\d+)\s+1 0 (\S+)", line)
-        if found:
-            blob = re.escape(found[2])
+        match = re.match(r"pnnx\.Output\s+out(\d+)\s+1 0 (\S+)", line)
+        if match:
+            blob = re.escape(match[2])
             kind = re.search(rf"#{blob}=\([^)]*\)(\w+)", line)
-            types[int(found[1])] = kind[1] if kind else "f32"
+            types[int(match[1])] = kind[1] if kind else "f32"
     return [types[number] for number in sorted(types)]
 
 
 def _batch_axis(code: str, pattern: str) -> int:
     """Return the batch axis in the example of pnnx; 233 means that there is no batch axis."""
-    found = re.search(pattern, code)
-    return int(found[1]) if found else 233
+    match = re.search(pattern, code)
+    return int(match[1]) if match else 233
 
 
 def _numbers(mat: Any, kind: str, axis: int) -> np.ndarray:

@@ -28,18 +28,18 @@ class OpenVINO(Adapter):
         core = openvino.Core()
         exact = {"INFERENCE_PRECISION_HINT": "f32"}
         compiled = core.compile_model(core.read_model(str(model)), "CPU", exact)
-        results = compiled(_by_place(compiled.inputs, feeds))
-        return Answer("taken", [np.array(results[place]) for place in compiled.outputs])
+        results = compiled(_by_port(compiled.inputs, feeds))
+        return Answer("taken", [np.array(results[port]) for port in compiled.outputs])
 
 
-def _by_place(places: Sequence[Any], feeds: Mapping[str, np.ndarray]) -> dict[Any, np.ndarray]:
-    """Return the inputs by their places.
+def _by_port(ports: Sequence[Any], feeds: Mapping[str, np.ndarray]) -> dict[Any, np.ndarray]:
+    """Return the inputs by their ports.
 
     OpenVINO may give the name of an unused input to an output. Inputs without names are in order.
     """
-    named = {place: name for place in places for name in place.names if name in feeds}
+    named = {port: name for port in ports for name in port.names if name in feeds}
     others = iter([name for name in feeds if name not in named.values()])
-    return {place: feeds[named.get(place) or next(others)] for place in places}
+    return {port: feeds[named.get(port) or next(others)] for port in ports}
 
 
 adapter = OpenVINO()

@@ -80,12 +80,12 @@ class OrtWeb(Adapter):
         done = _node(_RUN)
         if done.returncode:
             return Answer("refused", message=reason_in(done.stderr))
-        found = json.loads((directory / "outputs.json").read_text(encoding="utf-8"))
+        outputs = json.loads((directory / "outputs.json").read_text(encoding="utf-8"))
         return Answer(
             "taken",
             {
                 output["name"]: np.fromfile(f"out{number}", output["type"]).reshape(output["dims"])
-                for number, output in enumerate(found)
+                for number, output in enumerate(outputs)
             },
         )
 

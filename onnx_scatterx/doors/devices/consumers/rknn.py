@@ -76,11 +76,11 @@ def _compiled(toolkit: Any, model: Path, platform: str) -> bool:
 
 
 def _on_cpu(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the kinds of layers that the table places on the CPU, and how many layers it has."""
+    """Return the kinds of layers that the table puts on the CPU, and how many layers it has."""
     table = text.rpartition("Network Layer Information Table")[2]
-    layers = [found.groups() for found in _LAYER.finditer(table)]
-    inner = [(kind, place) for kind, place in layers if kind not in _ENDS]
-    return tuple(dict.fromkeys(kind for kind, place in inner if place == "CPU")), len(inner)
+    layers = [match.groups() for match in _LAYER.finditer(table)]
+    inner = [(kind, unit) for kind, unit in layers if kind not in _ENDS]
+    return tuple(dict.fromkeys(kind for kind, unit in inner if unit == "CPU")), len(inner)
 
 
 def _reason(text: str) -> str:
@@ -100,8 +100,8 @@ def _last_line(text: str) -> str:
 
 
 def _node(text: str) -> str:
-    found = re.search(r"^E .*?[Nn]ode\s*[:=]?\s*['\"(]([^'\")]+)", text, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^E .*?[Nn]ode\s*[:=]?\s*['\"(]([^'\")]+)", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 adapter = Rknn()

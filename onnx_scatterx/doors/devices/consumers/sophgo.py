@@ -91,14 +91,14 @@ def _package() -> Path:
 
 def _environment(directory: Path) -> dict[str, str]:
     """Return the environment of its programs: the system's C library before the bundled one."""
-    place = directory / "libraries"
-    place.mkdir()
+    libraries = directory / "libraries"
+    libraries.mkdir()
     for name, path in _loaded_libraries().items():
-        (place / name).symlink_to(path)
+        (libraries / name).symlink_to(path)
     bundled = [_package() / "lib" / part for part in (".", "capi", "third_party")]
     old = os.environ.get("LD_LIBRARY_PATH")
-    places = [str(place), *map(str, bundled), *([old] if old else [])]
-    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(places)}
+    folders = [str(libraries), *map(str, bundled), *([old] if old else [])]
+    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
 
 
 def _loaded_libraries() -> dict[str, str]:
@@ -108,13 +108,13 @@ def _loaded_libraries() -> dict[str, str]:
     parts = ("libc.so.6", "libm.so.6", "libpthread.so.0")
     for part in parts:
         ctypes.CDLL(part)
-    found: dict[str, str] = {}
+    locations: dict[str, str] = {}
     with open("/proc/self/maps", encoding="utf-8") as file:
         for line in file:
             path = line.rstrip("\n").rpartition(" ")[2]
             if Path(path).name in parts:
-                found[Path(path).name] = path
-    return found
+                locations[Path(path).name] = path
+    return locations
 
 
 def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -122,13 +122,13 @@ def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndar
 
     A Cast that it removes takes its name along: such outputs are the remaining ones, in order.
     """
-    found: dict[str, np.ndarray] = {}
+    named: dict[str, np.ndarray] = {}
     for name in names:
         near = [key for key in arrays if key == name or key.startswith(f"{name}_")]
         if near:
-            found[name] = arrays.pop(min(near, key=len))
-    lost = [name for name in names if name not in found]
-    return {**found, **dict(zip(lost, arrays.values(), strict=False))}
+            named[name] = arrays.pop(min(near, key=len))
+    lost = [name for name in names if name not in named]
+    return {**named, **dict(zip(lost, arrays.values(), strict=False))}
 
 
 adapter = Sophgo()

@@ -73,13 +73,13 @@ class TFLite(Adapter):
             # An input that is also an output has the name of the output in `input_names`.
             key = name if name in details else key
             arrays[key] = given[name].astype(details[key]["dtype"])
-        found = runner(**arrays)
+        results = runner(**arrays)
         outputs = zip(shapes.items(), network.output_names, strict=True)
         return Answer(
             "taken",
             {
-                name.removeprefix(_BEFORE): found[key].reshape(
-                    shape if flat and shape else found[key].shape
+                name.removeprefix(_BEFORE): results[key].reshape(
+                    shape if flat and shape else results[key].shape
                 )
                 for (name, shape), key in outputs
             },

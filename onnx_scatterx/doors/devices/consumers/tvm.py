@@ -36,8 +36,8 @@ class TVM(Adapter):
         module = relax.transform.DecomposeOpsForInference()(from_onnx(loaded, shapes, types))
         machine = relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
         tensors = [tvm.runtime.tensor(feeds[name]) for name in names]
-        found = machine["main"](*tensors)
-        outputs = [found] if hasattr(found, "numpy") else list(found)
+        result = machine["main"](*tensors)
+        outputs = [result] if hasattr(result, "numpy") else list(result)
         return Answer("taken", [output.numpy() for output in outputs])
 
 

@@ -88,9 +88,9 @@ class Folds:
         return value
 
     def _number(self, fold: Fold) -> int:
-        for place, known in enumerate(self._known):
+        for index, known in enumerate(self._known):
             if self._same(known, fold):
-                return place
+                return index
         at, points = _points("fold at", fold.dims), _points("fold over", fold.box)
         self._known.append(_Known(fold, at, points, fold.part(at, points)))
         return len(self._known) - 1

@@ -43,9 +43,9 @@ def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
 def custom_domains(node: onnx.NodeProto) -> list[str]:
     """Return the domains of a node, and of those within it, that ONNX Runtime does not define."""
     inner = (n for graph in subgraphs(node) for n in graph.node)
-    found = dict.fromkeys(n.domain for n in (node, *inner))
+    domains = dict.fromkeys(n.domain for n in (node, *inner))
     own = ("ai.onnx.", "com.microsoft.")
-    return [d for d in found if d and not is_scatterx(d) and not f"{d}.".startswith(own)]
+    return [d for d in domains if d and not is_scatterx(d) and not f"{d}.".startswith(own)]
 
 
 def without_functions(model: onnx.ModelProto, fallback: bool) -> onnx.ModelProto:

@@ -133,8 +133,8 @@ class Inversion:
         if not factor or point in set(walk([rest])):
             return False
 
-        def step(c: Sequence[Term], found: dict[int, Term]) -> Term:
-            known = {self.points[k]: v for k, v in found.items() if self.points[k] is not ZERO}
+        def step(c: Sequence[Term], solved: dict[int, Term]) -> Term:
+            known = {self.points[k]: v for k, v in solved.items() if self.points[k] is not ZERO}
             offset = c[j] - substitute(rest, known)
             if factor < 0:
                 offset = -offset
@@ -169,14 +169,14 @@ class Inversion:
         extents = [integer(n) for n in inverse.extents]
         nowhere = integer(-1)
 
-        def place(c: Sequence[Term]) -> Term:
+        def looked_up(c: Sequence[Term]) -> Term:
             at = [c[j] for j in own]
             layer = lookups[min(self._layer, len(lookups) - 1)]
             return choose(inside(at, extents), entry(layer, flattened(at, extents)), nowhere)
 
         def step(position: int) -> Step:
-            def one(c: Sequence[Term], found: dict[int, Term]) -> Term:
-                at = place(c)
+            def one(c: Sequence[Term], solved: dict[int, Term]) -> Term:
+                at = looked_up(c)
                 if len(axes) == 1:
                     return at
                 return choose(below(at, ZERO), nowhere, unflattened(at, sizes)[position])
@@ -188,18 +188,18 @@ class Inversion:
 
     def _masked(self, axis: int, depends: list[set[int]]) -> bool:
         own = {j: self.columns[j] for j, d in enumerate(depends) if d == {axis}}
-        found = self.world.masks.placing(self.points[axis], own, self.dims[axis])
-        if found is None:
+        placing = self.world.masks.placing(self.points[axis], own, self.dims[axis])
+        if placing is None:
             return False
-        if len(found.rounds) > 1:
+        if len(placing.rounds) > 1:
             if any(axis in d and len(d) > 1 for d in depends):
                 return False  # the rounds differ on another axis, too, perhaps one in front of it
-            self.layers = len(found.rounds) if self.unique else 0
+            self.layers = len(placing.rounds) if self.unique else 0
             self.unique, self.masked = False, True
             self.world.assume("the last of colliding updates wins")
-        self.masks[axis] = found
-        chosen = list(found.among.values())
-        self._solved(axis, lambda c, _: found.view.rank(self._in_mask(found, c)), chosen)
+        self.masks[axis] = placing
+        chosen = list(placing.among.values())
+        self._solved(axis, lambda c, _: placing.view.rank(self._in_mask(placing, c)), chosen)
         return True
 
     def _in_mask(self, placing: Placing, c: Sequence[Term]) -> Coordinates:
@@ -209,12 +209,12 @@ class Inversion:
         """Return all updates of the element at these coordinates, in their order, if known."""
         if self.unique:
             return [self.origin(c)]
-        found = []
+        origins = []
         for layer in range(self.layers):
             self._layer = layer + 1
-            found.append(self.origin(c))
+            origins.append(self.origin(c))
         self._layer = 0
-        return found
+        return origins
 
     def origin(self, c: Sequence[Term]) -> Origin:
         """Return the update of the element at these coordinates: the last one.
@@ -222,28 +222,28 @@ class Inversion:
         If updates collide by a mask, `all_origins` has them; there is no term for the last one.
         """
         assert not self.masked or self._layer
-        found: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
+        solved: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
         tests: list[Term] = []
         simpler: dict[Term, Term] = {}
         for axis, step in self.steps.items():
-            found[axis] = step(c, found)
+            solved[axis] = step(c, solved)
             if axis not in self.masks:
-                tests.append(within(found[axis], ZERO, self.dims[axis]))
+                tests.append(within(solved[axis], ZERO, self.dims[axis]))
         for placing in self.masks.values():
             own = self._in_mask(placing, c)
             tests += inside(own, placing.view.dims), placing.view.true(own)
             simpler |= placing.view.back(own)
         if self.free:
-            tests.append(self._search(c, found))
-        point = tuple(found[k] for k in range(len(self.dims)))
+            tests.append(self._search(c, solved))
+        point = tuple(solved[k] for k in range(len(self.dims)))
         known = {p: v for p, v in zip(self.points, point, strict=True) if p is not ZERO}
         for j, column in enumerate(self.columns):
             if j not in self.certain and not self.free:
                 tests.append(equal(substitute(column, known), c[j]))
         return Origin(both(*tests), point, simpler)
 
-    def _search(self, c: Sequence[Term], found: dict[int, Term]) -> Term:
-        """Return whether an element has an update, and add the last one's coordinate to ``found``.
+    def _search(self, c: Sequence[Term], solved: dict[int, Term]) -> Term:
+        """Return whether an element has an update, and add the last one's coordinate to ``solved``.
 
         Both are functions of c and of the update's coordinates on the other axes.
         """
@@ -279,10 +279,10 @@ class Inversion:
         self.world.witnesses.define(hit_name, Definition(last, no_later))
         self.world.witnesses.define(source_name, Definition(last, no_later, lambda _: limit))
         self.world.assume("the last of colliding updates wins")
-        key = (*c, *(found[k] for k in sorted(found)))
-        found[axis] = source(key)
+        key = (*c, *(solved[k] for k in sorted(solved)))
+        solved[axis] = source(key)
         return hit(key)
 
 
 def _always(value: Term) -> Step:
-    return lambda c, found: value
+    return lambda c, solved: value

@@ -304,14 +304,14 @@ def inverted(columns: Sequence[Term], box: Mapping[Term, int]) -> Inverse | None
         return None
     grid = dict(zip(box, np.indices(sizes).astype(object), strict=True))
     tables = [tabulated(column, grid) for column in columns]
-    found = [np.broadcast_to(t, sizes).ravel() for t in tables if t is not None]
-    if len(found) < len(columns) or any(f.min() < 0 for f in found):
+    values = [np.broadcast_to(t, sizes).ravel() for t in tables if t is not None]
+    if len(values) < len(columns) or any(f.min() < 0 for f in values):
         return None
-    extents = [int(f.max()) + 1 for f in found]
+    extents = [int(f.max()) + 1 for f in values]
     whole = int(np.prod(extents, dtype=object))
     if whole > _LARGEST:
         return None
-    flat = np.ravel_multi_index([f.astype(np.int64) for f in found], extents)
+    flat = np.ravel_multi_index([f.astype(np.int64) for f in values], extents)
     last = np.full(whole, -1, np.int64)
     last[flat] = np.arange(len(flat))
     unique = len(np.unique(flat)) == len(flat)

@@ -259,9 +259,9 @@ class Masks:
         solver = self.world.solver
         if question is not TRUE and self._in_vain > solver.effort * ALL / 4:
             return False
-        before, found = solver.spent, solver.follows(question)
-        self._in_vain += 0 if found else solver.spent - before
-        return found
+        before, follows = solver.spent, solver.follows(question)
+        self._in_vain += 0 if follows else solver.spent - before
+        return follows
 
     def _likened(
         self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]

@@ -190,14 +190,14 @@ def _check_names(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
 
 def _versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
     """Return the version of each operator set; UnsupportedError if one is named twice."""
-    found: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for one in imports:
         domain = "" if one.domain in STANDARD else one.domain
-        if domain in found:
+        if domain in versions:
             what = f"the operator set {domain or 'ai.onnx'!r} twice"
             raise UnsupportedError(f"the model names {what}")
-        found[domain] = one.version
-    return found
+        versions[domain] = one.version
+    return versions
 
 
 def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:

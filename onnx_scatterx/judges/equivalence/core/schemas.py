@@ -25,13 +25,13 @@ _Input = tuple[frozenset[str], str]
 def _schema(op: str, version: int) -> tuple[dict[str, int], list[_Input], range, range] | None:
     """Return the types of attributes, the inputs, and how many inputs and outputs there may be."""
     try:
-        found = onnx.defs.get_schema(op, version, "")
+        schema = onnx.defs.get_schema(op, version, "")
     except onnx.defs.SchemaError:
         return None
-    attributes = {name: int(getattr(a.type, "value", 0)) for name, a in found.attributes.items()}
-    inputs = [(frozenset(i.types), i.type_str) for i in found.inputs]
-    outputs = range(found.min_output, found.max_output + 1)
-    return attributes, inputs, range(found.min_input, found.max_input + 1), outputs
+    attributes = {name: int(getattr(a.type, "value", 0)) for name, a in schema.attributes.items()}
+    inputs = [(frozenset(i.types), i.type_str) for i in schema.inputs]
+    outputs = range(schema.min_output, schema.max_output + 1)
+    return attributes, inputs, range(schema.min_input, schema.max_input + 1), outputs
 
 
 def fault(node: Node, inputs: Sequence[Tensor | None]) -> str | None:
@@ -45,10 +45,10 @@ def fault(node: Node, inputs: Sequence[Tensor | None]) -> str | None:
     if any(attributes.get(a.name) != a.type for a in node.proto.attribute):
         return f"{node.op} with an attribute that its operator set does not have"
     bound: dict[str, str] = {}
-    for place, tensor in enumerate(inputs):
+    for index, tensor in enumerate(inputs):
         if tensor is None or tensor.dtype == "unknown":
             continue
-        types, name = declared[min(place, len(declared) - 1)]
+        types, name = declared[min(index, len(declared) - 1)]
         own = _OWN_NAMES.get(tensor.dtype, tensor.dtype.replace("_", ""))
         if f"tensor({own})" not in types or bound.setdefault(name, own) != own:
             return f"{node.op} of types that its operator set does not have"

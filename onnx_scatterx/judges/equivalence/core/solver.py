@@ -163,12 +163,12 @@ _MEMORY = 4096  # MB of Z3, for a question
 class Model:
     """Values of all unknowns, as Z3 found them."""
 
-    found: Any
+    model: Any
     encode: Encoder
 
     def value(self, term: Term) -> Any:
         """Return the value of a term."""
-        value = self.found.eval(self.encode(term), model_completion=True)
+        value = self.model.eval(self.encode(term), model_completion=True)
         if term.sort == "condition":
             return z3.is_true(value)
         return value.as_long() if term.sort == "integer" else value
@@ -282,11 +282,11 @@ class Solver:
 
     def _unknowns(self, term: Term) -> frozenset[Term]:
         if term not in self._anchors:
-            found = (t for t in walk([term]) if t.op in ("variable", "apply"))
-            self._anchors[term] = frozenset(found)
+            unknowns = (t for t in walk([term]) if t.op in ("variable", "apply"))
+            self._anchors[term] = frozenset(unknowns)
         return self._anchors[term]
 
 
 def _work(solver: Any) -> int:
-    found = dict(iter(solver.statistics()))
-    return int(found.get("rlimit count", 0))
+    statistics = dict(iter(solver.statistics()))
+    return int(statistics.get("rlimit count", 0))

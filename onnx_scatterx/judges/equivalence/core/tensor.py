@@ -62,20 +62,20 @@ class Tensor:
     def at(self, coordinates: Sequence[Term]) -> Term:
         """Return the element at some coordinates."""
         key = tuple(coordinates)
-        found = self._known.get(key)
-        if found is None:
+        element = self._known.get(key)
+        if element is None:
             step(ELEMENT)
-            found = self.define(key)
-            self._known[key] = found
+            element = self.define(key)
+            self._known[key] = element
             for watcher in self.watchers:
-                watcher(key, found)
-        return found
+                watcher(key, element)
+        return element
 
     def watch(self, watcher: Callable[[Coordinates, Term], None]) -> None:
         """Call a function with each element that was and will be read."""
         self.watchers.append(watcher)
-        for key, found in list(self._known.items()):
-            watcher(key, found)
+        for key, element in list(self._known.items()):
+            watcher(key, element)
 
     def elements(self) -> list[Term]:
         """Return all elements of a vector of known size."""
@@ -125,28 +125,28 @@ Same = Callable[[Term, Term], bool]
 
 
 def flattened(at: Sequence[Term], dims: Sequence[Term]) -> Term:
-    """Return the place in row-major order."""
-    place = ZERO
+    """Return the position in row-major order."""
+    position = ZERO
     for c, d in zip(at, dims, strict=True):
-        place = place * d + c
-    return place
+        position = position * d + c
+    return position
 
 
-def unflattened(place: Term, dims: Sequence[Term]) -> Dims:
-    """Return the coordinates of a place in row-major order."""
-    found: list[Term] = []
+def unflattened(position: Term, dims: Sequence[Term]) -> Dims:
+    """Return the coordinates of a position in row-major order."""
+    at: list[Term] = []
     for axis in reversed(range(len(dims))):
         if dims[axis] is ONE:
-            found.append(ZERO)
+            at.append(ZERO)
         elif axis == 0:
-            found.append(place)
+            at.append(position)
         elif all(d is ONE for d in dims[:axis]):
-            found.append(place)
-            place = ZERO
+            at.append(position)
+            position = ZERO
         else:
-            found.append(modulo(place, dims[axis]))
-            place = divide(place, dims[axis])
-    return tuple(reversed(found))
+            at.append(modulo(position, dims[axis]))
+            position = divide(position, dims[axis])
+    return tuple(reversed(at))
 
 
 def remapped(dims: Dims, others: Dims, same: Same = lambda a, b: a is b) -> Callable[[Dims], Dims]:
@@ -154,11 +154,11 @@ def remapped(dims: Dims, others: Dims, same: Same = lambda a, b: a is b) -> Call
     groups = _groups(dims, others, same)
 
     def there(at: Dims) -> Dims:
-        found: list[Term] = []
+        coordinates: list[Term] = []
         for (start, end), (low, high) in groups:
-            place = flattened(at[start:end], dims[start:end])
-            found.extend(unflattened(place, others[low:high]))
-        return tuple(found)
+            position = flattened(at[start:end], dims[start:end])
+            coordinates.extend(unflattened(position, others[low:high]))
+        return tuple(coordinates)
 
     return there
 

@@ -142,13 +142,13 @@ def make(
     step()
     known = _now.get().known
     key = (op, args, data, sort, low, high)
-    found = known.get(key)
-    if found is None:
-        found = Term()
-        found.op, found.args, found.data, found.sort = op, args, data, sort
-        found.low, found.high, found.number = low, high, len(known)
-        known[key] = found
-    return found
+    term = known.get(key)
+    if term is None:
+        term = Term()
+        term.op, term.args, term.data, term.sort = op, args, data, sort
+        term.low, term.high, term.number = low, high, len(known)
+        known[key] = term
+    return term
 
 
 def variable(
@@ -204,16 +204,16 @@ def substitute(term: Term, replaced: Mapping[Term, Term]) -> Term:
     done = dict(replaced)
 
     def rebuilt(old: Term) -> Term:
-        found = done.get(old)
-        if found is None:
+        new = done.get(old)
+        if new is None:
             args = tuple([rebuilt(a) for a in old.args])
             if args == old.args:
-                found = old
+                new = old
             elif old.op in RULES:
-                found = RULES[old.op](old, args)
+                new = RULES[old.op](old, args)
             else:
-                found = make(old.op, args, old.data, old.sort, old.low, old.high)
-            done[old] = found
-        return found
+                new = make(old.op, args, old.data, old.sort, old.low, old.high)
+            done[old] = new
+        return new
 
     return rebuilt(term)

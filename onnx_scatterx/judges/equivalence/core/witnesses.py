@@ -79,12 +79,12 @@ class Witnesses:
 
     def _matched(self, term: Term) -> Iterator[Term]:
         for pattern, points, fact in self.patterns.get(term.data, ()):
-            found: dict[Term, Term] = {}
+            bound: dict[Term, Term] = {}
             if len(pattern.args) == len(term.args) and all(
-                (found.setdefault(a, b) if a in points and a is not ZERO else a) is b
+                (bound.setdefault(a, b) if a in points and a is not ZERO else a) is b
                 for a, b in zip(pattern.args, term.args, strict=True)
             ):
-                yield fact(tuple(found.get(p, ZERO) for p in points))
+                yield fact(tuple(bound.get(p, ZERO) for p in points))
 
     def facts_for(self, roots: Iterable[Term]) -> list[Term]:
         """Return the facts that are added to a question.
@@ -96,8 +96,8 @@ class Witnesses:
         spoken = frozenset(coordinates(*roots))
 
         def attached(terms: Iterable[Term]) -> list[Term]:
-            found = (pair for term in terms for pair in self.attached.get(term, ()))
-            return [fact for fact, rests in found if rests <= spoken]
+            pairs = (pair for term in terms for pair in self.attached.get(term, ()))
+            return [fact for fact, rests in pairs if rests <= spoken]
 
         facts: dict[Term, None] = {}
         seen: dict[Term, None] = {}  # in an order that does not depend on where terms lie

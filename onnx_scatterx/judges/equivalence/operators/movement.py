@@ -236,9 +236,9 @@ def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
     whole = exact_quotient(total, part)
     if whole is not None:
         return whole
-    found = divide(total, part)
-    world.need(equal(total, found * part), "Reshape: the open size is whole")
-    return found
+    open_size = divide(total, part)
+    world.need(equal(total, open_size * part), "Reshape: the open size is whole")
+    return open_size
 
 
 @operator("Flatten", moves=True)

@@ -122,8 +122,8 @@ def _summed_up(node: Node, a: Tensor, axis: int, world: World) -> Tensor:
     nothing, combine = neutral("add", a.dtype), _adding(a.dtype, world)
     length = a.shape[axis]
 
-    def element(others: Coordinates, place: Term) -> Term:
-        return a.at((*others[:axis], place, *others[axis:]))
+    def element(others: Coordinates, position: Term) -> Term:
+        return a.at((*others[:axis], position, *others[axis:]))
 
     def after_first(others: Coordinates, points: Coordinates) -> Part:
         return parted(element(others, points[0] + 1), nothing)
@@ -176,16 +176,16 @@ def _reading(
     node: Node, a: Tensor, axes: set[int]
 ) -> Callable[[Coordinates, dict[int, Term]], Term]:
     """Return what reads an element, from a point of the result and coordinates on some axes."""
-    places = _places(node, a, axes)
+    axis_of = _result_axes(node, a, axes)
 
     def read(at: Coordinates, points: dict[int, Term]) -> Term:
-        own = points | {k: at[i] for k, i in places.items()}
+        own = points | {k: at[i] for k, i in axis_of.items()}
         return a.at([own.get(k, ZERO) for k in range(a.rank)])
 
     return read
 
 
-def _places(node: Node, a: Tensor, axes: set[int]) -> dict[int, int]:
+def _result_axes(node: Node, a: Tensor, axes: set[int]) -> dict[int, int]:
     """Return where the axes that are not reduced are in the result."""
     left = [k for k in range(a.rank) if k not in axes]
     return {k: k if node.get("keepdims", 1) else i for i, k in enumerate(left)}
@@ -242,8 +242,8 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     real = [k for k, d in enumerate(a.shape) if k != axis and d is not ONE]
 
     def own(at: Coordinates, point: Term) -> Term:
-        places = dict(zip(real, at, strict=True)) | {axis: point}
-        return a.at([places.get(k, ZERO) for k in range(a.rank)])
+        coordinates = dict(zip(real, at, strict=True)) | {axis: point}
+        return a.at([coordinates.get(k, ZERO) for k in range(a.rank)])
 
     def there(at: Coordinates) -> Term:
         """Return that there are such elements; all others may contradict each other."""
@@ -275,7 +275,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     world.witnesses.define(value_name, Definition(facts, universals))
     world.witnesses.define(point_name, Definition(facts, universals, lambda _: limit))
 
-    result = _places(node, a, axes)
+    result = _result_axes(node, a, axes)
 
     def define(at: Coordinates) -> Term:
         # A question that names the value also names the point: their facts name both.

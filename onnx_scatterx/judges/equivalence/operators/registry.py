@@ -72,10 +72,10 @@ def given(inputs: Inputs, position: int) -> Tensor | None:
 
 def needed(inputs: Inputs, position: int) -> Tensor:
     """Return a required input."""
-    found = given(inputs, position)
-    if found is None:
+    tensor = given(inputs, position)
+    if tensor is None:
         raise UnsupportedError("an input is missing")
-    return found
+    return tensor
 
 
 def scalar(tensor: Tensor, world: World, what: str) -> Term:
@@ -89,10 +89,10 @@ def scalar(tensor: Tensor, world: World, what: str) -> Term:
 
 def numbers(tensor: Tensor, what: str) -> list[int]:
     """Return the elements of a vector, or the element of a scalar, that must be known."""
-    found = [number(t) for t in ([tensor.at(())] if tensor.rank == 0 else tensor.elements())]
-    if any(n is None for n in found):
+    elements = [number(t) for t in ([tensor.at(())] if tensor.rank == 0 else tensor.elements())]
+    if any(n is None for n in elements):
         raise UnsupportedError(f"{what} that are not constant")
-    return [n for n in found if n is not None]
+    return [n for n in elements if n is not None]
 
 
 def given_numbers(

@@ -136,8 +136,8 @@ def _folded(
     left = [j for j in range(len(box)) if j not in copied]
 
     def part(at: Coordinates, points: Coordinates) -> Part:
-        found = dict(zip(left, points, strict=True))
-        point = tuple(at[copied[j]] if j in copied else found[j] for j in range(len(box)))
+        free = dict(zip(left, points, strict=True))
+        point = tuple(at[copied[j]] if j in copied else free[j] for j in range(len(box)))
         there = (below(at[k], box[j]) for j, k in copied.items())
         target = goes(point)
         holds = both(*there, *map(equal, target, at))
@@ -262,8 +262,8 @@ def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError("ScatterX with picks that do not fit")
     if number(table.shape[-1]) != columns:
         raise UnsupportedError("ScatterX with another number of columns")
-    for place, d in enumerate(p1):
-        world.need(equal(table.shape[place], updates.shape[d]), "ScatterX: f fits the updates")
+    for position, d in enumerate(p1):
+        world.need(equal(table.shape[position], updates.shape[d]), "ScatterX: f fits the updates")
     exist = some(updates.shape)
     for axis, source in enumerate(p):
         length = data.shape[axis]
@@ -277,14 +277,14 @@ def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
     def target(point: Sequence[Term]) -> tuple[Term, ...]:
         row = [point[d] for d in p1]
-        found = []
+        coordinates = []
         for axis, source in enumerate(p):
             if source < columns:
                 index = table.at((*row, integer(source)))
-                found.append(counted_from_front(index, data.shape[axis], world))
+                coordinates.append(counted_from_front(index, data.shape[axis], world))
             else:
-                found.append(point[p2[source - columns]])
-        return tuple(found)
+                coordinates.append(point[p2[source - columns]])
+        return tuple(coordinates)
 
     key = (*data.shape, *updates.shape, *map(integer, (*p1, -1, *p2, -1, *p)))
     inversion = Inversion(updates.shape, target, f"ScatterX {world.name(table, key)}", world)

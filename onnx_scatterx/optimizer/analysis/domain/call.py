@@ -40,15 +40,15 @@ class NotKnownError(LookupError):
 T = TypeVar("T")
 
 
-def given(found: T | None) -> T:
+def given(known: T | None) -> T:
     """Return what is known, or end what asks for it by a NotKnownError.
 
     >>> given(0)
     0
     """
-    if found is None:
+    if known is None:
         raise NotKnownError
-    return found
+    return known
 
 
 def require(*conditions: object) -> None:
@@ -91,28 +91,28 @@ class Call(NamedTuple):
 
     def attribute(self, name: str) -> ir.Attr | None:
         """Return an attribute, through a reference if it is one; None if it is absent."""
-        found = self.node.attributes.get(name)
-        if found is None or not found.is_ref():
-            return found
-        reference = found.ref_attr_name
+        attribute = self.node.attributes.get(name)
+        if attribute is None or not attribute.is_ref():
+            return attribute
+        reference = attribute.ref_attr_name
         if reference is None or reference not in self.bound:
             raise UnknownAttributeError(name)
         return self.bound[reference]
 
     def integer(self, name: str, default: int) -> int:
         """Return an integer attribute or its default."""
-        found = self.attribute(name)
-        return default if found is None else int(found.as_int())
+        attribute = self.attribute(name)
+        return default if attribute is None else int(attribute.as_int())
 
     def integers(self, name: str) -> list[int] | None:
         """Return a list-of-integers attribute, or None if it is absent."""
-        found = self.attribute(name)
-        return None if found is None else [int(i) for i in found.as_ints()]
+        attribute = self.attribute(name)
+        return None if attribute is None else [int(i) for i in attribute.as_ints()]
 
     def string(self, name: str, default: str) -> str:
         """Return a string attribute or its default."""
-        found = self.attribute(name)
-        return default if found is None else found.as_string()
+        attribute = self.attribute(name)
+        return default if attribute is None else attribute.as_string()
 
     def input(self, i: int) -> TensorValue | None:
         """Return the abstract value of an input, or None if it is absent."""
@@ -124,10 +124,10 @@ class Call(NamedTuple):
 
     def known(self, i: int, least: int = 0) -> TensorValue:
         """Return an input of known rank, the ``least`` or more; raises NotKnownError if none is."""
-        found = self.input(i)
-        if found is None or found.shape is None or len(found.shape) < least:
+        tensor = self.input(i)
+        if tensor is None or tensor.shape is None or len(tensor.shape) < least:
             raise NotKnownError
-        return found
+        return tensor
 
     def vector(self, i: int) -> list[Term]:
         """Return the elements of a small input; raises NotKnownError if they are not known."""
@@ -138,10 +138,10 @@ class Call(NamedTuple):
 
         None if both are absent; raises NotKnownError if the input is not known.
         """
-        found = self.input(i)
-        if found is None:
+        tensor = self.input(i)
+        if tensor is None:
             return self.integers(attribute)
-        return [int(v) for v in given(found.constant).ravel()]
+        return [int(v) for v in given(tensor.constant).ravel()]
 
 
 @dataclasses.dataclass
@@ -163,8 +163,8 @@ class Scope:
 
     def of(self, value: ir.Value | None) -> TensorValue:
         """Return the abstract value of a value: of one that is not known here, the type alone."""
-        found = None if value is None else self.values.get(value)
-        return found or TensorValue(None if value is None else value.dtype, None)
+        known = None if value is None else self.values.get(value)
+        return known or TensorValue(None if value is None else value.dtype, None)
 
     def call(self, node: ir.Node, inputs: Sequence[TensorValue | None] | None = None) -> Call:
         """Return a node as a transfer function sees it, by default with the inputs known here."""

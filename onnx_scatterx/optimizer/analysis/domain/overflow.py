@@ -205,11 +205,11 @@ def _sum(leaf: Symbol, scope: Scope) -> Term | None:
     whole = scope.of(node.outputs[0])
     if whole.shape is None or whole.dtype != ir.DataType.INT64:
         return None
-    found = [_at(scope.of(v), whole, leaf, scope) for v in node.inputs]
+    terms = [_at(scope.of(v), whole, leaf, scope) for v in node.inputs]
     signs = _SIGNS[node.op_type]
-    if len(found) != 2 or any(t is None for t in found):
+    if len(terms) != 2 or any(t is None for t in terms):
         return None
-    return sum((s * t for s, t in zip(signs, found, strict=True) if t is not None), start=term(0))
+    return sum((s * t for s, t in zip(signs, terms, strict=True) if t is not None), start=term(0))
 
 
 def _at(part: TensorValue, whole: TensorValue, leaf: Symbol, scope: Scope) -> Term | None:

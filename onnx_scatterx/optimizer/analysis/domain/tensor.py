@@ -164,10 +164,10 @@ class TensorValue:
         """The contents as numbers, if all are known."""
         if "_constant" in self.__dict__:
             return cast("np.ndarray | None", self.__dict__["_constant"])
-        found = self._numbers()
-        if found is None or keeps(found):
-            self.__dict__["_constant"] = found
-        return found
+        numbers = self._numbers()
+        if numbers is None or keeps(numbers):
+            self.__dict__["_constant"] = numbers
+        return numbers
 
     def _numbers(self) -> np.ndarray | None:
         if isinstance(self.content, np.ndarray):
@@ -193,13 +193,13 @@ class TensorValue:
             return None
         if isinstance(self.content, np.ndarray) and self.content.dtype == object:
             return self.content
-        found = np.empty(shape, dtype=object)
+        terms = np.empty(shape, dtype=object)
         if isinstance(self.content, np.ndarray):
-            found.ravel()[:] = [term(n) for n in self.content.ravel().tolist()]
-            return found
+            terms.ravel()[:] = [term(n) for n in self.content.ravel().tolist()]
+            return terms
         for index in np.ndindex(shape):
-            found[index] = self.content.at(dict(enumerate(index)))
-        return found
+            terms[index] = self.content.at(dict(enumerate(index)))
+        return terms
 
     @cached_property
     def index_map(self) -> Term | None:
@@ -210,9 +210,9 @@ class TensorValue:
             return None
         if self.content.dtype != object:
             return _table(self.content)
-        found = fitted(self.content)
-        if found is not None or self.content.size > LIMITS.spelt_out:
-            return found
+        formula = fitted(self.content)
+        if formula is not None or self.content.size > LIMITS.spelt_out:
+            return formula
         coords = [coord(d) for d in range(self.content.ndim)]
         total = term(0)
         for index in np.ndindex(self.content.shape):
@@ -229,9 +229,9 @@ class TensorValue:
             column = self.content[..., c]
             if column.dtype != object:
                 return _table(column)
-            found = fitted(column)
-            if found is not None:
-                return found
+            formula = fitted(column)
+            if formula is not None:
+                return formula
         if self.index_map is None or self.rank is None:
             return None
         return self.index_map.at({self.rank - 1: c})

@@ -56,26 +56,26 @@ def has_negative_size(shape: Shape | None) -> bool:
     return any(d.constant is not None and d.constant < 0 for d in shape or ())
 
 
-def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) -> TensorValue:
+def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -> TensorValue:
     """Give the elements of a tensor a symbol, if their term is unknown or too long."""
-    shape = found.shape
+    shape = tensor.shape
     if shape is None:
-        return found
+        return tensor
     budget().work(len(shape))
-    content = found.content
+    content = tensor.content
     if isinstance(content, np.ndarray) and not keeps(content):
         content = None
-        found = TensorValue(found.dtype, shape)
+        tensor = TensorValue(tensor.dtype, shape)
     sizes = [d.constant for d in shape]
     if None not in sizes:
         if has_negative_size(shape):
-            return TensorValue(found.dtype, None)  # impossible: the node does not run
-        if not found.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
-            return found
+            return TensorValue(tensor.dtype, None)  # impossible: the node does not run
+        if not tensor.is_integer or (isinstance(content, np.ndarray) and content.dtype != object):
+            return tensor
     else:
         shape = tuple([simplify(d, facts) if d.piecewise and _is_light(d) else d for d in shape])
         if has_negative_size(shape):
-            return TensorValue(found.dtype, None)
+            return TensorValue(tensor.dtype, None)
         least = min(LIMITS.nesting, LIMITS.size_monomials)
         shape = tuple(
             [
@@ -87,25 +87,25 @@ def widened(value: ir.Value, found: TensorValue, token: object, facts: Facts) ->
             ]
         )
     terms = [content] if isinstance(content, Term) else []
-    if isinstance(content, np.ndarray) and content.dtype == object and found.is_integer:
-        assert found.dtype is not None
+    if isinstance(content, np.ndarray) and content.dtype == object and tensor.is_integer:
+        assert tensor.dtype is not None
         budget().work(content.size)
         given = content.ravel().tolist()
         terms = _simplified(given, facts)
         if any(map(is_not, terms, given)) or all(t.constant is not None for t in terms):
             simpler = np.empty(content.shape, dtype=object)
             simpler.ravel()[:] = terms
-            content = TensorValue.explicit(simpler, found.dtype).content
+            content = TensorValue.explicit(simpler, tensor.dtype).content
     if not all(_is_short(t, LIMITS.content_monomials) for t in terms):
         content = None
-    if content is None and found.is_integer:
-        assert found.dtype is not None
-        low, high = _range(found.dtype)
+    if content is None and tensor.is_integer:
+        assert tensor.dtype is not None
+        low, high = _range(tensor.dtype)
         coords = [coord(d) for d in range(len(shape))]
         content = element(
             ElementOf(token, value), coords, name=value.name or "?", low=low, high=high
         )
-    return TensorValue(found.dtype, shape, content)
+    return TensorValue(tensor.dtype, shape, content)
 
 
 def _simplified(terms: list[Term], facts: Facts) -> list[Term]:

@@ -73,13 +73,13 @@ def by_row(call: Call) -> Result:
     """Transfer an operator by its row; the element type is that of one of the inputs."""
     typed = call.input(_TYPED.get(call.node.op_type, 0))
     dtype = None if typed is None else typed.dtype
-    found = [
+    outputs = [
         TensorValue(dtype, _shape(call, i, row))
         for i, row in enumerate(ROWS[call.node.op_type][: len(call.node.outputs)])
     ]
-    if call.node.op_type == "EmbedLayerNormalization" and len(found) > 1:
-        found[1] = replace(found[1], dtype=ir.DataType.INT32)
-    return found
+    if call.node.op_type == "EmbedLayerNormalization" and len(outputs) > 1:
+        outputs[1] = replace(outputs[1], dtype=ir.DataType.INT32)
+    return outputs
 
 
 def _shape(call: Call, output: int, row: str) -> Shape | None:
@@ -91,8 +91,8 @@ def _shape(call: Call, output: int, row: str) -> Shape | None:
     fresh = call.unknown_shape(len(parts), output)
     dims = []
     for part, unknown in zip(parts, fresh, strict=True):
-        place, _, dim = part.partition(".")
-        shape = None if part == "?" else _shape_of(call, int(place))
+        index, _, dim = part.partition(".")
+        shape = None if part == "?" else _shape_of(call, int(index))
         known = shape is not None and int(dim or 0) < len(shape)
         dims.append(shape[int(dim)] if shape is not None and known else unknown)
     return tuple(dims)
@@ -127,8 +127,8 @@ def gather_quantized(call: Call) -> Result:
     axis = call.integer("gather_axis", 0) % len(x)
     packed = call.integer("quantize_axis", 1) % len(x)
     dims = [*x[:axis], *indices, *x[axis + 1 :]]
-    place = packed if packed < axis else packed + len(indices) - 1
-    dims[place] = call.unknown_shape(len(dims))[place]
+    packed_axis = packed if packed < axis else packed + len(indices) - 1
+    dims[packed_axis] = call.unknown_shape(len(dims))[packed_axis]
     return [TensorValue(_dtype(call, 2), tuple(dims))]
 
 
@@ -149,15 +149,15 @@ def conv(call: Call) -> Result:
     return _of_rank(call, slicing.conv, call.known(0).dtype)
 
 
-def _dtype(call: Call, *places: int) -> ir.DataType | None:
+def _dtype(call: Call, *indices: int) -> ir.DataType | None:
     """Return the element type of the first of these inputs that is present."""
-    found = (call.input(i) for i in places)
-    return next((x.dtype for x in found if x is not None), None)
+    inputs = (call.input(i) for i in indices)
+    return next((x.dtype for x in inputs if x is not None), None)
 
 
-def _shape_of(call: Call, place: int) -> Shape | None:
-    found = call.input(place)
-    return None if found is None else found.shape
+def _shape_of(call: Call, index: int) -> Shape | None:
+    tensor = call.input(index)
+    return None if tensor is None else tensor.shape
 
 
 def quantize(call: Call) -> Result:
@@ -170,8 +170,8 @@ def add_or_mul(call: Call) -> Result:
     return [TensorValue(_dtype(call, 0), _broadcast(call, 0, 3))]
 
 
-def _broadcast(call: Call, *places: int) -> Shape:
-    return broadcast_shapes([call.known(i).dims for i in places])
+def _broadcast(call: Call, *indices: int) -> Shape:
+    return broadcast_shapes([call.known(i).dims for i in indices])
 
 
 def where(call: Call) -> Result:
@@ -222,8 +222,8 @@ def quantized_gemm(call: Call) -> Result:
 
 def quantized_matmul(call: Call) -> Result:
     """Transfer products with float results: DynamicQuantizeMatMul, MatMulIntegerToFloat."""
-    (found,) = elementwise.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
-    return [replace(found, dtype=ir.DataType.FLOAT)]
+    (product,) = elementwise.matmul(call._replace(inputs=[call.input(0), call.input(1)]))
+    return [replace(product, dtype=ir.DataType.FLOAT)]
 
 
 def matmul_of_bits(call: Call) -> Result:

@@ -174,26 +174,26 @@ Index: TypeAlias = tuple[int, ...]
 
 
 def scatter_elements(call: Call) -> Result:
-    def places(indices: np.ndarray, rank: int) -> Iterator[tuple[Index, Index]]:
+    def writes(indices: np.ndarray, rank: int) -> Iterator[tuple[Index, Index]]:
         axis = call.integer("axis", 0) % max(rank, 1)
         for index in np.ndindex(indices.shape):
             yield index, (*index[:axis], int(indices[index]), *index[axis + 1 :])
 
-    return _written(call, places)
+    return _written(call, writes)
 
 
 def scatter_nd(call: Call) -> Result:
-    def places(indices: np.ndarray, rank: int) -> Iterator[tuple[Index, Index]]:
+    def writes(indices: np.ndarray, rank: int) -> Iterator[tuple[Index, Index]]:
         for index in np.ndindex(indices.shape[:-1]):
             yield index, tuple(int(i) for i in indices[index])
 
-    return _written(call, places)
+    return _written(call, writes)
 
 
 def _written(
-    call: Call, places: Callable[[np.ndarray, int], Iterator[tuple[Index, Index]]]
+    call: Call, writes: Callable[[np.ndarray, int], Iterator[tuple[Index, Index]]]
 ) -> Result:
-    """Return data with updates written; ``places`` gives the source and the target of each."""
+    """Return data with updates written; ``writes`` gives the source and the target of each."""
     data, indices, updates = map(call.present, range(3))
     unknown = [TensorValue(data.dtype, data.shape)]
     known, values, into = indices.constant, updates.element_exprs, data.element_exprs
@@ -202,9 +202,9 @@ def _written(
     if call.string("reduction", "none") != "none":
         return unknown
     result = into.copy()
-    for index, place in places(known, into.ndim):
+    for index, target in writes(known, into.ndim):
         try:
-            result[place] = values[index]
+            result[target] = values[index]
         except IndexError:
             return unknown
     return [TensorValue.explicit(result, data.dtype)]

@@ -63,9 +63,9 @@ def of_attributes(attributes: Mapping[str, ir.Attr]) -> TensorValue | None:
 
 def constant_of_shape(call: Call) -> Result:
     x = call.present(0)
-    found = call.attribute("value")
-    value = np.zeros(1, np.float32) if found is None else found.value.numpy()
-    dtype = ir.DataType.FLOAT if found is None else found.value.dtype
+    attribute = call.attribute("value")
+    value = np.zeros(1, np.float32) if attribute is None else attribute.value.numpy()
+    dtype = ir.DataType.FLOAT if attribute is None else attribute.value.dtype
     dims = x.vector()
     if dims is None:
         return [TensorValue(dtype, call.unknown_shape(given(x.static_shape)[0]))]

@@ -111,8 +111,8 @@ def without(x: TensorValue, axes: Sequence[int]) -> TensorValue:
     def array(a: np.ndarray) -> np.ndarray | None:
         return a.squeeze(tuple(gone)) if all(a.shape[d] == 1 for d in gone) else None
 
-    (found,) = moved(x, tuple(x.dims[d] for d in kept), coords, array)
-    return found
+    (squeezed,) = moved(x, tuple(x.dims[d] for d in kept), coords, array)
+    return squeezed
 
 
 def expand(call: Call) -> Result:
@@ -244,5 +244,5 @@ def sliced(x: TensorValue, axis: int, start: Term, part: Term) -> TensorValue:
     def array(a: np.ndarray) -> np.ndarray | None:
         return None if None in rows else a[(slice(None),) * axis + (slice(*rows),)]
 
-    (found,) = moved(x, shape, {axis: coord(axis) + start}, array)
-    return found
+    (cut,) = moved(x, shape, {axis: coord(axis) + start}, array)
+    return cut

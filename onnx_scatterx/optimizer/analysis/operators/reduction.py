@@ -88,11 +88,11 @@ def _may_be_left(call: Call, shape: Shape) -> bool:
 def _if_left(call: Call, shape: Shape, gone: set[int], unreduced: set[int]) -> Shape:
     """Return the dims of a result that keeps the reduced dims."""
     filled = step(math.prod(shape, start=term(1)) - 1)
-    found = [term(1) if d in gone else n for d, n in enumerate(shape)]
+    dims = [term(1) if d in gone else n for d, n in enumerate(shape)]
     for d in unreduced:
         left = shape[d] if call.versions is Versions.OLDER else call.unknown_size(d)
-        found[d] = where(filled, 1, left)
-    return tuple(found)
+        dims[d] = where(filled, 1, left)
+    return tuple(dims)
 
 
 def _reduced(x: TensorValue, gone: set[int], op: str, facts: Facts) -> np.ndarray | None:
@@ -139,8 +139,8 @@ def cum_sum(call: Call) -> Result:
         total = total - a if exclusive else total
         return [TensorValue(x.dtype, x.shape, np.flip(total, d) if reverse else total)]
     if x.index_map is not None and d not in x.index_map.coords:
-        place = x.dims[d] - 1 - coord(d) if reverse else coord(d)
-        so_far = x.index_map * (place + (0 if exclusive else 1))
+        position = x.dims[d] - 1 - coord(d) if reverse else coord(d)
+        so_far = x.index_map * (position + (0 if exclusive else 1))
         return [
             TensorValue(x.dtype, x.shape, so_far if fits(so_far, x.dtype, call.facts) else None)
         ]

@@ -42,12 +42,12 @@ def target_shape(shape: Shape, target: list[Term], call: Call) -> Shape:
         # A number that may be -1 stands for any size.
         sizes = enumerate(target)
         return tuple(t if call.facts.is_nonnegative(t) else call.unknown_size(d) for d, t in sizes)
-    (place,) = (i for i, t in enumerate(target) if t.constant == -1)
-    others = target[:place] + target[place + 1 :]
+    (open_axis,) = (i for i, t in enumerate(target) if t.constant == -1)
+    others = target[:open_axis] + target[open_axis + 1 :]
     # If a 0 does not copy, a zero product is not accepted beside a -1.
-    found = _beside_zeros if as_written else _quotient
-    inferred = found(shape, others, call.facts)
-    target[place] = call.unknown_size(place) if inferred is None else inferred
+    infer = _beside_zeros if as_written else _quotient
+    inferred = infer(shape, others, call.facts)
+    target[open_axis] = call.unknown_size(open_axis) if inferred is None else inferred
     return tuple(target)
 
 
@@ -192,9 +192,9 @@ def reshaped(x: TensorValue, shape: Shape) -> list[TensorValue]:
         facts = Facts({d: shape[d] for d in new})
         live = [d for d in old if x.dims[d].constant != 1]
         coords.update({d: 0 for d in old if x.dims[d].constant == 1})
-        for place, d in enumerate(live):
-            stride = math.prod((x.dims[e] for e in live[place + 1 :]), start=term(1))
-            extent = x.dims[d] if place else None  # the first needs no modulus
+        for position, d in enumerate(live):
+            stride = math.prod((x.dims[e] for e in live[position + 1 :]), start=term(1))
+            extent = x.dims[d] if position else None  # the first needs no modulus
             coords[d] = _digit(flat, stride, extent, facts)
     return moved(x, shape, coords, array)
 

@@ -26,11 +26,11 @@ def common(dims: Iterable[Dims | None]) -> Dims | None:
     >>> common([(term(2), term(3)), (term(2), term(4))])
     (2, None)
     """
-    found = list(dims)
-    first = found[0] if found else None
-    if first is None or any(d is None or len(d) != len(first) for d in found):
+    shapes = list(dims)
+    first = shapes[0] if shapes else None
+    if first is None or any(d is None or len(d) != len(first) for d in shapes):
         return None
-    columns = zip(*(d for d in found if d is not None), strict=True)
+    columns = zip(*(d for d in shapes if d is not None), strict=True)
     return tuple(c[0] if all(t is c[0] for t in c) else None for c in columns)
 
 
@@ -48,11 +48,11 @@ def any_of(dtype: ir.DataType | None, dims: Dims | None) -> TensorValue:
 
 def joined(sequences: Iterable[TensorValue]) -> TensorValue:
     """Return a sequence that may be any of these; an empty one tells nothing of its tensors."""
-    found = list(sequences)
-    dtypes = {s.dtype for s in found}
-    filled = [s for s in found if s.parts != ()]
+    listed = list(sequences)
+    dtypes = {s.dtype for s in listed}
+    filled = [s for s in listed if s.parts != ()]
     if not filled:
-        return found[0]
+        return listed[0]
     dims = common(map(dims_of, filled))
     return any_of(dtypes.pop() if len(dtypes) == 1 else None, dims)
 
@@ -113,8 +113,8 @@ def sequence_construct(call: Call) -> Result:
 
 
 def sequence_empty(call: Call) -> Result:
-    found = ir.DataType(call.integer("dtype", ir.DataType.FLOAT.value))
-    return [TensorValue.sequence([], found)]
+    dtype = ir.DataType(call.integer("dtype", ir.DataType.FLOAT.value))
+    return [TensorValue.sequence([], dtype)]
 
 
 def sequence_at(call: Call) -> Result:
@@ -166,8 +166,8 @@ def concat_from_sequence(call: Call) -> Result:
         return [TensorValue(sequence.dtype, None)]
     rank = len(dims) + bool(stacks)
     axis = call.integer("axis", 0) % rank
-    found = (*dims[:axis], None, *dims[axis + (0 if stacks else 1) :])
-    shape = [f if d is None else d for d, f in zip(found, call.unknown_shape(rank), strict=True)]
+    known = (*dims[:axis], None, *dims[axis + (0 if stacks else 1) :])
+    shape = [f if d is None else d for d, f in zip(known, call.unknown_shape(rank), strict=True)]
     if sequence.parts and stacks:
         shape[axis] = term(len(sequence.parts))
     return [TensorValue(sequence.dtype, tuple(shape))]

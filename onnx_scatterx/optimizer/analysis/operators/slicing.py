@@ -71,9 +71,9 @@ def slice_arguments(call: Call) -> list[tuple[int, Term, Term, int]]:
         axes = list(range(len(starts)))
         steps = [1] * len(starts)
         for i, into in ((3, axes), (4, steps)):
-            found = call.input(i)
-            if found is not None:
-                into[:] = [int(v) for v in given(found.constant).ravel()]
+            tensor = call.input(i)
+            if tensor is not None:
+                into[:] = [int(v) for v in given(tensor.constant).ravel()]
     # The largest numbers have a meaning of their own.
     edges = (k < 0 and _may_be_edge(e, call.facts) for e, k in zip(ends, steps, strict=False))
     require(not any(edges), len(starts) == len(ends) == len(axes) == len(steps), 0 not in steps)
@@ -150,12 +150,12 @@ def room_of_conv(call: Call) -> list[Term]:
 
 def conv(call: Call) -> list[TensorValue]:
     x, weight = call.known(0, 3), call.known(1).dims
-    found = _windows(call, x.dims[2:], weight[2:])
-    return [TensorValue(x.dtype, (x.dims[0], weight[0], *found))]
+    windows = _windows(call, x.dims[2:], weight[2:])
+    return [TensorValue(x.dtype, (x.dims[0], weight[0], *windows))]
 
 
 def pool(call: Call) -> list[TensorValue]:
     x, kernel = call.known(0), given(call.integers("kernel_shape"))
     require(len(call.node.outputs) == 1)
-    found = _windows(call, x.dims[2:], [term(k) for k in kernel])
-    return [TensorValue(x.dtype, (*x.dims[:2], *found))]
+    windows = _windows(call, x.dims[2:], [term(k) for k in kernel])
+    return [TensorValue(x.dtype, (*x.dims[:2], *windows))]

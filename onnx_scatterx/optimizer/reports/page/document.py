@@ -94,12 +94,12 @@ def directory_page(
         before += report.ops_before
         after += report.ops_after
     rows = []
-    for place, model in sorted(enumerate(models), key=lambda pair: (pair[1].rank, pair[0])):
+    for index, model in sorted(enumerate(models), key=lambda pair: (pair[1].rank, pair[0])):
         part = None
         if model.report is not None:
-            part = ModelPart(model.report, model.comparison, figures, f"m{place}", level=3)
+            part = ModelPart(model.report, model.comparison, figures, f"m{index}", level=3)
         kind, word = _OUTCOMES[model.rank]
-        rows.append({"model": model, "part": part, "id": f"m{place}", "kind": kind, "word": word})
+        rows.append({"model": model, "part": part, "id": f"m{index}", "kind": kind, "word": word})
     return str(
         filled(
             "directory.html",

@@ -40,8 +40,8 @@ def _environment() -> Environment:
     )
     # Both begin with a line break, which is part of the text that a policy names by its hash.
     for name, file in ("style", "report.css"), ("script", "report.js"):
-        place = resources.files("onnx_scatterx.optimizer.reports.page").joinpath(file)
-        text = f"\n{place.read_text('utf-8')}"
+        resource = resources.files("onnx_scatterx.optimizer.reports.page").joinpath(file)
+        text = f"\n{resource.read_text('utf-8')}"
         digest = hashlib.sha256(text.encode()).digest()
         environment.globals[name] = Markup(text)  # our own files
         environment.globals[f"{name}_hash"] = base64.b64encode(digest).decode()

@@ -32,8 +32,8 @@ class BoxLayout:
 def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> BoxLayout:
     """Lay out boxes of some widths and heights; the arrows, from box to box, have no cycle.
 
-    >>> found = layout([(40, 20), (40, 20), (40, 20)], [(0, 2), (1, 2)])
-    >>> found.centres, found.width, found.height
+    >>> drawn = layout([(40, 20), (40, 20), (40, 20)], [(0, 2), (1, 2)])
+    >>> drawn.centres, drawn.width, drawn.height
     (((20, 10), (74, 10), (47, 56)), 94, 66)
     """
     if not sizes:
@@ -100,25 +100,25 @@ def _ordered(rows: dict[int, int], steps: Arrows) -> list[list[int]]:
     best, least = [list(row) for row in order], _crossings(order, below)
     for sweep in range(_SWEEPS):
         neighbours = below if sweep % 2 else above
-        places = {i: place for row in order for place, i in enumerate(row)}
+        positions = {i: position for row in order for position, i in enumerate(row)}
         for row in reversed(order) if sweep % 2 else order:
             centre = {}
             for i in row:
-                near = [places[n] for n in neighbours[i]]
-                centre[i] = sum(near) / len(near) if near else places[i]
-            row.sort(key=lambda i: (centre[i], places[i]))
-            places.update({i: place for place, i in enumerate(row)})
-        found = _crossings(order, below)
-        if found < least:
-            best, least = [list(row) for row in order], found
+                near = [positions[n] for n in neighbours[i]]
+                centre[i] = sum(near) / len(near) if near else positions[i]
+            row.sort(key=lambda i: (centre[i], positions[i]))
+            positions.update({i: position for position, i in enumerate(row)})
+        crossings = _crossings(order, below)
+        if crossings < least:
+            best, least = [list(row) for row in order], crossings
     return best
 
 
 def _crossings(order: list[list[int]], below: dict[int, list[int]]) -> int:
     count = 0
     for upper, lower in pairwise(order):
-        places = {i: place for place, i in enumerate(lower)}
-        ends = [(a, places[n]) for a, i in enumerate(upper) for n in below[i]]
+        positions = {i: position for position, i in enumerate(lower)}
+        ends = [(a, positions[n]) for a, i in enumerate(upper) for n in below[i]]
         count += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(ends, 2))
     return count
 
@@ -163,8 +163,8 @@ def _nearest(wanted: Sequence[float], apart: Sequence[float]) -> list[float]:
             mean = (mean * count + other * others) / (count + others)
             count += others
         blocks.append((mean, count))
-    places = [mean for mean, count in blocks for _ in range(count)]
-    return [place + by for place, by in zip(places, shift, strict=True)]
+    positions = [mean for mean, count in blocks for _ in range(count)]
+    return [position + by for position, by in zip(positions, shift, strict=True)]
 
 
 def _heights(

@@ -54,8 +54,8 @@ def _figure(panel: Panel, across: float, down: float, label: str) -> Figure:
     boxes: dict[int, dict[str, None]] = {}
     most = _STRIPES // max(len(panel.shades), 1)
     for shade in panel.shades:
-        found = _boxes(shade, width / max(columns, 1), height / max(rows, 1), most)
-        boxes.setdefault(shade.colour % COLOURS, {}).update(dict.fromkeys(found))
+        rectangles = _boxes(shade, width / max(columns, 1), height / max(rows, 1), most)
+        boxes.setdefault(shade.colour % COLOURS, {}).update(dict.fromkeys(rectangles))
     lines = ""
     if 1 < columns <= _GRID:
         lines += "".join(f"M{round(i * width / columns, 1)} 0v{height}" for i in range(1, columns))
@@ -132,23 +132,23 @@ def graph_figure(excerpt: Excerpt, word: str) -> Figure:
         label = f"{word}: no nodes, as nothing reads the result"
         return Figure(filled("graph.svg", boxes=()), 120, 36, label)
     sizes = [_size(box) for box in excerpt.boxes]
-    found = _layout(tuple(sizes), excerpt.arrows)
+    arrangement = _layout(tuple(sizes), excerpt.arrows)
     lines, tips = [], []
-    for path in found.paths:
+    for path in arrangement.paths:
         (x, y), (end_x, end_y) = path[0], path[-1]
         points = [*path[:-1], (end_x, end_y - _TIP)]
         lines.append(f"M{x + _MARGIN} {y + _MARGIN}" + "".join(map(_bent, pairwise(points))))
         tips.append(f"M{end_x + _MARGIN} {end_y + _MARGIN}l-4 -7h8z")
     outlines: dict[str, list[str]] = {}
     boxes = []
-    for box, (width, height), (x, y) in zip(excerpt.boxes, sizes, found.centres, strict=True):
+    for box, (width, height), (x, y) in zip(excerpt.boxes, sizes, arrangement.centres, strict=True):
         left, top = x - width // 2 + _MARGIN, y - height // 2 + _MARGIN
         outlines.setdefault(box.kind, []).append(rectangle(left, top, width, height))
         texts = [(_short(text), text) for text in (box.op, box.name)]
         boxes.append((*texts, x + _MARGIN, y + _MARGIN))
     content = filled("graph.svg", lines=lines, tips=tips, outlines=outlines, boxes=boxes)
     label = f"{word}: {in_words(excerpt)}"
-    return Figure(content, found.width + 2 * _MARGIN, found.height + 2 * _MARGIN, label)
+    return Figure(content, arrangement.width + 2 * _MARGIN, arrangement.height + 2 * _MARGIN, label)
 
 
 def in_words(excerpt: Excerpt) -> str:

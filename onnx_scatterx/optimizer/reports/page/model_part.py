@@ -108,8 +108,8 @@ class Card:
     @property
     def duplicates(self) -> str:
         """Its updates that collide, if there are some."""
-        found = self.entry.duplicates if isinstance(self.entry, ScatterReport) else None
-        return "" if found is None else str(found)
+        duplicates = self.entry.duplicates if isinstance(self.entry, ScatterReport) else None
+        return "" if duplicates is None else str(duplicates)
 
     @property
     def missing(self) -> str:
@@ -153,8 +153,8 @@ class ModelPart:
     def picture(self) -> Card | None:
         """The first removed node that has drawings, or another one: it stands on top."""
         kinds = [KINDS[entry.action][0] for entry in self.report.entries]
-        places = sorted(range(len(kinds)), key=lambda place: kinds[place] != "removed")
-        return next((card for card in map(self._card, places) if card.drawings), None)
+        indices = sorted(range(len(kinds)), key=lambda index: kinds[index] != "removed")
+        return next((card for card in map(self._card, indices) if card.drawings), None)
 
     @cached_property
     def cards(self) -> list[Card]:
@@ -163,8 +163,8 @@ class ModelPart:
         cards = map(self._card, range(len(self.report.entries)))
         return sorted(cards, key=lambda card: rank.index((card.kind, card.badge)))
 
-    def _card(self, place: int) -> Card:
-        entry = self.report.entries[place]
+    def _card(self, index: int) -> Card:
+        entry = self.report.entries[index]
         shown = [
             ([self.figures.svg(figure) for figure in figures], caption)
             for figures, caption in _drawings(entry.detail or EntryDetail(), self.report.planned)
@@ -172,7 +172,7 @@ class ModelPart:
         drawings = tuple(([s for s in svgs if s], text) for svgs, text in shown if all(svgs))
         about = (a for a in self.report.advice if not a.is_violation)
         advice = tuple(a for a in about if entry.node in a.nodes)
-        name = f"{self.prefix}s{place}"
+        name = f"{self.prefix}s{index}"
         return Card(name, entry, drawings, len(drawings) < len(shown), advice)
 
     def by_reason(self, cards: Iterable[Card]) -> dict[str, list[Card]]:

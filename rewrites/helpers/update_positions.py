@@ -49,7 +49,7 @@ class _Index:
 
 
 @dataclass(frozen=True)
-class Places:
+class UpdatePositions:
     """The positions as a tensor; ``shape`` is [l..., N, r...], ``shared`` says all l, r are 1."""
 
     shape: Shape
@@ -57,7 +57,7 @@ class Places:
     write: Write
 
 
-def places_of(layout: Arrangement, context: Context) -> Places:
+def positions_of(layout: Arrangement, context: Context) -> UpdatePositions:
     """Return the targets of updates as a tensor, or refuse if the indices cannot be read."""
     s = layout.scatter
     indices = [_index(c, layout, context) for c in layout.axes]
@@ -87,7 +87,7 @@ def places_of(layout: Arrangement, context: Context) -> Places:
             total = w.node("Expand", [total, numbers.shape(split)], _INT64)
         return reshape(numbers, total, _INT64, split, shape, s.facts)
 
-    return Places(shape, full <= set(layout.dims), write)
+    return UpdatePositions(shape, full <= set(layout.dims), write)
 
 
 def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) -> ir.Value:
@@ -106,9 +106,9 @@ def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) 
 def _index(axis: int, layout: Arrangement, context: Context) -> _Index:
     s = layout.scatter
     target, signed = s.index_exprs[axis], not s.nonnegative[axis]
-    found = _constant(target, layout, context) or _line(target, layout, context)
-    found = found or _read(target, layout, context)
-    return _given(axis, layout, context) if found is None else replace(found, signed=signed)
+    index = _constant(target, layout, context) or _line(target, layout, context)
+    index = index or _read(target, layout, context)
+    return _given(axis, layout, context) if index is None else replace(index, signed=signed)
 
 
 def _constant(target: Term, layout: Arrangement, context: Context) -> _Index | None:
@@ -164,10 +164,10 @@ def index_tensor(
     value = read_value(atom)
     if atom is None or value is None or not context.numbers.reader.is_available(value):
         return None
-    found = context.provenance.abstract(value)
-    if found.shape is None or found.dtype not in (ir.DataType.INT32, _INT64):
+    tensor = context.provenance.abstract(value)
+    if tensor.shape is None or tensor.dtype not in (ir.DataType.INT32, _INT64):
         return None
-    return atom, value, found.dtype, found.shape
+    return atom, value, tensor.dtype, tensor.shape
 
 
 def _may_be_negative(axis: int, index: TensorValue, s: Scatter) -> bool:
@@ -180,9 +180,9 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
     """Return an index from the scatter's own index tensor, unchanged, or refuse."""
     s, w, order = layout.scatter, context.writer, layout.dims_in_order
     value = granted(s.indices)
-    found = context.provenance.abstract(value)
-    dtype = granted(found.dtype)
-    refuse_unless(found.shape is not None and s.node.op_type != "TensorScatter")
+    tensor = context.provenance.abstract(value)
+    dtype = granted(tensor.dtype)
+    refuse_unless(tensor.shape is not None and s.node.op_type != "TensorScatter")
     refuse_unless(dtype in (ir.DataType.INT32, _INT64))
     columns = s.node.op_type == "ScatterND"
     have = list(s.index_dims)
@@ -210,4 +210,4 @@ def _given(axis: int, layout: Arrangement, context: Context) -> _Index:
             x = w.axes("Squeeze", x, dtype, [len(have)])
         return w.axes("Unsqueeze", w.transpose(x, dtype, perm), dtype, added)
 
-    return _Index(full, dtype, _may_be_negative(axis, found, s), write, checked=True)
+    return _Index(full, dtype, _may_be_negative(axis, tensor, s), write, checked=True)
