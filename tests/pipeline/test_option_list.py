@@ -24,6 +24,7 @@ GIVEN: dict[str, Any] = {
     "last_bits": True,
     "size_hint": {"n": 7},
     "effort": 2.5,
+    "opset": 24,
 }
 
 

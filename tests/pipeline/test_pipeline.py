@@ -49,18 +49,18 @@ def test_the_passes_are_called_in_order() -> None:
         deterministic=True,
         gathers=True,
         fix={"N": 4},
+        opset=18,
         on_pass=note,
     )
     # They are for ScatterX, and for targets with limits.
     others = {
         "AttachFallbacks",
         "WriteOtherForms",
-        "ChangeOperatorSet",
         "LowerOperatorSet",
         "CheckTarget",
     }
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
-    assert [there for _, there in seen] == [True] * 6 + [False] * 7
+    assert [there for _, there in seen] == [True] * 7 + [False] * 7
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
@@ -85,6 +85,7 @@ def test_a_chosen_pass_runs_with_those_that_keep_the_result_right(step: Pass) ->
     result = onnx_scatterx.optimize(
         parse(ROW),
         target="qnn, max_opset = 17",
+        opset=17,
         passes=[step.name],
         gathers=True,
         deterministic=True,

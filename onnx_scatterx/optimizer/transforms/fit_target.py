@@ -106,10 +106,9 @@ class ChangeOperatorSet(Pass):
         return settings.given["opset"] is not None
 
     def run(self, job: Job) -> bool:
-        wanted = job.settings.given["opset"]
-        assert wanted is not None
-        before = job.model.opset_imports.get("")
-        job.lowered = Lowered(defined=change_opset(job.model, wanted))
+        wanted, before = job.settings.given["opset"], job.model.opset_imports.get("")
+        if wanted is not None:
+            job.lowered = Lowered(defined=change_opset(job.model, wanted))
         return job.model.opset_imports.get("") != before
 
 
