@@ -21,11 +21,10 @@ from onnx_scatterx.theory.conventions.axes import (
     INTEGERS,
     Integers,
     by_axis,
+    by_last_dim,
     by_own_index,
-    by_tuples,
     check,
     check_choice,
-    check_columns,
     check_dtype,
     check_extents,
     check_integers,
@@ -183,9 +182,7 @@ def gather_nd(input_x: NDArray[Any], indices: Integers) -> Gathering:
     check_integers("indices", indices)
     fits = indices.ndim and indices.shape[-1] <= input_x.ndim
     check(fits, f"indices has shape {indices.shape}, for a rank of {input_x.ndim}")
-    columns = list(np.moveaxis(indices, -1, 0))
-    check_columns(columns, input_x.shape)
-    return Gathering(input_x, by_tuples(input_x.shape, columns, indices.shape[:-1]))
+    return Gathering(input_x, by_last_dim(input_x.shape, indices))
 
 
 Named: TypeAlias = tuple[str, NDArray[Any]]

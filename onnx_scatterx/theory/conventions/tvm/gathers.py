@@ -8,7 +8,6 @@
 The tuples of ``gather_nd`` are on the first axis of ``indices``, not on the last one.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
     Integers,
-    by_axes,
     by_axis,
+    by_offset,
     by_own_index,
     by_tuples,
     check,
@@ -109,10 +108,7 @@ def take(
     check_integers("indices", indices)
     check(not is_nan or axis is not None, "mode is 'nan', which needs an axis")
     if axis is None:
-        flat = _inside(indices, a.size, mode)
-        strides = [math.prod(a.shape[d + 1 :]) for d in range(a.ndim)]
-        spread = [flat // max(s, 1) % max(n, 1) for s, n in zip(strides, a.shape, strict=True)]
-        return Gathering(a, by_axes(indices.shape, a.shape, spread))
+        return Gathering(a, by_offset(a.shape, _inside(indices, a.size, mode)))
     axis = wrap("axis", axis, a.ndim)
     batch = wrap_batch(batch_dims, min(axis, indices.ndim), indices, "a", a)
     may = not batch or mode == "clip"
