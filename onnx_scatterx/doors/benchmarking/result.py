@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +117,8 @@ def median_place(count: int, confidence: float = 0.95) -> int:
     >>> median_place(6), median_place(9), median_place(40)
     (0, 1, 13)
     """
-    tail, place = 0.0, -1
-    for k in range(count):
-        tail += math.comb(count, k) / 2**count
-        if tail > (1 - confidence) / 2:
-            break
-        place = k
+    tails = accumulate(math.comb(count, k) / 2**count for k in range(count))
+    place: int = sum(tail <= (1 - confidence) / 2 for tail in tails) - 1
     if place < 0:
         raise ValueError(f"{count} numbers cannot tell their median with confidence {confidence}")
     return place
@@ -204,24 +201,21 @@ class Benchmark(ShownInTables):
 
     def shown(self) -> Group:
         """Return the tables."""
+        return Group(self._tables())
+
+    def _tables(self) -> list[TextTable]:
         head = ("model", *_NUMBERS, "outputs")
         tables = [TextTable(self.summary(), head, self._time_rows(), numbers=_NUMBERS)]
         if any(t.node_times for t in self.timings):
-            names, rows = self._names(), self._operator_rows()
+            names, rows = [timing.name for timing in self.timings], self._operator_rows()
             tables.append(TextTable(_BY_OPERATOR, ("operator", *names), rows, numbers=names))
-        return Group(tables)
+        return tables
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
         from onnx_scatterx.optimizer.reports.page.document import tables
 
-        times = self.summary(), ("model", *_NUMBERS, "outputs"), self._time_rows()
-        if not any(t.node_times for t in self.timings):
-            return tables(times)
-        return tables(times, (_BY_OPERATOR, ("operator", *self._names()), self._operator_rows()))
-
-    def _names(self) -> list[str]:
-        return [timing.name for timing in self.timings]
+        return tables(*self._tables())
 
     def _time_rows(self) -> list[list[str]]:
         rows = []
