@@ -182,10 +182,6 @@ class Fx(Ops):
     def same(self, x: Tensor) -> Tensor:
         return x
 
-    def ints(self, index: Tensor) -> list[int] | None:
-        constant = self.constants.get(_origin(index).name)
-        return None if constant is None else [int(i) for i in constant.tolist()]
-
     def line(self, index: Tensor, dim: int) -> list[int] | None:
         constant = self.constants.get(_origin(index).name)
         if constant is None or not constant.numel():
@@ -220,11 +216,11 @@ class Fx(Ops):
         x = self.value(like)
         return self.call(self.aten.full.default, [], number, dtype=x.dtype, device=x.device)
 
-    def filled(self, x: Tensor) -> str | None:
+    def filled(self, x: Tensor) -> float | None:
         if str(self.value(x).dtype).removeprefix("torch.") not in PADDED:
             return None
         number = self._number(x)
-        return None if number is None else repr(number.to(self.value(x).dtype).item())
+        return None if number is None else number.to(self.value(x).dtype).item()
 
     def _number(self, x: Any) -> Any:
         name = str(getattr(x, "target", ""))
@@ -241,12 +237,10 @@ class Fx(Ops):
             return found if found is not None and found.numel() == 1 else None
         return None if found is None else found.to(self.value(x).dtype)
 
-    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
+    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: float) -> Tensor:
         widths = [0, 0] * (self.rank(x) - 1 - dim) + [before, after]
         pad = self.aten.constant_pad_nd.default
-        value = fill == "True" if fill in ("True", "False") else float(fill)
-        if not self.value(x).dtype.is_floating_point:
-            value = int(fill == "True") if fill in ("True", "False") else int(fill)
+        value = fill if self.value(x).dtype.is_floating_point else int(fill)
         same = x.target is pad and [repr(v) for v in x.args[2:]] == [repr(value)]
         if same and all(isinstance(w, int) and w >= 0 for w in x.args[1]):
             longest = max(len(widths), len(x.args[1]))
