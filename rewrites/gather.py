@@ -26,6 +26,7 @@ from onnx_scatterx.text.reasons import (
     RefusedError,
     attempt,
     granted,
+    only,
     refuse_unless,
 )
 
@@ -84,11 +85,10 @@ def _row_map(
     refuse_unless(
         all(d == axis or region.spans(cell, d, planner.facts) for d in range(region.rank))
     )
-    along = [a for a, w in enumerate(cell.source.axis_maps) if w.dim == axis]
-    refuse_unless(len(along) == 1)
-    axis_map, extent = cell.source.axis_maps[along[0]], cell.source.shape[along[0]]
-    others = tuple(w for a, w in enumerate(cell.source.axis_maps) if a != along[0])
-    key = (cell.source.value, cell.source.shape, along[0], others)
+    along = only([a for a, w in enumerate(cell.source.axis_maps) if w.dim == axis])
+    axis_map, extent = cell.source.axis_maps[along], cell.source.shape[along]
+    others = tuple(w for a, w in enumerate(cell.source.axis_maps) if a != along)
+    key = (cell.source.value, cell.source.shape, along, others)
     return key, axis_map.start, axis_map.step, extent
 
 

@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Refusal, refuse_unless
+from onnx_scatterx.text.reasons import Refusal, only, refuse_unless
 
 
 class OnePerRowRule(ScatterRule):
@@ -57,8 +57,7 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions]:
             along[dim] = axis
         elif size.constant != 1 or target.constant != 0:
             rest.append(axis)
-    refuse_unless(len(rest) == 1)
-    (axis,) = rest
+    axis = only(rest)
     refuse_unless(_aligned(scatter, along, axis))
     return axis, positions(scatter.index_exprs[axis], axis, along, scatter, context)
 
