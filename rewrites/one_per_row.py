@@ -64,16 +64,14 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions]:
 
 def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
     """Return whether each dim of the updates is at its axis, once the searched axis is inserted."""
-    rank, dims = len(scatter.data_shape), len(scatter.shape)
-    if dims == rank:
-        # No dim of extent 1 runs along an axis: if the other dims are in place, this one is too.
-        return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
-    if dims != rank - 1:
-        return False
-    places = [d if d < axis else d + 1 for d in range(dims)]
-    return all(
-        along.get(d) == at or scatter.shape[d].constant == scatter.data_shape[at].constant == 1
-        for d, at in enumerate(places)
+    shape, data_shape = scatter.shape, scatter.data_shape
+    missing = len(data_shape) - len(shape)
+    places = [(d, d + missing * (d >= axis)) for d in range(len(shape))]
+    # No dim of extent 1 runs along an axis: if all others are in place, this one is too.
+    return missing in (0, 1) and all(
+        along.get(d) == at
+        or (shape[d].constant == 1 and (not missing or data_shape[at].constant == 1))
+        for d, at in places
     )
 
 

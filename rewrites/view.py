@@ -106,7 +106,7 @@ def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[
     flipped = [c.axis for c in cuts if c.is_flipped]
     if flipped:
         work.append(Work("Slice", counts, max(flipped) + 1))
-    if layout.is_permuted:
+    if layout.perm != sorted(layout.perm):
         rank = len(layout.perm)
         moved = max(d for d in range(rank) if layout.perm[d] != d)
         kept = tuple(n for a, n in enumerate(counts) if a not in layout.squeezed)
@@ -135,10 +135,6 @@ class _Layout:
     perm: list[int]
     added: list[int]
     wide: list[int]
-
-    @property
-    def is_permuted(self) -> bool:
-        return self.perm != list(range(len(self.perm)))
 
 
 def _layout(view: View, region: Region) -> _Layout:
