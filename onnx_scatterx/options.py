@@ -6,7 +6,6 @@ command line. Nothing heavy is imported, so that the command line starts fast.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
@@ -72,18 +71,6 @@ class Option(NamedTuple):
     def flag(self) -> str:
         """How it is spelled."""
         return f"--{self.name.replace('_', '-')}"
-
-    def add_to(self, command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-        """Add the option to a command."""
-        if self.read is None:
-            command.add_argument(self.flag, action="store_true", help=self.help)
-            return
-        more: dict[str, Any] = {"default": self.default}
-        if self.collect is not None:
-            more = {"default": [], "action": "append"}
-        command.add_argument(
-            self.flag, type=self.read, metavar=self.metavar, help=self.help, **more
-        )
 
     def words(self, value: Any) -> Iterable[tuple[str, ...]]:
         """Return what one types for a value, each time the flag and its text."""

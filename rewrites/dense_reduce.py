@@ -127,20 +127,21 @@ def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
         if not is_ordered(s.dtype):
             return w.extreme(together, s.dtype, axis, largest=op == "ReduceMax")
         return w.reduce(op, together, s.dtype, axis)
+
+    def kept(op: str, x: ir.Value, dtype: ir.DataType) -> ir.Value:
+        return w.axes("Unsqueeze", w.reduce(op, x, dtype, axis), dtype, [axis])
+
     shape = search.context.numbers.shape(_spread(search))
     everyone = w.concat([x, w.node("Expand", [u, shape], s.dtype)], s.dtype, axis)
     turn = _turns(search, hit)
     none = w.constant(np.array(-1))
     missing = w.node("IsNaN", [everyone], _BOOL)
     fallen = w.node("Where", [missing, turn, none], _INT64)
-    last = w.reduce("ReduceMax", fallen, _INT64, axis)
-    last = w.axes("Unsqueeze", last, _INT64, [axis])
+    last = kept("ReduceMax", fallen, _INT64)
     alive = w.node("Less", [last, turn], _BOOL)
-    best = w.reduce(op, w.node("Where", [alive, everyone, worst], s.dtype), s.dtype, axis)
-    best = w.axes("Unsqueeze", best, s.dtype, [axis])
+    best = kept(op, w.node("Where", [alive, everyone, worst], s.dtype), s.dtype)
     top = w.node("And", [alive, w.node("Equal", [everyone, best], _BOOL)], _BOOL)
-    winner = w.reduce("ReduceMax", w.node("Where", [top, turn, last], _INT64), _INT64, axis)
-    winner = w.axes("Unsqueeze", winner, _INT64, [axis])
+    winner = kept("ReduceMax", w.node("Where", [top, turn, last], _INT64), _INT64)
     extreme = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
     return w.axes("Squeeze", extreme, s.dtype, [axis])
 
@@ -159,5 +160,3 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
 
 
 _FOLDS = {"add": _total, "mul": _product, "max": _extreme, "min": _extreme}
-
-dense_reduce = DenseReduceRule()

@@ -71,7 +71,7 @@ class DiagonalRule(ScatterRule):
         if number is not None:
             updates = partial(w.constant, number, dtype)
         else:
-            updates = _Aligned.of(diagonal, context).write
+            updates = _updates(diagonal, context)
 
         def write() -> ir.Value:
             hit = _hit(diagonal, context)
@@ -124,62 +124,46 @@ def _hit(diagonal: _Diagonal, context: Context) -> ir.Value:
     return hit
 
 
-@dataclass(frozen=True)
-class _Aligned:
-    """The updates with each dim at its axis, and the diagonal's dim at one of its two axes.
+def _updates(diagonal: _Diagonal, context: Context) -> Callable[[], ir.Value]:
+    """Return what writes the updates at their axes with the fewest nodes, or refuse."""
+    facts, n = diagonal.scatter.facts, diagonal.count
+    choices = []
+    for side, shift in enumerate(diagonal.shifts):
+        size = diagonal.size(side)
+        if not facts.is_nonnegative(n + shift - size):
+            continue
+        # Updates that are checked end within their axis; one element is broadcast against none.
+        checked = diagonal.scatter.is_checked((diagonal.dim,))
+        whole = facts.equal(n + shift, size) or (shift < 2 and checked)
+        choices.append(partial(_aligned, diagonal, context, side, None if whole else size))
+    refuse_unless(choices)
+    trials = [context.writer.dry_run(choice) for choice in choices]
+    costs = [(t.cost, i) for i, t in enumerate(trials) if not isinstance(t, Refusal)]
+    if not costs:
+        granted(trials[0])
+    return choices[min(costs)[1]]
 
-    ``front`` elements are padded before them there. ``cut`` is how many are kept afterwards.
+
+def _aligned(diagonal: _Diagonal, context: Context, side: int, cut: Term | None) -> ir.Value:
+    """Write the updates with each dim at its axis, and the diagonal's dim at one of its two axes.
+
+    They are padded in front there, and then ``cut`` to so many elements.
     """
-
-    diagonal: _Diagonal
-    context: Context
-    side: int
-    front: int
-    cut: Term | None
-
-    @classmethod
-    def of(cls, diagonal: _Diagonal, context: Context) -> _Aligned:
-        facts, n = diagonal.scatter.facts, diagonal.count
-        choices = []
-        for side, shift in enumerate(diagonal.shifts):
-            size = diagonal.size(side)
-            if not facts.is_nonnegative(n + shift - size):
-                continue
-            # Updates that are checked end within their axis; one element is broadcast against none.
-            checked = diagonal.scatter.is_checked((diagonal.dim,))
-            whole = facts.equal(n + shift, size) or (shift < 2 and checked)
-            choices.append(cls(diagonal, context, side, shift, None if whole else size))
-        refuse_unless(choices)
-        trials = [context.writer.dry_run(choice.write) for choice in choices]
-        costs = [(t.cost, i) for i, t in enumerate(trials) if not isinstance(t, Refusal)]
-        if not costs:
-            granted(trials[0])
-        return choices[min(costs)[1]]
-
-    @property
-    def _order(self) -> list[tuple[int, int]]:
-        """The axes with their dims, ascending."""
-        own = (self.diagonal.axes[self.side], self.diagonal.dim)
-        return sorted([(axis, d) for d, axis in self.diagonal.along.items()] + [own])
-
-    def write(self) -> ir.Value:
-        s, w, order = self.diagonal.scatter, self.context.writer, self._order
-        dims = [d for _, d in order]
-        kept = sorted(dims)
-        x = w.axes("Squeeze", s.updates, s.dtype, [d for d in range(len(s.shape)) if d not in dims])
-        x = w.transpose(x, s.dtype, [kept.index(d) for d in dims])
-        position = dims.index(self.diagonal.dim)
-        if self.front:
-            refuse_unless(w.version >= 11, Reason.OPSET, "Pad of these needs operator set 11")
-            pads = [0] * (2 * len(dims))
-            pads[position] = self.front
-            zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)
-            x = w.pad(x, s.dtype, w.constant(pads), zero)
-        if self.cut is not None:
-            x = self.context.numbers.slice(x, s.dtype, position, 0, self.cut)
-        axes = [axis for axis, _ in order]
-        added = [c for c in range(len(s.data_shape)) if c not in axes]
-        return w.axes("Unsqueeze", x, s.dtype, added)
-
-
-diagonal = DiagonalRule()
+    s, w = diagonal.scatter, context.writer
+    own = diagonal.axes[side], diagonal.dim
+    order = sorted([*((axis, d) for d, axis in diagonal.along.items()), own])
+    axes, dims = [axis for axis, _ in order], [d for _, d in order]
+    kept = sorted(dims)
+    x = w.axes("Squeeze", s.updates, s.dtype, [d for d in range(len(s.shape)) if d not in dims])
+    x = w.transpose(x, s.dtype, [kept.index(d) for d in dims])
+    position = dims.index(diagonal.dim)
+    if front := diagonal.shifts[side]:
+        refuse_unless(w.version >= 11, Reason.OPSET, "Pad of these needs operator set 11")
+        pads = [0] * (2 * len(dims))
+        pads[position] = front
+        zero = w.constant(np.zeros((), s.dtype.numpy()), s.dtype)
+        x = w.pad(x, s.dtype, w.constant(pads), zero)
+    if cut is not None:
+        x = context.numbers.slice(x, s.dtype, position, 0, cut)
+    added = [c for c in range(len(s.data_shape)) if c not in axes]
+    return w.axes("Unsqueeze", x, s.dtype, added)

@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
+from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _FAR = 2**62  # a number nearer to 0 may be added to sizes
@@ -67,14 +67,7 @@ def window_of(scatter: Scatter, context: Context) -> Window:
     """
     rank = len(scatter.data_shape)
     refuse_unless(len(scatter.shape) == rank)
-    rest = [
-        c
-        for c, target, size in scatter.by_axis()
-        if scatter.full_dim(c) != c
-        and not (target.constant == 0 and scatter.shape[c].constant == size.constant == 1)
-    ]
-    refuse_unless(len(rest) == 1)
-    (axis,) = rest
+    axis = only([c for c in range(rank) if not scatter.in_place(c)])
     size, count = scatter.data_shape[axis], scatter.shape[axis]
     target = scatter.index_exprs[axis]
     modulo = modulus_of(target)
@@ -137,6 +130,3 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     beyond = w.node("Add", [size, last], _INT64)
     taken = w.node("Sub", [beyond, back], _INT64)
     return hit, w.node("Where", [hit, taken, line], _INT64)
-
-
-dynamic_window = DynamicWindowRule()

@@ -78,6 +78,3 @@ def _condition(by_mask: Masked, context: Context) -> ir.Value:
             fitting(by_mask, context), _BOOL, by_mask, context, [c for c, _ in by_mask.others]
         )
     return as_bools(first, by_mask.mask, context)
-
-
-mask = MaskRule()

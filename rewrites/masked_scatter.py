@@ -96,6 +96,3 @@ def _taken(by_mask: Masked, rows: ir.Value, counts: ir.Value, context: Context) 
     x = w.node("Gather", [rows, counts], s.dtype, axis=0)
     order = [*sorted(by_mask.named), *(c for c, _ in by_mask.others)]
     return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
-
-
-masked_scatter = MaskedScatterRule()

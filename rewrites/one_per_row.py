@@ -18,7 +18,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Refusal, refuse_unless
+from onnx_scatterx.text.reasons import Refusal, only, refuse_unless
 
 
 class OnePerRowRule(ScatterRule):
@@ -57,25 +57,19 @@ def _positions(scatter: Scatter, context: Context) -> tuple[int, Positions]:
             along[dim] = axis
         elif size.constant != 1 or target.constant != 0:
             rest.append(axis)
-    refuse_unless(len(rest) == 1)
-    (axis,) = rest
+    axis = only(rest)
     refuse_unless(_aligned(scatter, along, axis))
     return axis, positions(scatter.index_exprs[axis], axis, along, scatter, context)
 
 
 def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
     """Return whether each dim of the updates is at its axis, once the searched axis is inserted."""
-    rank, dims = len(scatter.data_shape), len(scatter.shape)
-    if dims == rank:
-        # No dim of extent 1 runs along an axis: if the other dims are in place, this one is too.
-        return all(along.get(d) == d or scatter.shape[d].constant == 1 for d in range(dims))
-    if dims != rank - 1:
-        return False
-    axes = [d if d < axis else d + 1 for d in range(dims)]
-    return all(
-        along.get(d) == at or scatter.shape[d].constant == scatter.data_shape[at].constant == 1
-        for d, at in enumerate(axes)
+    shape, data_shape = scatter.shape, scatter.data_shape
+    missing = len(data_shape) - len(shape)
+    axes = [(d, d + missing * (d >= axis)) for d in range(len(shape))]
+    # No dim of extent 1 runs along an axis: if all others are in place, this one is too.
+    return missing in (0, 1) and all(
+        along.get(d) == at
+        or (shape[d].constant == 1 and (not missing or data_shape[at].constant == 1))
+        for d, at in axes
     )
-
-
-one_per_row = OnePerRowRule()

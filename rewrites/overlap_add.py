@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.emit.writer import INT64_MAX
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import FloorDiv, Term, coord, dim_of, floor_div, term
-from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
+from onnx_scatterx.text.reasons import Refusal, granted, only, refuse_unless
 
 _BLOCKS = 8  # of one frame
 
@@ -79,9 +79,7 @@ class OverlapAddRule(ScatterRule):
 def frames_of(scatter: Scatter) -> Frames:
     """Return the frames that a scatter writes, or refuse if it writes none."""
     others = scatter.in_full()
-    rest = [each for each in scatter.by_axis() if each[0] not in others]
-    refuse_unless(len(rest) == 1)
-    ((axis, target, size),) = rest
+    axis, target, size = only([each for each in scatter.by_axis() if each[0] not in others])
     frames = _merged(scatter, axis, target) or _apart(scatter, axis, target)
     refuse_unless(not frames.start.coords and 0 < frames.hop < frames.length)
     refuse_unless(frames.length % frames.hop == 0 and frames.length // frames.hop <= _BLOCKS)
@@ -144,6 +142,3 @@ def _written(
     if not scatter.facts.equal(scatter.data_shape[axis], end):
         parts.append(numbers.slice(x, dtype, axis, end, INT64_MAX))
     return w.concat(parts, dtype, axis)
-
-
-overlap_add = OverlapAddRule()

@@ -26,10 +26,9 @@ from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, chea
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, View
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
-from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers
 from onnx_scatterx.optimizer.targets.costs import Work
-from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
+from onnx_scatterx.rewrites.scatterx import RANK, has_kernel, inserted
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range
@@ -160,18 +159,9 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
     if patch.counted == tuple(range(index_rank)):
         columns = ()  # f is the indices
     body = FallbackSpec("ScatterND", w.version, "none", patch.counted, index_rank, columns)
-    node = make_node(
-        [w.resolve(v) for v in (data, _written_provision(patch, planner), updates)],
-        (patch.counted, p2, [order.index(d) for d in range(rank)]),
-        "none",
-        True,
-        body,
-        planner.dtype,
-        w.new_name("ScatterX"),
-        w.metadata,
-    )
-    w.insert(node)
-    return node.outputs[0]
+    inputs = data, _written_provision(patch, planner), updates
+    picks = patch.counted, p2, [order.index(d) for d in range(rank)]
+    return inserted(w, inputs, picks, "none", True, body, planner.dtype)
 
 
 def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:

@@ -24,9 +24,9 @@ from onnx_scatterx.optimizer.emit.reduce import from_start
 from onnx_scatterx.optimizer.lift.lift_scatter import Gather
 from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import as_numbers, coord, term
+from onnx_scatterx.optimizer.symbolic.terms import as_numbers, term
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
+from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _ROWS = 1 << 16  # indices of a constant
@@ -59,14 +59,7 @@ class RowReadRule(GatherRule):
 def _axis(gather: Gather) -> int:
     """Return the axis that indices name, if all others are read in full, in place."""
     refuse_unless(len(gather.shape) == len(gather.data_shape))
-    named = [
-        d
-        for d, target, size in gather.by_axis()
-        if not gather.facts.equal(gather.shape[d], size)
-        or not (target is coord(d) or (size.constant == 1 and target.constant == 0))
-    ]
-    refuse_unless(len(named) == 1)
-    return named[0]
+    return only([d for d in range(len(gather.shape)) if not gather.in_place(d)])
 
 
 def _over(gather: Gather, axis: int) -> range:
@@ -131,6 +124,3 @@ def _flat(gather: Gather, axis: int, over: range, index: Positions, context: Con
     shape = context.numbers.shape([term(math.prod(sizes)), *gather.data_shape[axis + 1 :]])
     rows = w.node("Reshape", [gather.data, shape], gather.dtype)
     return w.node("Gather", [rows, at], gather.dtype, axis=0)
-
-
-row_read = RowReadRule()

@@ -9,11 +9,15 @@ Updates that collide are written in row-major order, as ONNX Runtime does on one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.native.nodes import Encoding, encode, make_node
+from onnx_scatterx.optimizer.native.fallback import FallbackSpec
+from onnx_scatterx.optimizer.native.nodes import Encoding, Picks, encode, make_node
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -62,13 +66,23 @@ def has_kernel(dtype: ir.DataType, reduction: str) -> bool:
 
 def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -> ir.Value:
     w = context.writer
-    provision = w.resolve(layout.provision.write(w))
-    inputs = [w.resolve(scatter.data), provision, w.resolve(scatter.updates)]
+    inputs = scatter.data, layout.provision.write(w), scatter.updates
     picks = (layout.provision.dims, layout.p2, layout.p)
-    name = w.new_name("ScatterX")
-    node = make_node(
-        inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.metadata
-    )
+    return inserted(w, inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype)
+
+
+def inserted(
+    w: Writer,
+    inputs: Sequence[ir.Value],
+    picks: Picks,
+    reduction: str,
+    unique: bool,
+    body: FallbackSpec,
+    dtype: ir.DataType,
+) -> ir.Value:
+    """Write a ScatterX node, and return its output."""
+    name, values = w.new_name("ScatterX"), [w.resolve(value) for value in inputs]
+    node = make_node(values, picks, reduction, unique, body, dtype, name, w.metadata)
     w.insert(node)
     return node.outputs[0]
 

@@ -117,6 +117,3 @@ def _same_points(access: Gather | Access, scatter: Scatter) -> bool:
         and all(map(scatter.facts.equal, access.shape, scatter.shape))
         and all(map(scatter.facts.equal, access.data_shape, scatter.data_shape))
     )
-
-
-start_value = StartValueRule()

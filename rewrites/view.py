@@ -106,7 +106,7 @@ def _work(view: View, cuts: list[Cut], layout: _Layout, region: Region) -> list[
     flipped = [c.axis for c in cuts if c.is_flipped]
     if flipped:
         work.append(Work("Slice", counts, max(flipped) + 1))
-    if layout.is_permuted:
+    if layout.perm != sorted(layout.perm):
         rank = len(layout.perm)
         moved = max(d for d in range(rank) if layout.perm[d] != d)
         kept = tuple(n for a, n in enumerate(counts) if a not in layout.squeezed)
@@ -136,10 +136,6 @@ class _Layout:
     added: list[int]
     wide: list[int]
 
-    @property
-    def is_permuted(self) -> bool:
-        return self.perm != list(range(len(self.perm)))
-
 
 def _layout(view: View, region: Region) -> _Layout:
     """Match the axes of a source with those of the region.
@@ -165,6 +161,3 @@ def _layout(view: View, region: Region) -> _Layout:
     kept = [a for a in range(len(view.axis_maps)) if a not in squeezed]
     perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]
     return _Layout(squeezed, perm, added, wide)
-
-
-view = ViewRule()

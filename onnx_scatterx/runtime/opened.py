@@ -46,14 +46,10 @@ def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
         and all(is_within(Path(t.path), path.parent) for t in outside)
     ):
         return ModelFile(path)
-    if inside > MESSAGE_LIMIT:
+    copied = together(model) if outside else (model, None)
+    if inside > MESSAGE_LIMIT or copied is None:
         return ModelFile(save(model, destination)[0])
-    root = None
-    if outside:
-        copied = together(model)
-        if copied is None:
-            return ModelFile(save(model, destination)[0])
-        model, root = copied
+    model, root = copied
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
     destination.write_bytes(message.SerializeToString())

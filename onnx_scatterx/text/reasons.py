@@ -7,7 +7,7 @@ Runtime may compute other values after a write was replaced.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -219,6 +219,16 @@ def granted(result: T | Refusal | None) -> T:
         raise RefusedError(result.reason, result.detail)
     refuse_unless(result is not None)
     return cast("T", result)
+
+
+def only(found: Collection[T]) -> T:
+    """Return the only one of some, or refuse if there are none or several.
+
+    >>> only([3]), attempt(lambda: only([3, 4])) == Refusal(Reason.NO_RULE)
+    (3, True)
+    """
+    refuse_unless(len(found) == 1)
+    return next(iter(found))
 
 
 def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object = "") -> None:

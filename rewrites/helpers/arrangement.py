@@ -60,12 +60,12 @@ class Arrangement:
     @property
     def shape(self) -> Shape:
         """The shape of the arranged data."""
-        return self._around(self.scatter.data_shape, (self.positions,))
+        return self.merged(self._split)
 
-    def _around(self, sizes: Shape, middle: Shape) -> Shape:
-        """Return a shape with the sizes of the axes that are set aside around others."""
-        aside = [tuple(sizes[c] for c, _ in pairs) for pairs in (self.left, self.right)]
-        return (*aside[0], *middle, *aside[1])
+    def merged(self, split: Shape) -> Shape:
+        """Return a shape whose dims are in order, with those between the ones aside as one dim."""
+        begin, end = self.middle, len(split) - len(self.right)
+        return (*split[:begin], math.prod(split[begin:end], start=term(1)), *split[end:])
 
     @property
     def _data_perm(self) -> list[int]:
@@ -76,33 +76,27 @@ class Arrangement:
         """The dims of the updates as they are arranged."""
         return [*(d for _, d in self.left), *self.dims, *(d for _, d in self.right)]
 
+    @property
     def _split(self) -> Shape:
-        sizes = self.scatter.data_shape
-        return self._around(sizes, tuple(sizes[c] for c in self.axes))
-
-    def _update_shapes(self) -> tuple[Shape, Shape]:
-        """Return the shape of the updates with their dims in order, and with N as one dim."""
-        shape = self.scatter.shape
-        split = tuple(shape[d] for d in self.dims_in_order)
-        aside = [tuple(shape[d] for _, d in pairs) for pairs in (self.left, self.right)]
-        return split, (*aside[0], self.updates, *aside[1])
+        return tuple(self.scatter.data_shape[c] for c in self._data_perm)
 
     def data(self, context: Context) -> ir.Value:
         """Write the data as arranged."""
         s = self.scatter
         x = context.writer.transpose(s.data, s.dtype, self._data_perm)
-        return reshape(context.numbers, x, s.dtype, self._split(), self.shape, s.facts)
+        return reshape(context.numbers, x, s.dtype, self._split, self.shape, s.facts)
 
     def update(self, context: Context) -> ir.Value:
         """Write the updates as arranged."""
         s = self.scatter
         x = context.writer.transpose(s.updates, s.dtype, self.dims_in_order)
-        return reshape(context.numbers, x, s.dtype, *self._update_shapes(), s.facts)
+        split = tuple(s.shape[d] for d in self.dims_in_order)
+        return reshape(context.numbers, x, s.dtype, split, self.merged(split), s.facts)
 
     def back(self, x: ir.Value, context: Context) -> ir.Value:
         """Write arranged data in its own shape."""
         s = self.scatter
-        x = reshape(context.numbers, x, s.dtype, self.shape, self._split(), s.facts)
+        x = reshape(context.numbers, x, s.dtype, self.shape, self._split, s.facts)
         perm = self._data_perm
         return context.writer.transpose(x, s.dtype, [perm.index(c) for c in range(len(perm))])
 

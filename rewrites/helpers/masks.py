@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term, dim_of, term
-from onnx_scatterx.text.reasons import granted, refuse_unless
+from onnx_scatterx.text.reasons import granted, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
 _ROUNDS = 8  # writes that may replace one by a mask
@@ -91,7 +91,7 @@ class Masked:
 
 def mask_under(origins: set[object], context: Context) -> Mask:
     """Return the mask that a NonZero counts, given the only origin of elements, or refuse."""
-    (origin,) = origins if len(origins) == 1 else (None,)
+    origin = only(origins)
     node = granted(made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None)
     refuse_unless(node.graph is context.provenance.graph)
     mask, known = granted(node.inputs[0]), context.provenance.abstract
@@ -121,11 +121,10 @@ def masked(scatter: Scatter, context: Context) -> Masked:
             origins.add(atom.origin)
             dims.add(dim)
     used = others.values()
-    refuse_unless(len(dims) == 1)
-    refuse_unless(len({*used, *dims}) == len(used) + 1 == len(scatter.shape))
+    dim = only(dims)
+    refuse_unless(len({*used, dim}) == len(used) + 1 == len(scatter.shape))
     mask = mask_under(origins, context)
     refuse_unless(max(rows) < len(mask.shape))
-    (dim,) = dims
     # If an axis is empty, nothing is written.
     facts = scatter.facts.assuming(*(scatter.data_shape[a] - 1 for a in rows.values()))
     # Else these are the first few true elements only.

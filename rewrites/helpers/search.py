@@ -143,10 +143,8 @@ class Search:
     def compared(self) -> Term:
         """How many comparisons there are."""
         count = self.layout.updates + self.padded
-        return math.prod(self.positions.shape[: self.layout.middle], start=term(1)) * math.prod(
-            self.positions.shape[self.layout.middle + 1 :],
-            start=self.layout.positions * count,
-        )
+        others = (n for d, n in enumerate(self.positions.shape) if d != self.layout.middle)
+        return math.prod(others, start=self.layout.positions * count)
 
 
 def search_of(scatter: Scatter, context: Context) -> Search:

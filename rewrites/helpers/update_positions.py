@@ -64,9 +64,7 @@ def positions_of(layout: Arrangement, context: Context) -> UpdatePositions:
     order = layout.dims_in_order
     full = frozenset[int]().union(*(i.full for i in indices))
     split = tuple(s.shape[d] if d in full or d in layout.dims else term(1) for d in order)
-    pairs = layout.left, layout.right
-    left, right = (tuple(s.shape[d] if d in full else term(1) for _, d in p) for p in pairs)
-    shape = (*left, layout.updates, *right)
+    shape = layout.merged(split)
     strides = [
         math.prod((s.data_shape[a] for a in layout.axes[i + 1 :]), start=term(1))
         for i in range(len(layout.axes))

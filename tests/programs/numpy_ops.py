@@ -104,13 +104,11 @@ class NumPy(Ops):
     def same(self, x: Any) -> Any:
         return Value(x.array)
 
-    def ints(self, index: Any) -> list[int] | None:
-        return [int(i) for i in index.array] if self.fixed else None
-
     def line(self, index: Any, dim: int) -> list[int] | None:
+        if not self.fixed or not index.array.size:
+            return None
         rows = np.moveaxis(index.array, dim, -1).reshape(-1, index.array.shape[dim])
-        same = self.fixed and rows.size > 0 and bool((rows == rows[0]).all())
-        return [int(i) for i in rows[0]] if same else None
+        return [int(i) for i in rows[0]] if (rows == rows[0]).all() else None
 
     def full(self, number: float, like: Any) -> Any:
         return self.made("full", np.asarray(number, like.array.dtype))

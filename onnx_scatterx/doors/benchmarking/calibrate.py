@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort
 
-from onnx_scatterx.doors.benchmarking.ways import HEAD, bound, fastest_ways, ways
+from onnx_scatterx.doors.benchmarking.ways import bound, fastest_ways, ways
 from onnx_scatterx.optimizer.targets.costs import KINDS, Machine
 from onnx_scatterx.system.observer import Observer, Progress
 
@@ -115,7 +116,7 @@ def _measure(threads: int, rows: int, kernel: str, observer: Observer) -> Machin
     run: dict[str, float] = {}
     for done, kind in enumerate(KINDS):
         coarse, fine = probes(kind, rows)
-        long, short = (_time(p, threads) - launch for p in (coarse, fine))
+        long, short = (_least(f"z = {p.text}", p.inputs, threads) - launch for p in (coarse, fine))
         byte[kind] = max(long / coarse.size, 0.0)
         extra = short - byte[kind] * fine.size
         run[kind] = max(extra / fine.runs, 0.0) if fine.runs else 0.0
@@ -127,26 +128,16 @@ def _launch(threads: int) -> float:
     """Return the nanoseconds of a node with almost no work."""
     times = []
     for length in (_CHAIN, 2 * _CHAIN):
-        body = "\n".join(f"x{i + 1} = Neg (x{i})" for i in range(length))
-        text = f"{HEAD} chain (float[1] x0) => (float[1] x{length}) {{ {body} }}"
-        times.append(_least(text, {"x0": np.ones(1, np.float32)}, threads, repeat=200))
+        names = ["x", *(f"x{i}" for i in range(1, length)), "z"]
+        body = "\n".join(f"{after} = Neg ({before})" for before, after in pairwise(names))
+        times.append(_least(body, {"x": np.ones(1, np.float32)}, threads, repeat=200))
     return max((times[1] - times[0]) / _CHAIN, 1.0)
 
 
-def _time(probe: Probe, threads: int) -> float:
-    types = {np.dtype(np.float32): "float", np.dtype(np.int64): "int64"}
-    inputs = ", ".join(
-        f"{types[array.dtype]}[{', '.join(map(str, array.shape))}] {name}"
-        for name, array in probe.inputs.items()
-    )
-    text = f"{HEAD} probe ({inputs}) => (float z) {{ z = {probe.text} }}"
-    return _least(text, probe.inputs, threads, repeat=1)
-
-
-def _least(text: str, inputs: Mapping[str, np.ndarray], threads: int, repeat: int) -> float:
+def _least(body: str, inputs: Mapping[str, np.ndarray], threads: int, repeat: int = 1) -> float:
     """Return the least nanoseconds of some runs with outputs in memory that is bound once."""
     unoptimized = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    run = bound(text, inputs, threads, graph_optimization_level=unoptimized)
+    run = bound(body, inputs, threads, graph_optimization_level=unoptimized)
     times = []
     for _ in range(_ROUNDS):
         start = time.perf_counter_ns()

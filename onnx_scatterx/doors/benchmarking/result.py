@@ -7,13 +7,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, TextTable
-from onnx_scatterx.text.visible import as_json, plain
+from onnx_scatterx.text.visible import plain
 
 _SUFFIX = "_kernel_time"
 
@@ -37,11 +39,9 @@ def by_operator(nodes: Iterable[NodeTime]) -> dict[str, tuple[int, float]]:
     >>> by_operator([NodeTime("a", "Add", 1.0), NodeTime("b", "Mul", 5.0), NodeTime("c", "Add", 2)])
     {'Mul': (1, 5.0), 'Add': (2, 3.0)}
     """
-    totals: dict[str, tuple[int, float]] = {}
-    for node in nodes:
-        count, seconds = totals.get(node.op, (0, 0.0))
-        totals[node.op] = (count + 1, seconds + node.seconds)
-    return dict(sorted(totals.items(), key=lambda item: -item[1][1]))
+    times = grouped((node.op, node.seconds) for node in nodes)
+    totals = ((op, (len(seconds), sum(seconds))) for op, seconds in times.items())
+    return dict(sorted(totals, key=lambda item: -item[1][1]))
 
 
 def read_trace(file: Path, runs: int) -> tuple[NodeTime, ...]:
@@ -116,12 +116,8 @@ def median_index(count: int, confidence: float = 0.95) -> int:
     >>> median_index(6), median_index(9), median_index(40)
     (0, 1, 13)
     """
-    tail, index = 0.0, -1
-    for k in range(count):
-        tail += math.comb(count, k) / 2**count
-        if tail > (1 - confidence) / 2:
-            break
-        index = k
+    tails = accumulate(math.comb(count, k) / 2**count for k in range(count))
+    index: int = sum(tail <= (1 - confidence) / 2 for tail in tails) - 1
     if index < 0:
         raise ValueError(f"{count} numbers cannot tell their median with confidence {confidence}")
     return index
@@ -190,10 +186,6 @@ class Benchmark(ShownInTables):
             "onnxruntime": self.version,
         }
 
-    def to_json(self) -> str:
-        """Return everything as JSON text."""
-        return as_json(self.to_dict())
-
     def summary(self) -> str:
         """Describe the conditions of the measurement."""
         sizes = [f"{name} = {size}" for name, size in self.sizes.items()]
@@ -204,24 +196,21 @@ class Benchmark(ShownInTables):
 
     def shown(self) -> Group:
         """Return the tables."""
+        return Group(self._tables())
+
+    def _tables(self) -> list[TextTable]:
         head = ("model", *_NUMBERS, "outputs")
         tables = [TextTable(self.summary(), head, self._time_rows(), numbers=_NUMBERS)]
         if any(t.node_times for t in self.timings):
-            names, rows = self._names(), self._operator_rows()
+            names, rows = [timing.name for timing in self.timings], self._operator_rows()
             tables.append(TextTable(_BY_OPERATOR, ("operator", *names), rows, numbers=names))
-        return Group(tables)
+        return tables
 
     def _repr_html_(self) -> str:
         """Return the tables as a notebook shows them."""
         from onnx_scatterx.optimizer.reports.page.document import tables
 
-        times = self.summary(), ("model", *_NUMBERS, "outputs"), self._time_rows()
-        if not any(t.node_times for t in self.timings):
-            return tables(times)
-        return tables(times, (_BY_OPERATOR, ("operator", *self._names()), self._operator_rows()))
-
-    def _names(self) -> list[str]:
-        return [timing.name for timing in self.timings]
+        return tables(*self._tables())
 
     def _time_rows(self) -> list[list[str]]:
         rows = []
@@ -235,16 +224,13 @@ class Benchmark(ShownInTables):
 
     def _operator_rows(self) -> list[list[str]]:
         totals = [by_operator(t.node_times) for t in self.timings]
-        most: dict[str, float] = {}
-        for operators in totals:
-            for op, (_, seconds) in operators.items():
-                most[op] = max(most.get(op, 0.0), seconds)
-        shown = sorted(most, key=lambda op: -most[op])[:_OPERATORS]
+        times = grouped((op, s) for operators in totals for op, (_, s) in operators.items())
+        shown = sorted(times, key=lambda op: -max(times[op]))[:_OPERATORS]
         rows = []
         for op in shown:
             cells = (operators.get(op) for operators in totals)
             rows.append([op, *("" if c is None else f"{_ms(c[1])} ({c[0]})" for c in cells)])
-        if len(shown) < len(most):
+        if len(shown) < len(times):
             rest = [[v for op, v in operators.items() if op not in shown] for operators in totals]
             sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
             rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])

@@ -23,7 +23,7 @@ from onnx_scatterx.runtime.session import library_path
 VARIABLE = "SCATTERX_COPY"
 _ROUNDS = 7
 _CLEARLY = 0.9
-HEAD = '<ir_version: 8, opset_import: ["": 18, "onnx_scatterx": 1]>'
+_HEAD = '<ir_version: 8, opset_import: ["": 18, "onnx_scatterx": 1]>'
 _PAGE = 1024  # floats
 
 
@@ -146,24 +146,26 @@ def _bound(
     output: np.ndarray | None = None,
 ) -> Callable[[], None]:
     """Return a call that runs one node."""
-    shapes = [", ".join(map(str, array.shape)) for array in (data, f, updates)]
-    inputs = f"float[{shapes[0]}] x, int64[{shapes[1]}] f, float[{shapes[2]}] u"
-    node = f"onnx_scatterx.ScatterX <{attributes}unique = 0> (x, f, u)"
-    text = f"{HEAD} probe ({inputs}) => (float z) {{ z = {node} }}"
-    return bound(text, {"x": data, "f": f, "u": updates}, threads, output)
+    body = f"z = onnx_scatterx.ScatterX <{attributes}unique = 0> (x, f, u)"
+    return bound(body, {"x": data, "f": f, "u": updates}, threads, output)
+
+
+_TYPES = {np.dtype(np.float32): "float", np.dtype(np.int64): "int64"}
 
 
 def bound(
-    text: str,
+    body: str,
     inputs: Mapping[str, np.ndarray],
     threads: int,
     output: np.ndarray | None = None,
     **options: Any,
 ) -> Callable[[], None]:
-    """Return a call that runs a model, with all its tensors in memory that is bound once.
+    """Return a call that runs nodes which write z, with all tensors in memory that is bound once.
 
-    ``options`` are fields of ONNX Runtime's SessionOptions. The model has one output.
+    ``options`` are fields of ONNX Runtime's SessionOptions.
     """
+    declared = (f"{_TYPES[x.dtype]}[{','.join(map(str, x.shape))}] {n}" for n, x in inputs.items())
+    text = f"{_HEAD} probe ({', '.join(declared)}) => (float z) {{ {body} }}"
     model = onnx.parser.parse_model(text)
     model.graph.output[0].type.tensor_type.ClearField("shape")
     session_options = ort.SessionOptions()

@@ -63,9 +63,10 @@ def add_model(command: Arguments, text: str = "an ONNX model") -> None:
 
 def add_options(command: Arguments, *names: str) -> None:
     """Add the options of ``options.OPTIONS``, or those of these names."""
-    for option in OPTIONS:
-        if not names or option.name in names:
-            option.add_to(command)
+    for o in OPTIONS:
+        if not names or o.name in names:
+            more = {"default": [], "action": "append"} if o.collect else {"default": o.default}
+            add(command, f"{o.flag} {o.metavar}", o.help, o.read or str, **more)
 
 
 def add_many(command: Arguments) -> None:
@@ -113,7 +114,7 @@ def add_draws(command: Arguments) -> None:
 
 def add_seed(command: Arguments) -> None:
     """Add --seed."""
-    command.add_argument("--seed", type=natural, metavar="S", help="seed of the drawn inputs (0)")
+    add(command, "--seed S", "seed of the drawn inputs (0)", natural)
 
 
 def add_inputs(command: Arguments, otherwise: str = "without this option, they are drawn") -> None:

@@ -16,7 +16,7 @@ from onnx_scatterx.doors.cli.arguments import (
     given_inputs,
     reject_unused,
 )
-from onnx_scatterx.doors.cli.output import print_error, show, show_text
+from onnx_scatterx.doors.cli.output import DONE, NO, print_error, show, show_text
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import above_zero, count, listed_names
 from onnx_scatterx.text.visible import as_json
@@ -24,8 +24,6 @@ from onnx_scatterx.text.visible import as_json
 if TYPE_CHECKING:
     from onnx_scatterx.doors.devices.checking import Check
     from onnx_scatterx.doors.devices.consumer import Consumer
-
-_DONE, _NO = 0, 1
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -119,7 +117,7 @@ def answers(
     from onnx_scatterx.doors.devices.checking import question
 
     if not consumers:
-        return _DONE
+        return DONE
     failed = []
     with question(model, **options) as asked:
         for consumer, python in consumers:
@@ -128,8 +126,8 @@ def answers(
             if not one:
                 failed.append(one.consumer)
     if not failed:
-        return _DONE
-    return print_error(f"refused or computed wrongly by {', '.join(failed)}", _NO)
+        return DONE
+    return print_error(f"refused or computed wrongly by {', '.join(failed)}", NO)
 
 
 def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from onnx_scatterx.doors.cli.arguments import (
+    add,
     add_json,
     add_model,
     add_options,
@@ -24,8 +25,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_options(command.add_argument_group("what may be written"))
-    command.add_argument("--theory", action="store_true", help="add the equation and the verdict")
-    command.add_argument("--moves", action="store_true", help="add the strided copies that do it")
+    add(command, "--theory", "add the equation and the verdict")
+    add(command, "--moves", "add the strided copies that do it")
     add_json(command)
 
 

@@ -22,7 +22,15 @@ from onnx_scatterx.doors.cli.arguments import (
     settings,
 )
 from onnx_scatterx.doors.cli.batch import batch_status
-from onnx_scatterx.doors.cli.output import print_error, show, show_report, show_result, show_text
+from onnx_scatterx.doors.cli.output import (
+    DONE,
+    NO,
+    print_error,
+    show,
+    show_report,
+    show_result,
+    show_text,
+)
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.optimizer.symbolic.budget import one_command
 from onnx_scatterx.options import words
@@ -32,8 +40,6 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.builder import NodeRecord
     from onnx_scatterx.optimizer.reports.report import Report
     from onnx_scatterx.system.observer import Observer
-
-_DONE, _NO = 0, 1
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -100,8 +106,8 @@ def _inspect_many(args: argparse.Namespace) -> int:
 def strict_status(args: argparse.Namespace, report: Report) -> int:
     """Return the status that --strict asks for."""
     if not report.unmet(args.strict):
-        return _DONE
-    return print_error(report.violation_lines()[0].rstrip(":"), _NO)
+        return DONE
+    return print_error(report.violation_lines()[0].rstrip(":"), NO)
 
 
 def with_advice(

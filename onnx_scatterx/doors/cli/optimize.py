@@ -65,7 +65,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_draws(checked)
     add_check_with(checked)
     output = command.add_argument_group("output")
-    output.add_argument("--report", metavar="R", help="also write a report, .json or .html")
+    add(output, "--report R", "also write a report, .json or .html")
     add(
         output,
         "--print-after PASS",
@@ -76,7 +76,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
     add_told(output)
-    output.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+    add(output, "-q --quiet", "print errors only")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.report import Report
 
 
+DONE, NO, FAILED, SIGNAL = 0, 1, 2, 128
+"""The exit statuses; a shell reports a signal as the last one and its number."""
+
+
 def show(content: object) -> None:
     """Print a line, or an object that prints itself in lines, to stdout.
 

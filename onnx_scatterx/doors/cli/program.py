@@ -28,7 +28,16 @@ from onnx_scatterx.doors.cli import run as cli_run
 from onnx_scatterx.doors.cli import target as cli_target
 from onnx_scatterx.doors.cli import targets as cli_targets
 from onnx_scatterx.doors.cli import verify as cli_verify
-from onnx_scatterx.doors.cli.output import end_line, only_ours, print_error, report_bug, show
+from onnx_scatterx.doors.cli.output import (
+    DONE,
+    FAILED,
+    SIGNAL,
+    end_line,
+    only_ours,
+    print_error,
+    report_bug,
+    show,
+)
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from onnx_scatterx.system.reading import recorded
@@ -107,8 +116,7 @@ _COMMANDS: dict[Any, tuple[str, str]] = {
 }
 """The commands in the order of ``--help``: what each does, and an example."""
 
-_DONE, _FAILED = 0, 2
-_SIGNAL, _BROKEN_PIPE = 128, 141  # as a shell reports signals, and SIGPIPE
+_BROKEN_PIPE = 141  # as a shell reports SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -130,32 +138,32 @@ def _run(argv: Sequence[str] | None) -> int:
             args.parser.refuse_unknown(unknown)
         if "run" not in args:
             args.parser.print_help()
-            return _DONE
+            return DONE
         with only_ours():
             status = int(args.run(args))
         if sys.stdout is not None:  # None if a shell has closed it
             sys.stdout.flush()
     except SystemExit as stop:  # of argparse
-        return stop.code if isinstance(stop.code, int) else _DONE
+        return stop.code if isinstance(stop.code, int) else DONE
     except Stopped as stop:
-        return print_error(f"ended by {stop}", _SIGNAL + stop.number)
+        return print_error(f"ended by {stop}", SIGNAL + stop.number)
     except KeyboardInterrupt:
         end_line()  # in which a terminal shows ^C
-        return print_error("interrupted", _SIGNAL + signal.SIGINT)
+        return print_error("interrupted", SIGNAL + signal.SIGINT)
     except BrokenPipeError:
         # Nobody reads on, and the interpreter must not try to flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except ScatterXError as error:
-        return print_error(error, _FAILED)
+        return print_error(error, FAILED)
     except MemoryError as error:
-        return print_error(f"not enough memory: {error}", _FAILED)
+        return print_error(f"not enough memory: {error}", FAILED)
     except OSError as error:
-        return print_error(f"{error.filename or 'error'}: {error.strerror or error}", _FAILED)
+        return print_error(f"{error.filename or 'error'}: {error.strerror or error}", FAILED)
     except Exception as error:  # status 1 is an answer, and a bug is not
         if isinstance(error, ImportError) and _is_of_others(error.name):
-            return print_error(f"{error}: install it, or onnx-scatterx again, with pip", _FAILED)
-        return report_bug(error, _FAILED)
+            return print_error(f"{error}: install it, or onnx-scatterx again, with pip", FAILED)
+        return report_bug(error, FAILED)
     return status
 
 

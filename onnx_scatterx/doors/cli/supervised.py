@@ -15,12 +15,11 @@ import threading
 from collections.abc import Sequence
 from types import FrameType
 
-from onnx_scatterx.doors.cli.output import print_error
+from onnx_scatterx.doors.cli.output import FAILED, SIGNAL, print_error
 from onnx_scatterx.system.interrupts import end_soon
 
 _CRASHES = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
-_FAILED, _SIGNAL = 2, 128  # as a shell reports signals
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -62,10 +61,10 @@ def _as_exit_status(status: int) -> int:
     name = signal.Signals(-status).name
     if name in _CRASHES:
         why = f"a library crashed ({name}), as onnx does on some broken models"
-        return print_error(why, _FAILED)
+        return print_error(why, FAILED)
     if name == "SIGKILL":
-        return print_error("the process was killed, perhaps because memory was short", _FAILED)
-    return _SIGNAL - status
+        return print_error("the process was killed, perhaps because memory was short", FAILED)
+    return SIGNAL - status
 
 
 def _pass_on(child: int, numbers: set[signal.Signals]) -> None:

@@ -25,7 +25,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         listed_names,
         default=[],
     )
-    command.add_argument("--like", metavar="MODEL", help="a model that its compiler takes")
+    add(command, "--like MODEL", "a model that its compiler takes")
     add_json(command)
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
+    add,
     add_draws,
     add_inputs,
     add_json,
@@ -15,7 +16,7 @@ from onnx_scatterx.doors.cli.arguments import (
     given_models,
     reject_unused,
 )
-from onnx_scatterx.doors.cli.output import print_error, show_result
+from onnx_scatterx.doors.cli.output import DONE, FAILED, NO, print_error, show_result
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.option_values import from_zero
@@ -23,8 +24,7 @@ from onnx_scatterx.text.option_values import from_zero
 if TYPE_CHECKING:
     from onnx_scatterx.judges.verification.result import Verification
 
-_DONE, _NO = 0, 1
-_STATUS = {"same": _DONE, "different": _NO, "not compared": 2, "not proven": 3}
+_STATUS = {"same": DONE, "different": NO, "not compared": FAILED, "not proven": 3}
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -33,12 +33,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("after", metavar="B", help="the new model, or - for stdin")
     add_inputs(command, "others are drawn only if --samples is given, too")
     for name, what in (("rtol", "relative"), ("atol", "absolute")):
-        command.add_argument(
-            f"--{name}",
-            type=from_zero,
-            metavar="X",
-            help=f"the {what} tolerance of floats (without both, every bit counts)",
-        )
+        text = f"the {what} tolerance of floats (without both, every bit counts)"
+        add(command, f"--{name} X", text, from_zero)
     add_draws(command.add_argument_group("drawn inputs"))
     add_options(command, "assume", "distrust_dims", "effort")
     add_json(command)
@@ -74,6 +70,6 @@ def answer(verification: Verification, consequence: str = "") -> int:
     ``consequence`` is said of models that differ, or that could not be compared.
     """
     status = _STATUS[verification.answer]
-    if status == _DONE:
+    if status == DONE:
         return status
     return print_error(verification.shortfall + consequence * (not verification.same), status)

@@ -182,19 +182,15 @@ class Fx(Ops):
     def same(self, x: Tensor) -> Tensor:
         return x
 
-    def ints(self, index: Tensor) -> list[int] | None:
-        constant = self.constants.get(_origin(index).name)
-        return None if constant is None else [int(i) for i in constant.tolist()]
-
     def line(self, index: Tensor, dim: int) -> list[int] | None:
-        constant = self.constants.get(_origin(index).name)
+        constant = self.constants.get(behind(index, COPIES).name)
         if constant is None or not constant.numel():
             return None
         rows = constant.movedim(dim, -1).reshape(-1, constant.shape[dim])
         return rows[0].tolist() if bool((rows == rows[0]).all()) else None
 
     def progression(self, index: Tensor) -> tuple[Number, int] | None:
-        node = _origin(index)
+        node = behind(index, COPIES)
         if not str(node.target).startswith("aten.arange."):
             return None
         start = node.args[0] if len(node.args) > 1 else 0
@@ -220,11 +216,11 @@ class Fx(Ops):
         x = self.value(like)
         return self.call(self.aten.full.default, [], number, dtype=x.dtype, device=x.device)
 
-    def filled(self, x: Tensor) -> str | None:
+    def filled(self, x: Tensor) -> float | None:
         if str(self.value(x).dtype).removeprefix("torch.") not in PADDED:
             return None
         number = self._number(x)
-        return None if number is None else repr(number.to(self.value(x).dtype).item())
+        return None if number is None else number.to(self.value(x).dtype).item()
 
     def _number(self, x: Any) -> Any:
         name = str(getattr(x, "target", ""))
@@ -241,12 +237,10 @@ class Fx(Ops):
             return number if number is not None and number.numel() == 1 else None
         return None if number is None else number.to(self.value(x).dtype)
 
-    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
+    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: float) -> Tensor:
         widths = [0, 0] * (self.rank(x) - 1 - dim) + [before, after]
         pad = self.aten.constant_pad_nd.default
-        value = fill == "True" if fill in ("True", "False") else float(fill)
-        if not self.value(x).dtype.is_floating_point:
-            value = int(fill == "True") if fill in ("True", "False") else int(fill)
+        value = fill if self.value(x).dtype.is_floating_point else int(fill)
         same = x.target is pad and [repr(v) for v in x.args[2:]] == [repr(value)]
         if same and all(isinstance(w, int) and w >= 0 for w in x.args[1]):
             longest = max(len(widths), len(x.args[1]))
@@ -274,9 +268,13 @@ class Fx(Ops):
         return self.call(values.target, *args) if changed else None
 
 
-def _origin(node: Any) -> Any:
-    """Return the node that a copy copies."""
-    while str(node.target) in ("aten.clone.default", "aten.lift_fresh_copy.default"):
+COPIES = "aten.clone.default", "aten.lift_fresh_copy.default"
+PARTS = "aten.slice.Tensor", "aten.select.int"
+
+
+def behind(node: Any, operators: Sequence[str]) -> Any:
+    """Return the node to whose value some operators were applied: copies of it, or parts."""
+    while str(node.target) in operators:
         node = node.args[0]
     return node
 
@@ -288,13 +286,7 @@ def _equal(a: Any, b: Any, depth: int = 8) -> bool:
     random = any(
         str(tag).endswith("nondeterministic_seeded") for tag in getattr(a.target, "tags", ())
     )
-    if (
-        not depth
-        or random
-        or a.op != "call_function"
-        or a.target != b.target
-        or repr(a.kwargs) != repr(b.kwargs)
-    ):
+    one, other = ((x.op, x.target, repr(x.kwargs), len(x.args)) for x in (a, b))
+    if not depth or random or one != other or a.op != "call_function":
         return False
-    same = len(a.args) == len(b.args)
-    return same and all(_equal(*pair, depth - 1) for pair in zip(a.args, b.args, strict=True))
+    return all(_equal(*pair, depth - 1) for pair in zip(a.args, b.args, strict=True))

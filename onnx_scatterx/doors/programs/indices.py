@@ -154,9 +154,7 @@ def _spread(ops: Ops, values: Tensor, rest: int, at: int, depth: int) -> Tensor:
 def _where_at(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tensor | None:
     n = ops.size(x, dim)
     hit = ops.calc("eq", _wrapped(ops, index, n), ops.arange(0, n, x))
-    for _ in range(ops.rank(x) - dim - 1):
-        hit = ops.unsqueeze(hit, ops.rank(hit))
-    return _where(ops, hit, values, x)
+    return _where(ops, _deep(ops, hit, ops.rank(x) - dim - 1), values, x)
 
 
 def _in_order(ops: Ops, x: Tensor, mask: Tensor, source: Tensor, broadcast: bool = False) -> Tensor:
@@ -188,7 +186,7 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     if ops.holds(k, 0):
         return ops.same(x)
     values = ops.cast(values, x)
-    series, known = ops.progression(index), ops.ints(index)
+    series, known = ops.progression(index), ops.line(index, 0)
     if series is not None:
         return write(ops, x, values, dim, ops.front(series[0], n), series[1])
     out = None if known is None else _at_known(ops, x, dim, known, values)

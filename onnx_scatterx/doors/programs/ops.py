@@ -67,10 +67,6 @@ class Ops(Protocol):
     def same(self, x: Tensor) -> Tensor:
         """Return the tensor itself, as a value of its own if the graph wants that."""
 
-    def ints(self, index: Tensor) -> list[int] | None:
-        """Return the elements of a vector that never changes."""
-        return None
-
     def line(self, index: Tensor, dim: int) -> list[int] | None:
         """Return the elements along an axis of a constant, if they are the same in all rows."""
         return None
@@ -87,11 +83,11 @@ class Ops(Protocol):
         """Return a number as a tensor of rank 0."""
         raise AssertionError("asked only if numbers are known")
 
-    def filled(self, x: Tensor) -> str | None:
-        """Return the number that every element is, as text; None if it is not known."""
+    def filled(self, x: Tensor) -> float | None:
+        """Return the number that every element is; None if it is not known."""
         return None
 
-    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: str) -> Tensor:
+    def pad(self, x: Tensor, dim: int, before: int, after: int, fill: float) -> Tensor:
         """Return a tensor with a number before and after it along an axis."""
         raise AssertionError("asked only if numbers are known")
 

@@ -146,9 +146,10 @@ def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
         fill, width = ops.filled(p.source) if isinstance(p, Run) else None, ops.sub(p.hi, p.lo)
         last: list[Any] = entries[-1] if entries else [None, None, 0, 0]
         if fill is not None and isinstance(width, int):
-            if last[0] is not None and last[1] in (None, fill):
+            alike = repr(last[1]) == repr(fill)  # NaN is, and the sign of a zero counts
+            if last[0] is not None and (last[1] is None or alike):
                 last[1], last[3] = fill, last[3] + width
-            elif entries and last[1] == fill:
+            elif alike:
                 last[2] += width
             else:
                 entries.append([None, fill, width, 0])
@@ -160,7 +161,7 @@ def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
     if any(entry[0] is None for entry in entries) or (fixed and len(entries) > 1):
         return [_piece(ops, dim, p) for p in pieces]
     made = ((_piece(ops, dim, p), *rest) for p, *rest in entries)
-    return [ops.pad(x, dim, before, after, fill) if fill else x for x, fill, before, after in made]
+    return [x if f is None else ops.pad(x, dim, before, after, f) for x, f, before, after in made]
 
 
 def _source(piece: Piece) -> Tensor:

@@ -60,6 +60,13 @@ class Access:
         whole = dim is not None and self.facts.equal(self.shape[dim], self.data_shape[axis])
         return dim if whole else None
 
+    def in_place(self, axis: int) -> bool:
+        """Return whether an axis is moved from start to end, by the dim of I of the same number."""
+        size, target = self.data_shape[axis], self.index_exprs[axis]
+        single = size.constant == 1 and target.constant == 0
+        same = single or dim_of(target) == axis
+        return same and self.facts.equal(self.shape[axis], size)
+
     def in_full(self) -> dict[int, int]:
         """Return the axes along which a dim of I runs from start to end, with that dim.
 

@@ -101,10 +101,14 @@ def _axes(boxes: ShownBoxes, order: Sequence[int]) -> tuple[int | None, int | No
     axes = sorted(range(rank), key=lambda a: order[a])
     partly = [a for a in axes if _is_partly(boxes, a)]
     whole = [a for a in axes if a not in partly and boxes.data_shape[a] > 1]
-    chosen = sorted([*whole, *partly][-2:], key=lambda a: order[a])
-    if len(chosen) < 2:
-        return None, chosen[0] if chosen else (rank - 1 if rank else None)
-    return chosen[0], chosen[1]
+    chosen = sorted([*whole, *partly][-2:], key=lambda a: order[a]) or range(rank)[-1:]
+    return _last_two(chosen)
+
+
+def _last_two(axes: Sequence[int]) -> tuple[int | None, int | None]:
+    """Return the last two of some axes; if there are fewer, None stands in front of them."""
+    first, second = (None, None, *axes)[-2:]
+    return first, second
 
 
 def _is_partly(boxes: ShownBoxes, axis: int) -> bool:
@@ -147,10 +151,7 @@ def _dims(
             if rest and axis is not None and dims[side] is None:
                 dims[side] = rest.pop(0)
         return dims[0], dims[1]
-    wide = [d for d, n in enumerate(boxes.shape) if n > 1][-2:]
-    if len(wide) < 2:
-        return None, wide[0] if wide else None
-    return wide[0], wide[1]
+    return _last_two([d for d, n in enumerate(boxes.shape) if n > 1])
 
 
 def _side(shape: Numbers, axis: int | None, word: str, names: Sequence[int]) -> tuple[str, int]:

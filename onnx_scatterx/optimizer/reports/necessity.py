@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.ir.graphs import all_nodes
@@ -43,12 +44,10 @@ class Effect:
     @classmethod
     def of(cls, model: ir.Model, entries: Iterable[Entry]) -> Effect:
         """Return the visible effect of rewriting a model."""
-        written: dict[str, list[object]] = {}
-        operators: Counter[str] = Counter()
-        for node in all_nodes(model):
-            operators[node.op_type] += 1
-            for name in (node.metadata_props.get(REPLACES) or "").split(", "):
-                written.setdefault(name, []).append(_looks(node))
+        nodes = [*all_nodes(model)]
+        named = ((node, node.metadata_props.get(REPLACES) or "") for node in nodes)
+        written = grouped((name, _looks(n)) for n, names in named for name in names.split(", "))
+        operators = Counter(node.op_type for node in nodes)
         return cls(tuple(entries), {n: tuple(f) for n, f in written.items()}, operators)
 
     def differs_in(self, other: Effect) -> tuple[bool, ...]:

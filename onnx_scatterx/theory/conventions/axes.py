@@ -217,6 +217,29 @@ def by_tuples(
     return by_axes(lead + rest, data_shape, axes)
 
 
-def nothing(data_shape: Sequence[int]) -> XTransformer:
-    """Make the transformer of empty updates."""
-    return by_axes((0,), data_shape, [np.zeros(0, np.int64)] * len(data_shape))
+def by_last_dim(data_shape: tuple[int, ...], indices: Integers, batch: int = 0) -> XTransformer:
+    """Make the transformer of index tuples in the last dim, which name axes behind the batch.
+
+    It is a ``ValueError`` if a number is not within its axis; none counts from the end.
+
+    >>> by_last_dim((4, 2), np.array([[3, 0], [1, 1]]))((1,))
+    (1, 1)
+    """
+    columns = list(np.moveaxis(indices, -1, 0))
+    check_columns(columns, data_shape[batch:])
+    return by_tuples(data_shape, columns, indices.shape[:-1], batch)
+
+
+def by_offset(data_shape: tuple[int, ...], offsets: Integers) -> XTransformer:
+    """Make the transformer of positions in row-major order, one for each element.
+
+    >>> by_offset((2, 3), np.array([5, 1])).provision().tolist()
+    [[1, 2], [0, 1]]
+    """
+    axes = np.unravel_index(offsets, data_shape or (1,))
+    return by_axes(offsets.shape, data_shape, axes[: len(data_shape)])
+
+
+def nothing(data_shape: tuple[int, ...], shape: tuple[int, ...] = (0,)) -> XTransformer:
+    """Make the transformer of updates without elements."""
+    return by_offset(data_shape, np.zeros(shape, np.int64))

@@ -21,11 +21,10 @@ from onnx_scatterx.theory.conventions.axes import (
     INTEGERS,
     Integers,
     by_axis,
+    by_last_dim,
     by_own_index,
-    by_tuples,
     check,
     check_choice,
-    check_columns,
     check_dtype,
     check_extents,
     check_integers,
@@ -106,15 +105,13 @@ def scatter(
     >>> scatter(input, 1, index, np.array([[5.0, 6.0]])).run()
     array([[0., 5., 0., 6.]])
     """
-    if isinstance(src, np.ndarray):
-        check(src.size, f"src of shape {src.shape} has no elements")
-        return _elements(("input", input), ("index", index), ("src", src), axis)
-    check(isinstance(src, float), f"src must be a tensor or a float, not {src!r}")
-    check(index.size, f"index of shape {index.shape} has no elements")
-    with np.errstate(all="ignore"):
-        number = np.float32(src).astype(input.dtype)
-    filled = np.broadcast_to(number, index.shape)
-    return _elements(("input", input), ("index", index), ("src", filled), axis)
+    if not isinstance(src, np.ndarray):
+        check(isinstance(src, float), f"src must be a tensor or a float, not {src!r}")
+        check(index.size, f"index of shape {index.shape} has no elements")
+        with np.errstate(all="ignore"):
+            src = np.broadcast_to(np.float32(src).astype(input.dtype), index.shape)
+    check(src.size, f"src of shape {src.shape} has no elements")
+    return _elements(("input", input), ("index", index), ("src", src), axis)
 
 
 def tensor_scatter_elements(
@@ -183,9 +180,7 @@ def gather_nd(input_x: NDArray[Any], indices: Integers) -> Gathering:
     check_integers("indices", indices)
     fits = indices.ndim and indices.shape[-1] <= input_x.ndim
     check(fits, f"indices has shape {indices.shape}, for a rank of {input_x.ndim}")
-    columns = list(np.moveaxis(indices, -1, 0))
-    check_columns(columns, input_x.shape)
-    return Gathering(input_x, by_tuples(input_x.shape, columns, indices.shape[:-1]))
+    return Gathering(input_x, by_last_dim(input_x.shape, indices))
 
 
 Named: TypeAlias = tuple[str, NDArray[Any]]

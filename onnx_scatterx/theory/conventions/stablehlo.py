@@ -210,8 +210,6 @@ def dynamic_update_slice(
     check(fits, f"update has shape {update.shape}, where operand has {operand.shape}")
     count = len(start_indices)
     check(count == operand.ndim, f"start_indices must have {operand.ndim} numbers")
-    axes: list[int | Integers] = []
-    for c, (n, size) in enumerate(zip(update.shape, operand.shape, strict=True)):
-        start = min(max(int(start_indices[c]), 0), size - n)
-        axes.append(start + np.arange(n).reshape([-1] + [1] * (operand.ndim - 1 - c)))
-    return Scattering(operand, update, by_axes(update.shape, operand.shape, axes))
+    sizes = zip(start_indices, update.shape, operand.shape, strict=True)
+    lines = (min(max(int(start), 0), size - n) + np.arange(n) for start, n, size in sizes)
+    return Scattering(operand, update, by_axes(update.shape, operand.shape, np.ix_(*lines)))

@@ -24,9 +24,8 @@ from onnx_scatterx.theory.conventions.axes import (
     INTEGERS,
     Integers,
     by_axis,
-    by_tuples,
+    by_last_dim,
     check,
-    check_columns,
     check_dims,
     check_dtype,
     check_names,
@@ -36,7 +35,6 @@ from onnx_scatterx.theory.conventions.axes import (
     wrap_batch,
 )
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
-from onnx_scatterx.theory.transformer import XTransformer
 
 Array = NDArray[Any]
 _READ_INDICES = INDICES | {"int16"}
@@ -147,7 +145,7 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
     check(batch + k <= 7, f"indices names {k} axes behind {batch}, and may name 7 in all")
     check_names(k, "params", params.ndim - batch)
     check(0 in indices.shape[:-1] or params.size, "indices has elements, and params has none")
-    return Gathering(params, _nd(params.shape, indices, batch))
+    return Gathering(params, by_last_dim(params.shape, indices, batch))
 
 
 def _scattering(
@@ -167,14 +165,7 @@ def _scattering(
     check(named, f"indices names {k} axes of a tensor, and may name 1 to 7")
     check_names(k, "tensor", tensor.ndim)
     check_shape("updates", updates, indices.shape[:-1] + tensor.shape[k:])
-    return Scattering(tensor, updates, _nd(tensor.shape, indices), reduction)
-
-
-def _nd(data_shape: tuple[int, ...], indices: Integers, batch: int = 0) -> XTransformer:
-    """Return the transformer of index tuples in the last dim, behind the batch dims."""
-    columns = list(np.moveaxis(indices, -1, 0))
-    check_columns(columns, data_shape[batch:])
-    return by_tuples(data_shape, columns, indices.shape[:-1], batch)
+    return Scattering(tensor, updates, by_last_dim(tensor.shape, indices), reduction)
 
 
 def _batch(params: Array, indices: Integers, batch_dims: int) -> int:

@@ -18,6 +18,7 @@ from onnx_scatterx.optimizer.reports.entries import About, bytes_text
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel
 from onnx_scatterx.optimizer.reports.page import environment
 from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
+from onnx_scatterx.optimizer.reports.rendering import TextTable
 from onnx_scatterx.optimizer.reports.report import Report
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
@@ -234,7 +235,7 @@ def test_templates_escape_and_take_no_text_as_safe() -> None:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\|\s*safe|autoescape|Markup", text), path.name
     for template, values in (
-        ("cell.html", {"tables": [(EVIL, [EVIL], [[EVIL, EVIL]])]}),
+        ("cell.html", {"tables": [TextTable(EVIL, [EVIL], [[EVIL, EVIL]])]}),
         ("cell.html", {"heading": EVIL, "lines": [EVIL], "good": True}),
         ("graph.svg", {"boxes": [((EVIL, EVIL), ("…", EVIL), 0, 0)], **GRAPH}),
     ):

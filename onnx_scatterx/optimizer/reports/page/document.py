@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,6 +17,7 @@ from onnx_scatterx.optimizer.reports.page.model_part import (
     kinds_of,
     operator_rows,
 )
+from onnx_scatterx.optimizer.reports.rendering import TextTable
 from onnx_scatterx.optimizer.reports.report import Report
 
 
@@ -120,10 +121,10 @@ def fragment(report: Report, comparison: ComparedNote | None = None) -> str:
     return str(filled("cell.html", model=model))
 
 
-def tables(*parts: tuple[str, Sequence[str], Iterable[Sequence[str]]]) -> str:
-    """Return tables, each with its caption and its columns; all but the first are numbers.
+def tables(*parts: TextTable) -> str:
+    """Return tables, each with its title and its columns; all but the first are numbers.
 
-    >>> "<td>1</td>" in tables(("times", ("model", "ms"), [("a", "1")]))
+    >>> "<td>1</td>" in tables(TextTable("times", ("model", "ms"), [("a", "1")]))
     True
     """
     return str(filled("cell.html", tables=parts))

@@ -8,10 +8,12 @@ and the same boxes are always laid out alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
+
+from onnx_scatterx.grouping import grouped
 
 _GAP, _ROW_GAP = 14, 26
 _SWEEPS = 12
@@ -61,16 +63,13 @@ def layout(sizes: Sequence[tuple[int, int]], arrows: Arrows) -> BoxLayout:
 
 def _rows(count: int, arrows: Arrows) -> dict[int, int]:
     """Return the row of each box: below its predecessors, and near to its successors."""
-    above: dict[int, list[int]] = {box: [] for box in range(count)}
-    for start, end in arrows:
-        above[end].append(start)
+    above, below = grouped((end, start) for start, end in arrows), grouped(arrows)
     rows = dict.fromkeys(range(count), 0)
     for box in TopologicalSorter(above).static_order():
-        rows[box] = max((rows[start] + 1 for start in above[box]), default=0)
-    for box in range(count):
-        below = [rows[end] for start, end in arrows if start == box]
-        if below and not above[box]:
-            rows[box] = min(below) - 1
+        rows[box] = max((rows[start] + 1 for start in above.get(box, ())), default=0)
+    for box, ends in below.items():
+        if box not in above:
+            rows[box] = min(rows[end] for end in ends) - 1
     return rows
 
 
@@ -89,11 +88,7 @@ def _chains(rows: dict[int, int], arrows: Arrows, first: int) -> list[list[int]]
 
 def _ordered(rows: dict[int, int], steps: Arrows) -> list[list[int]]:
     """Return the rows, each in an order in which few arrows cross."""
-    above: dict[int, list[int]] = {i: [] for i in rows}
-    below: dict[int, list[int]] = {i: [] for i in rows}
-    for start, end in steps:
-        above[end].append(start)
-        below[start].append(end)
+    above, below = grouped((end, start) for start, end in steps), grouped(steps)
     order: list[list[int]] = [[] for _ in range(max(rows.values()) + 1)]
     for i in sorted(rows):
         order[rows[i]].append(i)
@@ -104,7 +99,7 @@ def _ordered(rows: dict[int, int], steps: Arrows) -> list[list[int]]:
         for row in reversed(order) if sweep % 2 else order:
             centre = {}
             for i in row:
-                near = [positions[n] for n in neighbours[i]]
+                near = [positions[n] for n in neighbours.get(i, ())]
                 centre[i] = sum(near) / len(near) if near else positions[i]
             row.sort(key=lambda i: (centre[i], positions[i]))
             positions.update({i: position for position, i in enumerate(row)})
@@ -114,21 +109,18 @@ def _ordered(rows: dict[int, int], steps: Arrows) -> list[list[int]]:
     return best
 
 
-def _crossings(order: list[list[int]], below: dict[int, list[int]]) -> int:
+def _crossings(order: list[list[int]], below: Mapping[int, list[int]]) -> int:
     count = 0
     for upper, lower in pairwise(order):
         positions = {i: position for position, i in enumerate(lower)}
-        ends = [(a, positions[n]) for a, i in enumerate(upper) for n in below[i]]
+        ends = [(a, positions[n]) for a, i in enumerate(upper) for n in below.get(i, ())]
         count += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(ends, 2))
     return count
 
 
 def _placed(order: list[list[int]], steps: Arrows, widths: dict[int, int]) -> dict[int, float]:
     """Return the place of each box and point: near its neighbours, in order, without overlap."""
-    near: dict[int, list[int]] = {i: [] for row in order for i in row}
-    for start, end in steps:
-        near[start].append(end)
-        near[end].append(start)
+    near = grouped(pair for start, end in steps for pair in ((start, end), (end, start)))
     for i, others in near.items():  # an arrow over several rows is straight in between
         if i not in widths and any(n not in widths for n in others):
             near[i] = [n for n in others if n not in widths]
@@ -140,7 +132,7 @@ def _placed(order: list[list[int]], steps: Arrows, widths: dict[int, int]) -> di
             x += widths.get(i, 0) + _GAP
     for sweep in range(_SWEEPS):
         for row in reversed(order) if sweep % 2 else order:
-            wanted = [_mean(xs, near[i], xs[i]) for i in row]
+            wanted = [_mean(xs, near.get(i, ()), xs[i]) for i in row]
             apart = [(widths.get(a, 0) + widths.get(b, 0)) / 2 + _GAP for a, b in pairwise(row)]
             xs.update(zip(row, _nearest(wanted, apart), strict=True))
     return xs
@@ -152,9 +144,7 @@ def _mean(xs: dict[int, float], near: Sequence[int], otherwise: float) -> float:
 
 def _nearest(wanted: Sequence[float], apart: Sequence[float]) -> list[float]:
     """Return the places nearest to those wanted, by squares, that keep the order and distances."""
-    shift = [0.0]
-    for distance in apart:
-        shift.append(shift[-1] + distance)
+    shift = list(accumulate(apart, initial=0.0))
     blocks: list[tuple[float, int]] = []  # the mean of several that lie together, and how many
     for want, by in zip(wanted, shift, strict=True):
         mean, count = want - by, 1

@@ -19,6 +19,7 @@ from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axes,
     by_element,
+    by_offset,
     check,
     check_choice,
     check_dtype,
@@ -145,13 +146,13 @@ def scatter(
     check((src is None) != (value is None), "either src or value must be given")
     check(reduce in _DEPRECATED, f"reduce must be None, 'add' or 'multiply', not {reduce!r}")
     reduction = _DEPRECATED[reduce]
-    if isinstance(src, np.ndarray):
-        return _scatter(input, dim, index, src, reduction)
-    check_tensor(input, copied=not index.size)
-    given = value if src is None else src
-    assert given is not None
-    number = as_scalar("value", given if index.size else 0, input.dtype)
-    return _scatter(input, dim, index, np.broadcast_to(number, index.shape), reduction)
+    if not isinstance(src, np.ndarray):
+        check_tensor(input, copied=not index.size)
+        given = value if src is None else src
+        assert given is not None
+        number = as_scalar("value", given if index.size else 0, input.dtype)
+        src = np.broadcast_to(number, index.shape)
+    return _scatter(input, dim, index, src, reduction)
 
 
 def scatter_add(input: Array, dim: int, index: Integers, src: Array) -> Scattering | Rounded:
@@ -205,7 +206,7 @@ def gather(input: Array, dim: int, index: Integers) -> Gathering:
     check_tensor(input, copied=not index.size)
     dim = wrap(dim, input.ndim)
     if index.size == 0:
-        return Gathering(input, _empty(index.shape, input.shape))
+        return Gathering(input, nothing(input.shape, index.shape))
     return Gathering(input, _along(input, dim, index))
 
 
@@ -252,14 +253,7 @@ def take(input: Array, index: Integers) -> Gathering:
     check_tensor(input, copied=not index.size)
     check_dtype("index", index, LONG)
     check_range("index", index, -input.size, input.size - 1)
-    if index.size == 0:
-        return Gathering(input, _empty(index.shape, input.shape))
-    flat = index % input.size
-    axes: list[int | Integers] = []
-    for size in reversed(input.shape):
-        axes.insert(0, flat % size)
-        flat = flat // size
-    return Gathering(input, by_axes(index.shape, input.shape, axes))
+    return Gathering(input, by_offset(input.shape, index % max(input.size, 1)))
 
 
 def _scatter(
@@ -292,10 +286,6 @@ def _along(input: Array, dim: int, index: Integers) -> XTransformer:
     check_extents("index", index.shape or (1,), "input", input.shape or (1,), dim)
     check_range("index", index, 0, extent(input, dim) - 1)
     return by_element(input.shape, index, dim)
-
-
-def _empty(shape: tuple[int, ...], data_shape: tuple[int, ...]) -> XTransformer:
-    return by_axes(shape, data_shape, [np.zeros((), np.int64)] * len(data_shape))
 
 
 def _start(reduction: Reduction, dtype: np.dtype[Any]) -> Any:

@@ -18,7 +18,7 @@ from onnx_scatterx.theory.conventions.pytorch.arguments import (
     check_tensor,
     converted,
 )
-from onnx_scatterx.theory.conventions.pytorch.places import IndexItems, Item, is_mask
+from onnx_scatterx.theory.conventions.pytorch.places import Item, by_items, is_mask
 from onnx_scatterx.theory.scattering import Reduction, Scattering
 
 
@@ -40,7 +40,7 @@ def index_put(
         check(tensors, "indices has no tensor")
     check_same_dtype("values", values, "input", input)
     items = [slice(None) if index is None else index for index in indices]
-    transformer = IndexItems("indices", input.shape, items).transformer()
+    transformer = by_items("indices", input.shape, items)
     updates = _spread("values", values, transformer.shape)
     reduction = Reduction.ADD if accumulate else Reduction.NONE
     return Scattering(input, updates, transformer, reduction)
@@ -64,7 +64,7 @@ def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar)
     fill = np.size(value) == 1 and _is_fill("index", tensors)
     if tensors:
         check_tensor(input)
-    transformer = IndexItems("index", input.shape, items).transformer()
+    transformer = by_items("index", input.shape, items)
     if not isinstance(value, np.ndarray):
         # PyTorch converts to the half types from double, which holds all numbers but large
         # integers.

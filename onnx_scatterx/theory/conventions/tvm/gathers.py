@@ -8,7 +8,6 @@
 The tuples of ``gather_nd`` are on the first axis of ``indices``, not on the last one.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,15 @@ from numpy.typing import NDArray
 
 from onnx_scatterx.theory.conventions.axes import (
     Integers,
-    by_axes,
     by_axis,
+    by_offset,
     by_own_index,
     by_tuples,
     check,
     check_choice,
     check_columns,
     check_dims,
+    check_extents,
     check_integers,
     check_names,
     check_range,
@@ -71,9 +71,7 @@ def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Ga
     most = len(lead)
     check(0 <= batch_dims <= most, f"batch_dims is {batch_dims}, and must be in [0, {most}]")
     check_names(k, "a", a.ndim - batch_dims)
-    for d, (extent, size) in enumerate(zip(lead[:batch_dims], a.shape, strict=False)):
-        fault = f"dim {d + 1} of indices is {extent}, but a has only {size} there"
-        check(extent <= size, fault)
+    check_extents("indices", indices.shape[: batch_dims + 1], "a", (k, *a.shape[:batch_dims]))
     whole = indices.astype(np.int64)
     check_columns(whole, a.shape[batch_dims:], "indices[{}]")
     return Gathering(a, by_tuples(a.shape, list(whole), lead, batch_dims))
@@ -109,10 +107,7 @@ def take(
     check_integers("indices", indices)
     check(not is_nan or axis is not None, "mode is 'nan', which needs an axis")
     if axis is None:
-        flat = _inside(indices, a.size, mode)
-        strides = [math.prod(a.shape[d + 1 :]) for d in range(a.ndim)]
-        spread = [flat // max(s, 1) % max(n, 1) for s, n in zip(strides, a.shape, strict=True)]
-        return Gathering(a, by_axes(indices.shape, a.shape, spread))
+        return Gathering(a, by_offset(a.shape, _inside(indices, a.size, mode)))
     axis = wrap("axis", axis, a.ndim)
     batch = wrap_batch(batch_dims, min(axis, indices.ndim), indices, "a", a)
     may = not batch or mode == "clip"

@@ -25,7 +25,7 @@ from onnx_scatterx.theory.conventions.axes import (
     Integers,
     by_axes,
     by_axis,
-    by_element,
+    by_own_index,
     by_tuples,
     check,
     check_choice,
@@ -33,7 +33,6 @@ from onnx_scatterx.theory.conventions.axes import (
     check_dims,
     check_integers,
     check_names,
-    check_range,
     check_same_dtype,
     check_same_rank,
     check_same_shape,
@@ -79,9 +78,7 @@ def scatter_elements(
         check(d == axis or extent == size, fault)
     behind = indices.shape[axis + 1 :]
     check(0 not in behind, f"indices has an extent of 0 behind the axis {axis}")
-    size = data.shape[axis]
-    check_range("indices", indices, -size, size - 1)
-    transformer = by_element(data.shape, indices, axis)
+    transformer = by_own_index(("data", data), ("indices", indices), axis)
     return Scattering(data, updates, transformer, reduction)
 
 
