@@ -245,7 +245,23 @@ class TensorValue:
         return elements.item() if elements is not None and elements.size == 1 else None
 
     def says_more_than(self, other: TensorValue) -> bool:
-        """Return whether the rank, a dim or the elements are known here, and not in the other."""
+        """Return whether the rank, a dim or the elements are known here, and not in the other.
+
+        >>> from onnx_scatterx.optimizer.symbolic.terms import size
+        >>> pair = TensorValue.of(np.array([4, 2]))
+        >>> same, any_pair, any_row, anything = (
+        ...     TensorValue(pair.dtype, shape, content)
+        ...     for shape, content in [
+        ...         (pair.shape, pair.content), (pair.shape, None), ((size("n"),), None), (None, None)
+        ...     ]
+        ... )
+        >>> [pair.says_more_than(v) for v in (same, any_pair, any_row, anything)]
+        [False, True, True, True]
+        >>> [v.says_more_than(pair) for v in (any_pair, any_row, anything)]
+        [False, False, False]
+        >>> any_pair.says_more_than(any_row), any_row.says_more_than(anything)
+        (True, True)
+        """
         if self.shape is None or other.shape is None:
             return self.shape is not None
         numbers = [d.constant is not None for d in self.shape]
