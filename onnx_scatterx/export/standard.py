@@ -17,7 +17,7 @@ import onnx
 import onnx_ir as ir
 from numpy.typing import DTypeLike
 
-from onnx_scatterx.export.nd_form import nd_form, tuples_of
+from onnx_scatterx.export.nd_form import NdForm, nd_form, tuples_of
 from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, inverse
 from onnx_scatterx.optimizer.native.nodes import make_node
@@ -30,10 +30,7 @@ from onnx_scatterx.theory.transformer import XTransformer
 def standard(request: ExportRequest) -> ir.Model:
     """Return the model of a scattering or a gathering in a standard operator."""
     g = GraphBuilder(request)
-    t, data = _data_of(g)
-    if request.constant:
-        t = t.normal()
-    nd = nd_form(t)
+    t, nd, data = _data_of(g)
     inputs = [g.transpose(data, nd.data_perm), tuples_of(g, t, nd)]
     if request.reduction is None:
         output = g.transpose(g.op("GatherND", inputs), inverse(nd.updates_perm))
@@ -48,10 +45,7 @@ def standard(request: ExportRequest) -> ir.Model:
 def native(request: ExportRequest) -> ir.Model:
     """Return the model of a scattering as a ScatterX node with its fallback."""
     g = GraphBuilder(request)
-    t, data = _data_of(g)
-    if request.constant:
-        t = t.normal()
-    nd = nd_form(t)
+    t, nd, data = _data_of(g)
     f = g.constant(t.f, "indices") if request.constant else g.indices(t)
     updates = g.input("updates", request.dtype, t.shape)
     p1 = tuple(nd.lead.index(d) for d in t.p1)
@@ -72,15 +66,16 @@ def native(request: ExportRequest) -> ir.Model:
     return model
 
 
-def _data_of(g: GraphBuilder) -> tuple[XTransformer, ir.Value]:
-    """Add the input data, with an axis if it has none; return the transformer for it, too."""
+def _data_of(g: GraphBuilder) -> tuple[XTransformer, NdForm, ir.Value]:
+    """Add the input data, with an axis if it has none; return the transformer and its form, too."""
     t = g.request.transformer
     data = g.input("data", g.request.dtype, t.data_shape)
-    if t.data_shape:
-        return t, data
-    f = np.zeros((*t.p1(t.shape), 1), np.int64)
-    whole = replace(t, data_shape=(1,), f=f, p=Pick.identity(1))
-    return whole, g.axes("Unsqueeze", data, [0])
+    if not t.data_shape:
+        f = np.zeros((*t.p1(t.shape), 1), np.int64)
+        t = replace(t, data_shape=(1,), f=f, p=Pick.identity(1))
+        data = g.axes("Unsqueeze", data, [0])
+    t = t.normal() if g.request.constant else t
+    return t, nd_form(t), data
 
 
 def _written(g: GraphBuilder, data: ir.Value) -> ir.Model:

@@ -170,7 +170,4 @@ def note_read(path: str | os.PathLike[str], what: str) -> None:
 
 def files_read() -> Files:
     """Return the files that were read in the blocks of `recorded` around the call."""
-    found: dict[Path, str] = {}
-    for record in _records.get():
-        found.update(record)
-    return found
+    return {path: what for record in _records.get() for path, what in record.items()}

@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
-from onnx_scatterx.ir.graphs import all_nodes
+from onnx_scatterx.ir.graphs import all_nodes, graphs_of
 from onnx_scatterx.judges.verification.interface import Dim
 
 
@@ -202,10 +202,7 @@ class _Backwards:
                 self.constraints[value][place] |= bounds
 
     def bodies(self, node: ir.Node) -> None:
-        for attribute in node.attributes.values():
-            if attribute.type != ir.AttributeType.GRAPH or attribute.is_ref():
-                continue
-            body = attribute.as_graph()
+        for body in graphs_of(node):
             results = body.outputs[node.op_type == "Loop" :]
             for inner, outer in zip(results, node.outputs, strict=False):
                 self.ask(inner, self.constraints[outer])
