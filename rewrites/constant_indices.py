@@ -22,6 +22,7 @@ from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import as_numbers
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.text.reasons import Reason, Refusal, granted, refuse_unless
+from onnx_scatterx.theory.scattering import rounds
 
 _MOST = 1 << 16  # positions, and updates, that are listed
 _ROUNDS = 8  # updates of one element
@@ -37,15 +38,15 @@ class ConstantIndicesRule(ScatterRule):
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
         layout = arranged(scatter, apart=True)
         offsets, count = _offsets(layout), layout.positions.constant or 0
-        rounds = _rounds(offsets, count)
-        if count * len(rounds) > max(_FREE, _SPARSE * len(offsets)):
+        tables = _tables(offsets, count)
+        if count * len(tables) > max(_FREE, _SPARSE * len(offsets)):
             return Refusal(Reason.TOO_COSTLY, f"tables of {count} positions")
         if scatter.reduction == "none":
-            refuse_unless(len(rounds) == 1 or context.constants.splat(scatter.updates) is not None)
-            return _moved(layout, rounds[0], context)
-        if len(rounds) > _ROUNDS:
-            return Refusal(Reason.TOO_COSTLY, f"{len(rounds)} updates to one element")
-        return _combined(layout, rounds, context)
+            refuse_unless(len(tables) == 1 or context.constants.splat(scatter.updates) is not None)
+            return _moved(layout, tables[0], context)
+        if len(tables) > _ROUNDS:
+            return Refusal(Reason.TOO_COSTLY, f"{len(tables)} updates to one element")
+        return _combined(layout, tables, context)
 
 
 def _offsets(layout: Arrangement) -> np.ndarray:
@@ -65,18 +66,13 @@ def _offsets(layout: Arrangement) -> np.ndarray:
     return found.ravel()
 
 
-def _rounds(offsets: np.ndarray, count: int) -> list[np.ndarray]:
+def _tables(offsets: np.ndarray, count: int) -> list[np.ndarray]:
     """Return tables from positions to updates (-1: none): the first of each, the second, ..."""
-    rounds: list[np.ndarray] = []
-    order = np.argsort(offsets, kind="stable")
-    first = np.searchsorted(offsets[order], offsets[order], side="left")
-    turn = np.arange(len(offsets)) - first
-    for n in range(int(turn.max()) + 1):
-        table = np.full(count, -1, np.int64)
-        now = order[turn == n]
-        table[offsets[now]] = now
-        rounds.append(table)
-    return rounds
+    tables: list[np.ndarray] = []
+    for now in rounds(offsets):
+        tables.append(np.full(count, -1, np.int64))
+        tables[-1][offsets[now]] = now
+    return tables
 
 
 def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
@@ -95,13 +91,13 @@ def _moved(layout: Arrangement, table: np.ndarray, context: Context) -> Plan:
     return Plan(write)
 
 
-def _combined(layout: Arrangement, rounds: list[np.ndarray], context: Context) -> Plan:
+def _combined(layout: Arrangement, tables: list[np.ndarray], context: Context) -> Plan:
     """Combine the updates with the data, those of one element one after another."""
     s, w = layout.scatter, context.writer
 
     def write() -> ir.Value:
         x, u = layout.data(context), layout.update(context)
-        for table in rounds:
+        for table in tables:
             rows = w.constant(np.maximum(table, 0))
             new = w.node("Gather", [u, rows], s.dtype, axis=layout.place)
             new = reduced(w, s.reduction, x, new, s.dtype)

@@ -46,22 +46,20 @@ class RowGatherRule(RegionRule):
     def _along(self, region: Region, axis: int, planner: Planner) -> Plan | Refusal:
         count, low = granted(region.extent(axis).constant), granted(region.low[axis].constant)
         refuse_unless(0 < count <= _ROWS)
-        sources: dict[object, tuple[Cell, Term]] = {}
-        offsets: dict[object, int] = {}
+        sources: dict[object, tuple[Cell, Term, int]] = {}  # the last is how many rows are before
         table = np.full(count, -1, dtype=np.int64)
         for cell in region.cells:
             key, start, step, extent = _row_map(cell, region, axis, planner)
             if key not in sources:
-                offsets[key] = sum(e.constant or 0 for _, e in sources.values())
-                sources[key] = cell, extent
+                before = sum(e.constant or 0 for _, e, _ in sources.values())
+                sources[key] = cell, extent, before
             refuse_unless(len(sources) <= _SOURCES and extent.constant is not None)
-            first, span = offsets[key] + granted(start.constant), cell.box[axis]
+            first, span = sources[key][2] + granted(start.constant), cell.box[axis]
             q = np.arange(granted(span.low.constant), granted(span.high.constant))
             table[span.modulus * q + span.residue - low] = first + step * q
         refuse_unless((table >= 0).all())
-        parts = [
-            planner.require(_whole(cell, region, axis, extent)) for cell, extent in sources.values()
-        ]
+        wholes = [_whole(cell, region, axis, extent) for cell, extent, _ in sources.values()]
+        parts = [planner.require(whole) for whole in wholes]
 
         def write() -> ir.Value:
             w, dtype = planner.writer, planner.dtype
@@ -71,8 +69,7 @@ class RowGatherRule(RegionRule):
 
         work = [Work("Gather", region.extents, axis + 1)]
         if len(parts) > 1:
-            whole = (_whole(cell, region, axis, n) for cell, n in sources.values())
-            work += [Work("Concat", w.extents, axis) for w in whole]
+            work += [Work("Concat", whole.extents, axis) for whole in wholes]
         return planner.plan(self, write, *parts, work=work)
 
 

@@ -100,7 +100,7 @@ class Scattering:
         output = self._copy_of_data()
         flat, updates = output.reshape(-1), self.updates.reshape(-1)
         targets = self.transformer.offsets().reshape(-1)
-        for chosen in _rounds(targets):
+        for chosen in rounds(targets):
             meets = flat[targets[chosen]]
             flat[targets[chosen]] = combine(self.reduction, meets, updates[chosen])
         return output
@@ -142,7 +142,7 @@ class Scattering:
             case Reduction.NONE:
                 data[targets] = 0
                 if like is None:
-                    for overwritten in list(_rounds(targets[::-1]))[1:]:
+                    for overwritten in list(rounds(targets[::-1]))[1:]:
                         updates[targets.size - 1 - overwritten] = 0
             case Reduction.MUL:
                 factors, others = self._factors(targets)
@@ -155,7 +155,7 @@ class Scattering:
 
     def _factors(self, targets: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return what each element of data, and each update, is multiplied by."""
-        factors, updates = self.updates.reshape(-1), list(_rounds(targets))
+        factors, updates = self.updates.reshape(-1), list(rounds(targets))
         before, after = self.data.reshape(-1).copy(), np.ones(self.data.size, self.data.dtype)
         others = np.ones_like(factors)
         for chosen in updates:
@@ -238,10 +238,10 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
         return np.asarray(result).astype(dtype)
 
 
-def _rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield the positions of updates: round k has the k-th update of every target.
 
-    >>> [chosen.tolist() for chosen in _rounds(np.array([5, 3, 5, 5, 3]))]
+    >>> [chosen.tolist() for chosen in rounds(np.array([5, 3, 5, 5, 3]))]
     [[1, 0], [4, 2], [3]]
     """
     if targets.size == 0:

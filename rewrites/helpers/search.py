@@ -139,9 +139,8 @@ class Search:
     def compared(self) -> Term:
         """How many comparisons there are."""
         count = self.layout.updates + self.padded
-        return math.prod(self.places.shape[: self.layout.place], start=term(1)) * math.prod(
-            self.places.shape[self.layout.place + 1 :], start=self.layout.positions * count
-        )
+        others = (n for d, n in enumerate(self.places.shape) if d != self.layout.place)
+        return math.prod(others, start=self.layout.positions * count)
 
 
 def search_of(scatter: Scatter, context: Context) -> Search:

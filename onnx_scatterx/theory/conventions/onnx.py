@@ -114,9 +114,7 @@ def tensor_scatter(
     check_shape("write_indices", starts, (batch,))
     last = size - length if mode == "linear" else np.iinfo(np.int64).max
     check_range("write_indices", starts, 0, last)
-    f = starts[:, None] + np.arange(length)
-    if mode == "circular" and size:
-        f = (starts[:, None] % size + np.arange(length)) % size
+    f = (starts[:, None] % max(size, 1) + np.arange(length)) % max(size, 1)
     others = [d for d in range(past_cache.ndim) if d != axis]
     picks = Pick((0, axis)), Pick(others), Pick([axis, *others]).inverse()
     transformer = XTransformer(update.shape, past_cache.shape, f[..., None], *picks)
