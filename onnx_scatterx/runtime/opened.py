@@ -46,14 +46,10 @@ def as_file(source: AnyModel, model: ir.Model, place: Path) -> ModelFile:
         and all(is_within(Path(t.path), path.parent) for t in outside)
     ):
         return ModelFile(path)
-    if inside > MESSAGE_LIMIT:
+    found = together(model) if outside else (model, None)
+    if inside > MESSAGE_LIMIT or found is None:
         return ModelFile(save(model, place)[0])
-    root = None
-    if outside:
-        found = together(model)
-        if found is None:
-            return ModelFile(save(model, place)[0])
-        model, root = found
+    model, root = found
     given = ModelSource.of(source).model
     message = given if isinstance(given, onnx.ModelProto) and not outside else to_proto(model)
     place.write_bytes(message.SerializeToString())

@@ -11,8 +11,7 @@ from onnx_scatterx.errors import VerifyError
 Kind = Literal["values", "rounding", "zero sign", "shape", "dtype", "missing", "failed"]
 
 # The largest difference of two results of one sum in another order, relative to their size.
-_TOLERANCE = {8: 1e-12, 4: 1e-5, 2: 1e-2, 1: 0.0}
-_ABSOLUTE = {8: 1e-14, 4: 1e-6, 2: 1e-3, 1: 0.0}
+_CLOSE = {8: (1e-12, 1e-14), 4: (1e-5, 1e-6), 2: (1e-2, 1e-3), 1: (0.0, 0.0)}
 
 
 @dataclass(frozen=True)
@@ -169,9 +168,8 @@ def _distances(one: np.ndarray, other: np.ndarray) -> tuple[float | None, float 
 def _kind(one: np.ndarray, other: np.ndarray, size: int) -> Kind:
     if ((one == 0) & (other == 0)).all():
         return "zero sign"
-    close = np.allclose(
-        one, other, rtol=_TOLERANCE.get(size, 1e-5), atol=_ABSOLUTE.get(size, 1e-6), equal_nan=True
-    )
+    rtol, atol = _CLOSE.get(size, _CLOSE[4])
+    close = np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True)
     zero_lost = ((one == 0) & (other == 0)).any()
     return "rounding" if close and not zero_lost else "values"
 
