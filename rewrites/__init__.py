@@ -10,56 +10,56 @@ With ``Reason`` and ``Refusal`` of the package, the names here are what a rule o
 
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, RegionRule, Rule, ScatterRule
-from onnx_scatterx.rewrites.combine import combine
-from onnx_scatterx.rewrites.concat import concat
-from onnx_scatterx.rewrites.constant import constant
-from onnx_scatterx.rewrites.constant_indices import constant_indices
-from onnx_scatterx.rewrites.dense_fill import dense_fill
-from onnx_scatterx.rewrites.dense_read import dense_read
-from onnx_scatterx.rewrites.dense_reduce import dense_reduce
-from onnx_scatterx.rewrites.dense_write import dense_write
-from onnx_scatterx.rewrites.diagonal import diagonal
-from onnx_scatterx.rewrites.dynamic_window import dynamic_window
-from onnx_scatterx.rewrites.gather import gather
-from onnx_scatterx.rewrites.interleave import interleave
-from onnx_scatterx.rewrites.inverse_permutation import inverse_permutation
-from onnx_scatterx.rewrites.mask import mask
-from onnx_scatterx.rewrites.masked_scatter import masked_scatter
-from onnx_scatterx.rewrites.one_per_row import one_per_row
-from onnx_scatterx.rewrites.overlap_add import overlap_add
-from onnx_scatterx.rewrites.pad import pad
-from onnx_scatterx.rewrites.row_read import row_read
-from onnx_scatterx.rewrites.segment_write import segment_write
-from onnx_scatterx.rewrites.sorted_write import sorted_write
-from onnx_scatterx.rewrites.start_value import start_value
-from onnx_scatterx.rewrites.tensorscatter import tensorscatter
-from onnx_scatterx.rewrites.view import view
+from onnx_scatterx.rewrites.combine import CombineRule
+from onnx_scatterx.rewrites.concat import ConcatRule
+from onnx_scatterx.rewrites.constant import ConstantRule
+from onnx_scatterx.rewrites.constant_indices import ConstantIndicesRule
+from onnx_scatterx.rewrites.dense_fill import DenseFillRule
+from onnx_scatterx.rewrites.dense_read import DenseReadRule
+from onnx_scatterx.rewrites.dense_reduce import DenseReduceRule
+from onnx_scatterx.rewrites.dense_write import DenseWriteRule
+from onnx_scatterx.rewrites.diagonal import DiagonalRule
+from onnx_scatterx.rewrites.dynamic_window import DynamicWindowRule
+from onnx_scatterx.rewrites.gather import RowGatherRule
+from onnx_scatterx.rewrites.interleave import InterleaveRule
+from onnx_scatterx.rewrites.inverse_permutation import InversePermutationRule
+from onnx_scatterx.rewrites.mask import MaskRule
+from onnx_scatterx.rewrites.masked_scatter import MaskedScatterRule
+from onnx_scatterx.rewrites.one_per_row import OnePerRowRule
+from onnx_scatterx.rewrites.overlap_add import OverlapAddRule
+from onnx_scatterx.rewrites.pad import PadRule
+from onnx_scatterx.rewrites.row_read import RowReadRule
+from onnx_scatterx.rewrites.segment_write import SegmentWriteRule
+from onnx_scatterx.rewrites.sorted_write import SortedWriteRule
+from onnx_scatterx.rewrites.start_value import StartValueRule
+from onnx_scatterx.rewrites.tensorscatter import TensorScatterRule
+from onnx_scatterx.rewrites.view import ViewRule
 
 RULES: tuple[Rule, ...] = (
-    view,
-    constant,
-    combine,
-    pad,
-    concat,
-    interleave,
-    gather,
-    tensorscatter,
-    start_value,
-    constant_indices,
-    mask,
-    masked_scatter,
-    one_per_row,
-    diagonal,
-    dynamic_window,
-    overlap_add,
-    inverse_permutation,
-    segment_write,
-    dense_fill,
-    dense_write,
-    dense_reduce,
-    sorted_write,
-    row_read,
-    dense_read,
+    ViewRule(),
+    ConstantRule(),
+    CombineRule(),
+    PadRule(),
+    ConcatRule(),
+    InterleaveRule(),
+    RowGatherRule(),
+    TensorScatterRule(),
+    StartValueRule(),
+    ConstantIndicesRule(),
+    MaskRule(),
+    MaskedScatterRule(),
+    OnePerRowRule(),
+    DiagonalRule(),
+    DynamicWindowRule(),
+    OverlapAddRule(),
+    InversePermutationRule(),
+    SegmentWriteRule(),
+    DenseFillRule(),
+    DenseWriteRule(),
+    DenseReduceRule(),
+    SortedWriteRule(),
+    RowReadRule(),
+    DenseReadRule(),
 )
 
 __all__ = ["RULES", "Context", "Plan", "RegionRule", "Rule", "Scatter", "ScatterRule"]

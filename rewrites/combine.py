@@ -32,6 +32,3 @@ class CombineRule(RegionRule):
 
         work = [Work("Elementwise", region.extents, 0)] * len(ops)
         return planner.plan(self, write, *parts, work=work)
-
-
-combine = CombineRule()

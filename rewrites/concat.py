@@ -143,6 +143,3 @@ def split(region: Region, axis: int, cuts: list[Term], facts: Facts) -> list[Reg
         elif not facts.is_nonnegative(bounds[i] - bounds[i + 1]):
             return None
     return parts
-
-
-concat = ConcatRule()

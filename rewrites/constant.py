@@ -81,6 +81,3 @@ def _copy(result: np.ndarray, cell: Cell, view: View, source: np.ndarray, region
     refuse_unless(not any(((at < 0) | (at >= size)).any() for at, size in pairs))
     values = np.broadcast_to(source[picked] if picked else source, [len(p) for p in q])
     result[np.ix_(*into) if into else ()] = values
-
-
-constant = ConstantRule()

@@ -109,6 +109,3 @@ def _combined(layout: Arrangement, tables: list[np.ndarray], context: Context) -
         return layout.back(x, context)
 
     return Plan(write)
-
-
-constant_indices = ConstantIndicesRule()

@@ -47,6 +47,3 @@ def _hit(search: Search) -> ir.Value:
     found, _ = matches(search, padded=search.padded)
     hit = w.reduce("ReduceMax", w.cast(found, _BOOL, _INT32), _INT32, search.ahead + 1)
     return w.cast(hit, _INT32, _BOOL)
-
-
-dense_fill = DenseFillRule()

@@ -161,5 +161,3 @@ def _gather_nd(gather: Gather, context: Context) -> tuple[Term, _Write]:
 
 
 _READERS = {"Gather": _gather, "GatherElements": _gather_elements, "GatherND": _gather_nd}
-
-dense_read = DenseReadRule()

@@ -160,5 +160,3 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
 
 
 _FOLDS = {"add": _total, "mul": _product, "max": _extreme, "min": _extreme}
-
-dense_reduce = DenseReduceRule()

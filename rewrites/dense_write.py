@@ -58,6 +58,3 @@ def _rows(search: Search) -> ir.Value:
     updates = w.axes("Unsqueeze", updates, _INT64, [1 + d for d in range(search.behind)])
     found = w.node("Where", [hit, updates, line], _INT64)
     return w.reduce("ReduceMax", found, _INT64, search.ahead + 1)
-
-
-dense_write = DenseWriteRule()

@@ -167,6 +167,3 @@ def _aligned(found: _Diagonal, context: Context, side: int, cut: Term | None) ->
         x = context.numbers.slice(x, s.dtype, place, 0, cut)
     added = [c for c in range(len(s.data_shape)) if c not in axes]
     return w.axes("Unsqueeze", x, s.dtype, added)
-
-
-diagonal = DiagonalRule()

@@ -130,6 +130,3 @@ def _rows(scatter: Scatter, window: Window, context: Context) -> tuple[ir.Value,
     beyond = w.node("Add", [size, last], _INT64)
     taken = w.node("Sub", [beyond, back], _INT64)
     return hit, w.node("Where", [hit, taken, line], _INT64)
-
-
-dynamic_window = DynamicWindowRule()

@@ -97,6 +97,3 @@ def _whole(cell: Cell, region: Region, axis: int, extent: Term) -> Region:
     box = with_interval(cell.box, axis, StridedInterval.interval(term(0), extent))
     whole = Cell(box, source._replace(axis_maps=axis_maps))
     return region.part(axis, term(0), extent, [whole])
-
-
-gather = RowGatherRule()

@@ -121,6 +121,3 @@ def _head(x: ir.Value, axis: int, count: Term, planner: Planner) -> ir.Value:
     if count.constant is not None:
         return planner.writer.slice(x, dtype, [axis], [0], [count.constant], [1], sized=False)
     return planner.numbers.slice(x, dtype, axis, 0, count)
-
-
-interleave = InterleaveRule()

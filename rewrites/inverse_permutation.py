@@ -74,6 +74,3 @@ def _is_permutation(layout: Arrangement, context: Context) -> bool:
         return False
     sizes = keys[sorted_axis], s.shape[dim]
     return all(s.facts.equal(n, s.data_shape[axis]) for n in sizes)
-
-
-inverse_permutation = InversePermutationRule()

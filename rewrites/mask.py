@@ -76,6 +76,3 @@ def _condition(found: Masked, context: Context) -> ir.Value:
     if first is None:
         return placed(fitting(found, context), _BOOL, found, context, [c for c, _ in found.others])
     return as_bools(first, found.mask, context)
-
-
-mask = MaskRule()

@@ -94,6 +94,3 @@ def _taken(found: Masked, rows: ir.Value, counts: ir.Value, context: Context) ->
     x = w.node("Gather", [rows, counts], s.dtype, axis=0)
     order = [*sorted(found.named), *(c for c, _ in found.others)]
     return w.transpose(x, s.dtype, [order.index(c) for c in range(len(order))])
-
-
-masked_scatter = MaskedScatterRule()

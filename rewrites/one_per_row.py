@@ -73,6 +73,3 @@ def _aligned(scatter: Scatter, along: dict[int, int], axis: int) -> bool:
         or (shape[d].constant == 1 and (not missing or data_shape[at].constant == 1))
         for d, at in places
     )
-
-
-one_per_row = OnePerRowRule()

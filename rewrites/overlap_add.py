@@ -142,6 +142,3 @@ def _written(
     if not scatter.facts.equal(scatter.data_shape[axis], end):
         parts.append(numbers.slice(x, dtype, axis, end, INT64_MAX))
     return w.concat(parts, dtype, axis)
-
-
-overlap_add = OverlapAddRule()

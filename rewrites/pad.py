@@ -89,6 +89,3 @@ def _outermost(bounds: list[Term], planner: Planner, sign: int) -> Term:
         elif not planner.facts.is_nonnegative(sign * (best - t)):
             raise RefusedError(Reason.NO_CUT, "what is padded")
     return best
-
-
-pad = PadRule()

@@ -124,6 +124,3 @@ def _flat(gather: Gather, axis: int, over: range, index: Positions, context: Con
     shape = context.numbers.shape([term(math.prod(sizes)), *gather.data_shape[axis + 1 :]])
     rows = w.node("Reshape", [gather.data, shape], gather.dtype)
     return w.node("Gather", [rows, at], gather.dtype, axis=0)
-
-
-row_read = RowReadRule()

@@ -141,6 +141,3 @@ def _added(search: Search, side: int) -> ir.Value:
     sums = w.node("Sub", list(ends), dtype)
     new = w.node("Add", [layout.data(search.context), sums], dtype)
     return layout.back(new, search.context)
-
-
-segment_write = SegmentWriteRule()

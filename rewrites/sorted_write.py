@@ -84,6 +84,3 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     last = w.node(op, [order, before], _INT64, axis=axis)
     hit = w.node("Less", [numbers.vector(layout.positions - 1), last], _BOOL)
     return hit, last, line
-
-
-sorted_write = SortedWriteRule()

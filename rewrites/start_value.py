@@ -117,6 +117,3 @@ def _same_points(found: Gather | Access, scatter: Scatter) -> bool:
         and all(map(scatter.facts.equal, found.shape, scatter.shape))
         and all(map(scatter.facts.equal, found.data_shape, scatter.data_shape))
     )
-
-
-start_value = StartValueRule()

@@ -91,6 +91,3 @@ def _start(scatter: Scatter, window: Window, linear: bool, context: Context) -> 
     if linear:
         return start
     return w.node("Mod", [start, ring(context.numbers, size, scatter.facts)], _INT64)
-
-
-tensorscatter = TensorScatterRule()

@@ -161,6 +161,3 @@ def _layout(view: View, region: Region) -> _Layout:
     kept = [a for a in range(len(view.axis_maps)) if a not in squeezed]
     perm = [kept.index(runs[d]) for d in range(region.rank) if d in runs]
     return _Layout(squeezed, perm, added, wide)
-
-
-view = ViewRule()

@@ -17,7 +17,7 @@ from onnx_scatterx.optimizer.reports.builder import AXES
 from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.rewrites import RULES, RegionRule
-from onnx_scatterx.rewrites.view import view
+from onnx_scatterx.rewrites.view import ViewRule
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, scatters
 
@@ -37,7 +37,7 @@ class Copy(RegionRule):
     name = "copy"
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
-        whole = view.plan(region, planner)
+        whole = ViewRule().plan(region, planner)
         if isinstance(whole, Refusal) or whole.cost:
             return Refusal(Reason.NO_RULE)
 

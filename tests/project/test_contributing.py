@@ -38,7 +38,7 @@ def functions_of(found: dict[str, Any]) -> list[Callable[..., None]]:
 
 
 def test_a_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = code_of("rewrites/neutral.py")["neutral"]
+    rule = code_of("rewrites/neutral.py")["NeutralRule"]()
     rules = [r for r in RULES if r.name != "neutral"]
     rules.insert([r.name for r in rules].index("constant_indices"), rule)
     monkeypatch.setattr(settings, "RULES", tuple(rules))
