@@ -183,14 +183,14 @@ class Fx(Ops):
         return x
 
     def line(self, index: Tensor, dim: int) -> list[int] | None:
-        constant = self.constants.get(_origin(index).name)
+        constant = self.constants.get(behind(index, COPIES).name)
         if constant is None or not constant.numel():
             return None
         rows = constant.movedim(dim, -1).reshape(-1, constant.shape[dim])
         return rows[0].tolist() if bool((rows == rows[0]).all()) else None
 
     def progression(self, index: Tensor) -> tuple[Number, int] | None:
-        node = _origin(index)
+        node = behind(index, COPIES)
         if not str(node.target).startswith("aten.arange."):
             return None
         start = node.args[0] if len(node.args) > 1 else 0
@@ -268,9 +268,13 @@ class Fx(Ops):
         return self.call(values.target, *args) if changed else None
 
 
-def _origin(node: Any) -> Any:
-    """Return the node that a copy copies."""
-    while str(node.target) in ("aten.clone.default", "aten.lift_fresh_copy.default"):
+COPIES = "aten.clone.default", "aten.lift_fresh_copy.default"
+PARTS = "aten.slice.Tensor", "aten.select.int"
+
+
+def behind(node: Any, operators: Sequence[str]) -> Any:
+    """Return the node to whose value some operators were applied: copies of it, or parts."""
+    while str(node.target) in operators:
         node = node.args[0]
     return node
 
@@ -282,13 +286,7 @@ def _equal(a: Any, b: Any, depth: int = 8) -> bool:
     random = any(
         str(tag).endswith("nondeterministic_seeded") for tag in getattr(a.target, "tags", ())
     )
-    if (
-        not depth
-        or random
-        or a.op != "call_function"
-        or a.target != b.target
-        or repr(a.kwargs) != repr(b.kwargs)
-    ):
+    one, other = ((x.op, x.target, repr(x.kwargs), len(x.args)) for x in (a, b))
+    if not depth or random or one != other or a.op != "call_function":
         return False
-    same = len(a.args) == len(b.args)
-    return same and all(_equal(*pair, depth - 1) for pair in zip(a.args, b.args, strict=True))
+    return all(_equal(*pair, depth - 1) for pair in zip(a.args, b.args, strict=True))

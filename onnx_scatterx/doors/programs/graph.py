@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from onnx_scatterx.doors.programs import indices, slices
-from onnx_scatterx.doors.programs.fx import END, Fx
+from onnx_scatterx.doors.programs.fx import END, PARTS, Fx, behind
 from onnx_scatterx.doors.programs.ops import Tensor
 from onnx_scatterx.doors.programs.rows import Run, cut, part
 
@@ -92,7 +92,7 @@ def _replacement(ops: Fx, node: Any) -> Any:
         return _read(ops, name, *node.args)
     users = {str(user.target).removeprefix("aten.") for user in node.users}
     copied = name == "copy.default" and users & {*RULES, "output"}
-    if copied or (name == "fill.Tensor" and users & {*RULES} and _base(x) in ops.rows):
+    if copied or (name == "fill.Tensor" and users & {*RULES} and behind(x, PARTS) in ops.rows):
         return ops.expand(ops.cast(node.args[1], x), ops.sizes(x))
     return None
 
@@ -123,13 +123,6 @@ def _indexable(ops: Fx, indices: Sequence[Any]) -> bool:
     """Return whether every index is of integers, or a mask of booleans."""
     types = (ops.torch.bool, ops.torch.int32, ops.torch.int64)
     return all(index is None or ops.value(index).dtype in types for index in indices)
-
-
-def _base(node: Any) -> Any:
-    """Return what a node is a part of."""
-    while str(node.target) in ("aten.slice.Tensor", "aten.select.int"):
-        node = node.args[0]
-    return node
 
 
 def _root(node: Any) -> Any:

@@ -13,6 +13,7 @@ the end was given, and if the slice is empty, k is 0 and y is x. If it is not kn
 from __future__ import annotations
 
 import functools
+import math
 
 from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
 from onnx_scatterx.doors.programs.rows import Piece, Run, emit, part, written
@@ -136,9 +137,7 @@ def as_strided_scatter(
     shape, offset = ops.sizes(x), 0 if storage_offset is None else storage_offset
     if not all(isinstance(v, int) for v in (*shape, *size, *stride, offset)) or 0 in size:
         return None
-    strides = [1]
-    for n in reversed(shape[1:]):
-        strides.insert(0, strides[0] * n)
+    strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     places = [(offset // s % n, 1, 1) for s, n in zip(strides, shape, strict=True)]
     taken: dict[int, int] = {}  # which axis of src goes along an axis of x
     for axis, (k, step) in enumerate(zip(size, stride, strict=True)):

@@ -154,14 +154,8 @@ def table() -> dict[Any, Callable[..., Any]]:
     """Return the functions by the operators that they translate."""
     from torch import ops
 
-    aten = ops.aten
-    return {
-        aten.slice_scatter.default: slice_scatter,
-        aten.select_scatter.default: select_scatter,
-        aten.diagonal_scatter.default: diagonal_scatter,
-        aten.index_copy.default: index_copy,
-        aten.masked_scatter.default: masked_scatter,
-    }
+    written = slice_scatter, select_scatter, diagonal_scatter, index_copy, masked_scatter
+    return {getattr(ops.aten, function.__name__).default: function for function in written}
 
 
 # The exporter reads the signatures: what has no type is a tensor, or a number of the run.
