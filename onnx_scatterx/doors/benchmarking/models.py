@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -129,15 +129,12 @@ def _common_sizes(models: Sequence[AnyModel], sizes: Mapping[str, int] | None) -
 
 
 def _named(models: Models) -> dict[str, AnyModel]:
+    named: dict[str, AnyModel] = {}
     if isinstance(models, Mapping):
-        named = dict(models)
+        named.update(models)
     else:
-        if not isinstance(models, Sequence) or isinstance(models, str | bytes):
-            several: Sequence[AnyModel] = [models]
-        else:
-            several = models
-        named = {}
-        for number, model in enumerate(several, 1):
+        many = isinstance(models, Sequence) and not isinstance(models, str | bytes)
+        for number, model in enumerate(cast("Sequence[AnyModel]", models if many else [models]), 1):
             name = os.fspath(model) if isinstance(model, str | os.PathLike) else f"model {number}"
             named[name if name not in named else f"{name} ({number})"] = model
     if not named:

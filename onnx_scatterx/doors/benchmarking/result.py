@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, TextTable
 from onnx_scatterx.text.visible import as_json, plain
 
@@ -38,11 +39,9 @@ def by_operator(nodes: Iterable[NodeTime]) -> dict[str, tuple[int, float]]:
     >>> by_operator([NodeTime("a", "Add", 1.0), NodeTime("b", "Mul", 5.0), NodeTime("c", "Add", 2)])
     {'Mul': (1, 5.0), 'Add': (2, 3.0)}
     """
-    found: dict[str, tuple[int, float]] = {}
-    for node in nodes:
-        count, seconds = found.get(node.op, (0, 0.0))
-        found[node.op] = (count + 1, seconds + node.seconds)
-    return dict(sorted(found.items(), key=lambda item: -item[1][1]))
+    times = grouped((node.op, node.seconds) for node in nodes)
+    found = ((op, (len(seconds), sum(seconds))) for op, seconds in times.items())
+    return dict(sorted(found, key=lambda item: -item[1][1]))
 
 
 def read_trace(file: Path, runs: int) -> tuple[NodeTime, ...]:
@@ -229,16 +228,13 @@ class Benchmark(ShownInTables):
 
     def _operator_rows(self) -> list[list[str]]:
         found = [by_operator(t.node_times) for t in self.timings]
-        most: dict[str, float] = {}
-        for operators in found:
-            for op, (_, seconds) in operators.items():
-                most[op] = max(most.get(op, 0.0), seconds)
-        shown = sorted(most, key=lambda op: -most[op])[:_OPERATORS]
+        times = grouped((op, s) for operators in found for op, (_, s) in operators.items())
+        shown = sorted(times, key=lambda op: -max(times[op]))[:_OPERATORS]
         rows = []
         for op in shown:
             cells = (operators.get(op) for operators in found)
             rows.append([op, *("" if c is None else f"{_ms(c[1])} ({c[0]})" for c in cells)])
-        if len(shown) < len(most):
+        if len(shown) < len(times):
             rest = [[v for op, v in operators.items() if op not in shown] for operators in found]
             sums = ((sum(n for n, _ in r), sum(s for _, s in r)) for r in rest)
             rows.append(["others", *(f"{_ms(s)} ({n})" for n, s in sums)])
