@@ -105,15 +105,13 @@ def scatter(
     >>> scatter(input, 1, index, np.array([[5.0, 6.0]])).run()
     array([[0., 5., 0., 6.]])
     """
-    if isinstance(src, np.ndarray):
-        check(src.size, f"src of shape {src.shape} has no elements")
-        return _elements(("input", input), ("index", index), ("src", src), axis)
-    check(isinstance(src, float), f"src must be a tensor or a float, not {src!r}")
-    check(index.size, f"index of shape {index.shape} has no elements")
-    with np.errstate(all="ignore"):
-        number = np.float32(src).astype(input.dtype)
-    filled = np.broadcast_to(number, index.shape)
-    return _elements(("input", input), ("index", index), ("src", filled), axis)
+    if not isinstance(src, np.ndarray):
+        check(isinstance(src, float), f"src must be a tensor or a float, not {src!r}")
+        check(index.size, f"index of shape {index.shape} has no elements")
+        with np.errstate(all="ignore"):
+            src = np.broadcast_to(np.float32(src).astype(input.dtype), index.shape)
+    check(src.size, f"src of shape {src.shape} has no elements")
+    return _elements(("input", input), ("index", index), ("src", src), axis)
 
 
 def tensor_scatter_elements(

@@ -146,13 +146,13 @@ def scatter(
     check((src is None) != (value is None), "either src or value must be given")
     check(reduce in _DEPRECATED, f"reduce must be None, 'add' or 'multiply', not {reduce!r}")
     reduction = _DEPRECATED[reduce]
-    if isinstance(src, np.ndarray):
-        return _scatter(input, dim, index, src, reduction)
-    check_tensor(input, copied=not index.size)
-    given = value if src is None else src
-    assert given is not None
-    number = as_scalar("value", given if index.size else 0, input.dtype)
-    return _scatter(input, dim, index, np.broadcast_to(number, index.shape), reduction)
+    if not isinstance(src, np.ndarray):
+        check_tensor(input, copied=not index.size)
+        given = value if src is None else src
+        assert given is not None
+        number = as_scalar("value", given if index.size else 0, input.dtype)
+        src = np.broadcast_to(number, index.shape)
+    return _scatter(input, dim, index, src, reduction)
 
 
 def scatter_add(input: Array, dim: int, index: Integers, src: Array) -> Scattering | Rounded:

@@ -23,6 +23,7 @@ from onnx_scatterx.theory.conventions.axes import (
     check_choice,
     check_columns,
     check_dims,
+    check_extents,
     check_integers,
     check_names,
     check_range,
@@ -70,9 +71,7 @@ def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Ga
     most = len(lead)
     check(0 <= batch_dims <= most, f"batch_dims is {batch_dims}, and must be in [0, {most}]")
     check_names(k, "a", a.ndim - batch_dims)
-    for d, (extent, size) in enumerate(zip(lead[:batch_dims], a.shape, strict=False)):
-        fault = f"dim {d + 1} of indices is {extent}, but a has only {size} there"
-        check(extent <= size, fault)
+    check_extents("indices", indices.shape[: batch_dims + 1], "a", (k, *a.shape[:batch_dims]))
     whole = indices.astype(np.int64)
     check_columns(whole, a.shape[batch_dims:], "indices[{}]")
     return Gathering(a, by_tuples(a.shape, list(whole), lead, batch_dims))
