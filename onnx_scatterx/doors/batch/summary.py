@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
 from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA, tallies
-from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -124,10 +123,6 @@ class Summary(ShownInTables):
             "seconds": round(self.seconds, 3),
             "models": [outcome.to_dict() for outcome in self.outcomes],
         }
-
-    def to_json(self) -> str:
-        """Return the summary as JSON text."""
-        return as_json(self.to_dict())
 
     def to_html(self, name: str = "models", *, date: datetime | None = None) -> str:
         """Return the summary as one page of HTML, with the report of each model folded.

@@ -15,7 +15,7 @@ import numpy as np
 
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.rendering import Group, ShownInTables, TextTable
-from onnx_scatterx.text.visible import as_json, plain
+from onnx_scatterx.text.visible import plain
 
 _SUFFIX = "_kernel_time"
 
@@ -185,10 +185,6 @@ class Benchmark(ShownInTables):
             "threads": self.threads,
             "onnxruntime": self.version,
         }
-
-    def to_json(self) -> str:
-        """Return everything as JSON text."""
-        return as_json(self.to_dict())
 
     def summary(self) -> str:
         """Describe the conditions of the measurement."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from onnx_scatterx.text.visible import in_lines, middle, visible
+from onnx_scatterx.text.visible import as_json, in_lines, middle, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -29,6 +29,10 @@ class ShownInTables:
     def plain(self) -> str:
         """Return it as lines, with tabs between the cells of its tables."""
         return self.shown().plain()
+
+    def to_json(self) -> str:
+        """Return all of it, and what is not shown, as JSON text."""
+        return as_json(self)
 
     def __rich__(self) -> TextTable | Group:
         return self.shown()

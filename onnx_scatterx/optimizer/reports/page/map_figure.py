@@ -56,11 +56,8 @@ def _figure(panel: Panel, across: float, down: float, label: str) -> Figure:
     for shade in panel.shades:
         found = _boxes(shade, width / max(columns, 1), height / max(rows, 1), most)
         boxes.setdefault(shade.colour % COLOURS, {}).update(dict.fromkeys(found))
-    lines = ""
-    if 1 < columns <= _GRID:
-        lines += "".join(f"M{round(i * width / columns, 1)} 0v{height}" for i in range(1, columns))
-    if 1 < rows <= _GRID:
-        lines += "".join(f"M0 {round(i * height / rows, 1)}h{width}" for i in range(1, rows))
+    lines = [f"M{at} 0v{height}" for at in _between(columns, width)]
+    lines += [f"M0 {at}h{width}" for at in _between(rows, height)]
     named = (("→", column_name, columns), ("↓", row_name, rows))
     axes = [f"{arrow} {name}, size {size}" for arrow, name, size in named if name]
     content = filled(
@@ -68,7 +65,7 @@ def _figure(panel: Panel, across: float, down: float, label: str) -> Figure:
         title=panel.title,
         boxes=boxes,
         outline=rectangle(0, 0, width, height),
-        lines=lines,
+        lines="".join(lines),
         axes=[(_TITLE + height + _LINE * i - 3, axis) for i, axis in enumerate(axes, 1)],
         edge=_EDGE,
         down=_TITLE,
@@ -76,6 +73,11 @@ def _figure(panel: Panel, across: float, down: float, label: str) -> Figure:
     text = max(OP_LETTER * len(panel.title), *(NAME_LETTER * len(axis) for axis in axes), 0)
     high = _TITLE + height + _LINE * len(axes) + 2 * _EDGE
     return Figure(content, max(width, ceil(text)) + 2 * _EDGE, high, label)
+
+
+def _between(cells: int, length: int) -> list[float]:
+    """Return where the lines between cells are, if these are few."""
+    return [round(i * length / cells, 1) for i in range(1, cells)] if cells <= _GRID else []
 
 
 def _boxes(shade: Shade, across: float, down: float, most: int) -> Iterator[str]:
