@@ -38,16 +38,15 @@ AXES = "axis-limit: no axis has 2^31 elements or more"
 class NodeRecord:
     """One scatter or gather: its line in the report, and the facts behind the line.
 
-    ``canonical`` is None if the node could not be lifted; ``inputs`` are the names of its inputs
-    as they were before the rewriting, by their place, and ``output`` that of its output.
-    ``doubted`` are statements about the model's sizes under which more shapes would be known.
+    ``canonical`` is None if the node could not be lifted; ``called`` are its names and those of its
+    inputs and output, as they were before the rewriting. ``doubted`` are statements about the
+    model's sizes under which more shapes would be known.
     """
 
     node: ir.Node
     entry: Entry
     canonical: Canonical | None
-    inputs: tuple[str, ...]
-    output: str
+    called: NodeNames
     scope: Scope
     doubted: tuple[Clause, ...] = ()
 
@@ -76,8 +75,7 @@ def records_of(
             entry = within_limits(partial(make, canonical))
             if entry is None:
                 canonical, entry = None, make(None)
-            called_by = (called.inputs, called.output)
-            found.append(NodeRecord(node, entry, canonical, *called_by, scope, knowledge.suspected))
+            found.append(NodeRecord(node, entry, canonical, called, scope, knowledge.suspected))
     return tuple(found)
 
 

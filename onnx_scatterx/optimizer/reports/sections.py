@@ -47,8 +47,8 @@ def parts(
     else:
         access, wording = canonical.access, TermFormatter(canonical.access)
         dtype = access.dtype.name.lower()
-        names = dict(zip(_roles(account.node), account.inputs, strict=False))
-        names["output"] = account.output
+        names = dict(zip(_roles(account.node), account.called.inputs, strict=False))
+        names["output"] = account.called.output
         yield "data", [f"{names['data']}, {dtype}{shape_text(access.data_shape)}"]
         yield (
             access.tensor_role,
@@ -91,7 +91,7 @@ def _roles(node: ir.Node) -> tuple[str, ...]:
 
 def _inputs(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
     """Describe the inputs of a node that could not be lifted."""
-    inputs = zip(_roles(account.node), account.inputs, account.node.inputs, strict=False)
+    inputs = zip(_roles(account.node), account.called.inputs, account.node.inputs, strict=False)
     for role, called, value in inputs:
         if value is None:
             continue
@@ -205,7 +205,7 @@ def with_details(records: Sequence[NodeRecord], wiring: Wiring) -> tuple[NodeRec
     found = []
     for record in records:
         shown = _sections(record), _map(record, maps), *excerpts.of(record.node)
-        detail = EntryDetail(*shown, excerpts.together(record.node), _moved(record))
+        detail = EntryDetail(*shown, _moved(record))
         found.append(replace(record, entry=replace(record.entry, detail=detail)))
     return tuple(found)
 

@@ -183,21 +183,18 @@ class Excerpts:
         self._regions: dict[ir.Node, _Gone] = {}
         self._read: dict[ir.Node, dict[ir.Value, list[ir.Value]]] = {}
 
-    def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None]:
-        """Return the piece of a node before and after; if the node is kept, the second is None."""
+    def of(self, node: ir.Node) -> tuple[Excerpt | None, Excerpt | None, int]:
+        """Return the piece of a node before and after, and how many other scatters went with it.
+
+        If the node is kept, the second is None.
+        """
         if node not in self._wiring.nodes:
-            return None, None
+            return None, None, 0
         if node.graph is not None:
             region = self._behind(node)
-            return self._before(region, self._wiring.nodes[node].makes), None
+            return self._before(region, self._wiring.nodes[node].makes), None, 0
         gone = self._region(node)
-        return gone.before, gone.after
-
-    def together(self, node: ir.Node) -> int:
-        """Return how many other scatters went with this one."""
-        if node.graph is not None or node not in self._wiring.nodes:
-            return 0
-        return self._region(node).scatters - is_scatter(node)
+        return gone.before, gone.after, gone.scatters - is_scatter(node)
 
     def _region(self, node: ir.Node) -> _Gone:
         """Return the nodes that are gone and hang together with this one, in the graph's order."""
