@@ -54,7 +54,7 @@ class Term:
     coords: frozenset[int]
     piecewise: bool
     never_negative_from: dict[tuple[int, tuple[Term, ...]], tuple[bool | None, int]] | None
-    """The answer of ``quasi_polynomial``, and how many steps it took."""
+    """The answer of ``one_size``, and how many steps it took."""
     weight: int
     """The number of monomials and atoms at every depth, counted with repetitions."""
     _interval: Interval | None
