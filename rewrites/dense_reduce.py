@@ -26,7 +26,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.reduce import iota, is_ordered, reduced_where, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import (
+    extreme,
+    iota,
+    is_ordered,
+    reduced_where,
+    reducers,
+    select,
+)
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
@@ -125,7 +132,7 @@ def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
         new = w.node("Where", [hit, u, worst], s.dtype)
         together = w.concat([x, new], s.dtype, axis)
         if not is_ordered(s.dtype):
-            return w.extreme(together, s.dtype, axis, largest=op == "ReduceMax")
+            return extreme(w, together, s.dtype, axis, largest=op == "ReduceMax")
         return w.reduce(op, together, s.dtype, axis)
     shape = search.context.numbers.shape(_spread(search))
     everyone = w.concat([x, w.node("Expand", [u, shape], s.dtype)], s.dtype, axis)

@@ -67,7 +67,7 @@ def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -
     picks = (layout.provision.dims, layout.p2, layout.p)
     name = w.new_name("ScatterX")
     node = make_node(
-        inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.metadata
+        inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype, name, w.graph.metadata
     )
     w.insert(node)
     return node.outputs[0]
