@@ -53,13 +53,9 @@ class Writer:
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._values = scope.values
         self._trial: DryRun | None = None
+        self._sink: DryRun | GraphWriter = self.graph  # where nodes go
         self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
         self.in_other_form: set[str] = set()  # operators for which another form is being written
-
-    @property
-    def _sink(self) -> DryRun | GraphWriter:
-        """Where nodes go."""
-        return self._trial or self.graph
 
     def dry_run(
         self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
@@ -69,9 +65,10 @@ class Writer:
         If ``as_output``, the result gets a name of its own, by an Identity if necessary. The graph
         has tensors of ``given_rank`` dims already.
         """
-        outer, known = self._trial, self._sink.known
+        outer, known = (self._trial, self._sink), self._sink.known
         inner = None if known is None else MadeValues(known.scope, known)
-        trial = self._trial = DryRun(self.version, inner, self._drafts, given_rank=given_rank)
+        trial = DryRun(self.version, inner, self._drafts, given_rank=given_rank)
+        self._trial = self._sink = trial
         try:
             result = trial.result = write()
             if not trial.made(result):
@@ -81,7 +78,7 @@ class Writer:
         except RefusedError as error:
             return error.refusal
         finally:
-            self._trial = outer
+            self._trial, self._sink = outer
         return trial.refusal(self.target.name) or trial
 
     def surcharge(self, nodes: int) -> None:

@@ -284,7 +284,7 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
             continue
         changed = True
         factors: list[Atom] = []
-        product = term(1)
+        product = _small[1]
         for atom, new in zip(monomial, found, strict=True):
             if new is None:
                 factors.append(atom)

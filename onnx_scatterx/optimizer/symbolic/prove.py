@@ -215,7 +215,8 @@ class Facts:
 
     def has_new_facts(self, t: Term, when: int) -> bool:
         """Return whether a fact that may concern a term was learnt after ``when``."""
-        return when < self.learnt and any(self._news.get(x, 0) > when for x in t.leaves())
+        now = len(self._own.facts)
+        return when < now and any(self._news.get(x, 0) > when for x in t.leaves())
 
     def add(self, known: Iterable[Term]) -> None:
         """Add facts that hold from now on."""
