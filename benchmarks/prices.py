@@ -24,9 +24,9 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import own_budget
+from onnx_scatterx.optimizer.symbolic.counterexamples import Sample
+from onnx_scatterx.optimizer.symbolic.one_size import never_negative
 from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
-from onnx_scatterx.optimizer.symbolic.sampled_facts import Sample
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import (

@@ -39,7 +39,7 @@ from prove_workers import Row, rows_of
 import onnx_scatterx
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
 from onnx_scatterx.judges.equivalence.judge import deep, judge
-from onnx_scatterx.judges.equivalence.proof import answered, for_large_sizes
+from onnx_scatterx.judges.equivalence.proof import Question
 from tests.helpers.proving import planned
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")
@@ -118,10 +118,10 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
         after = renamed(after, names)
         row: Row = {"answer": "unknown", "regions": 0, "proven": 0, "why": ""}
         start = time.process_time()
-        ask = functools.partial(judge, before, after, planner=planned)
+        ask = Question(functools.partial(judge, before, after, planner=planned))
         try:
             with deep(), new_table():
-                found, outputs, _ = answered(ask, 1)
+                found, outputs, _ = ask.answered()
                 kinds = outputs.values()
             answers = {v.kind for v in kinds}
             row["answer"] = next(
@@ -134,7 +134,7 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
                 row["answer"] = "never runs"
             elif row["answer"] == "unknown" and not names:
                 with deep():
-                    large = for_large_sizes(found, ask, (), 1)
+                    large = ask.for_large_sizes(found)
                 row["least"] = 0 if large is None else large.least
         except UnsupportedError as error:
             row["answer"] = "random" if "random" in str(error) else "unknown"

@@ -26,7 +26,14 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.reduce import iota, is_ordered, reduced_where, reducers, select
+from onnx_scatterx.optimizer.emit.reduce import (
+    extreme,
+    iota,
+    is_ordered,
+    reduced_where,
+    reducers,
+    select,
+)
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
@@ -125,7 +132,7 @@ def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
         new = w.node("Where", [hit, u, worst], s.dtype)
         together = w.concat([x, new], s.dtype, axis)
         if not is_ordered(s.dtype):
-            return w.extreme(together, s.dtype, axis, largest=op == "ReduceMax")
+            return extreme(w, together, s.dtype, axis, largest=op == "ReduceMax")
         return w.reduce(op, together, s.dtype, axis)
 
     def kept(op: str, x: ir.Value, dtype: ir.DataType) -> ir.Value:
@@ -142,8 +149,8 @@ def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
     best = kept(op, w.node("Where", [alive, everyone, worst], s.dtype), s.dtype)
     top = w.node("And", [alive, w.node("Equal", [everyone, best], _BOOL)], _BOOL)
     winner = kept("ReduceMax", w.node("Where", [top, turn, last], _INT64), _INT64)
-    extreme = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
-    return w.axes("Squeeze", extreme, s.dtype, [axis])
+    reached = w.node("GatherElements", [everyone, winner], s.dtype, axis=axis)
+    return w.axes("Squeeze", reached, s.dtype, [axis])
 
 
 def _turns(search: Search, hit: ir.Value) -> ir.Value:

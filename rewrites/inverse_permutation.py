@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by, written
 from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
-from onnx_scatterx.optimizer.emit.reduce import reduced, take
+from onnx_scatterx.optimizer.emit.reduce import argsort, reduced, take
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import dim_of, symbol_of
@@ -42,7 +42,7 @@ class InversePermutationRule(ScatterRule):
             if shared:
                 others = [d for d in range(layout.rank) if d != middle]
                 at = w.axes("Squeeze", at, _INT64, others)
-            order = w.order(at, numbers.vector(layout.updates), 0 if shared else middle)
+            order = argsort(w, at, numbers.vector(layout.updates), 0 if shared else middle)
             u = layout.update(context)
             new = take(numbers, u, order, dtype, middle, None if shared else layout.shape)
             if scatter.reduction != "none":

@@ -87,7 +87,7 @@ def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     """Return whether ONNX Runtime can reuse the tensor's memory for the output: no later reader."""
     if base.producer() is None or base.is_graph_output():
         return False
-    here = planner.writer.insertion_point
+    here = planner.writer.graph.insertion_point
     return all(
         use.node is here or any(map(planner.numbers.reader.is_available, use.node.outputs))
         for use in base.uses()

@@ -82,7 +82,7 @@ def inserted(
 ) -> ir.Value:
     """Write a ScatterX node, and return its output."""
     name, values = w.new_name("ScatterX"), [w.resolve(value) for value in inputs]
-    node = make_node(values, picks, reduction, unique, body, dtype, name, w.metadata)
+    node = make_node(values, picks, reduction, unique, body, dtype, name, w.graph.metadata)
     w.insert(node)
     return node.outputs[0]
 

@@ -23,7 +23,7 @@ import onnx_ir as ir
 from onnx_scatterx.optimizer.emit.reduce import iota
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.prove import never_falls
+from onnx_scatterx.optimizer.symbolic.search import never_falls
 from onnx_scatterx.rewrites.helpers.search import (
     Search,
     allow,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import iota
+from onnx_scatterx.optimizer.emit.reduce import argsort, iota
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.rewrites.helpers.search import (
@@ -82,8 +82,8 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
         sizes = (*shape[:middle], layout.positions, *shape[middle + 1 :])
         keys = w.node("Expand", [keys, numbers.shape(sizes)], _INT64)
     count = numbers.vector(layout.positions + layout.updates)
-    order = w.order(w.concat([keys, at], _INT64, axis), count, axis)
-    rank = w.order(order, numbers.vector(layout.positions), axis)
+    order = argsort(w, w.concat([keys, at], _INT64, axis), count, axis)
+    rank = argsort(w, order, numbers.vector(layout.positions), axis)
     before = w.node("Sub", [rank, w.constant([1])], _INT64)
     last = w.node(op, [order, before], _INT64, axis=axis)
     hit = w.node("Less", [numbers.vector(layout.positions - 1), last], _BOOL)

@@ -48,12 +48,12 @@ def written(inputs: Inputs, output: str, write: Write, target: Target) -> onnx.M
     scope = interpret(model).scopes[graph]
     writer = Writer(graph, scope, Names(model), constant_nodes=False, target=target)
     values = list(graph.inputs)
-    with writer.at(graph[0]):
+    with writer.graph.at(graph[0]):
         trial = writer.dry_run(lambda: write(writer, values))
         if isinstance(trial, Refusal):
             return trial
         graph[0].replace_input_with(0, write(writer, values))
-    assert len(writer.made) == trial.nodes
+    assert len(writer.graph.made) == trial.nodes
     output_value = graph.outputs[0]
     output_value.shape = None
     output_value.dtype = _NAMES[output]

@@ -38,7 +38,7 @@ def test_every_size_may_be_0(old: str, opset: int) -> None:
         x, a, b = (scope.of(v).dims for v in graph.inputs)
         sizes = {"A": a[0], "B": b[0], "1": term(1), "2": term(2)}
         dims = tuple(prod((sizes[c] for c in dim), start=term(1)) for dim in new)
-        with writer.at(graph[-1]):
+        with writer.graph.at(graph[-1]):
             numbers = TermEmitter(writer, scope, AvailableValues(graph, scope, ()))
             try:
                 found = reshape(numbers, graph.inputs[0], ir.DataType.FLOAT, x, dims, scope.facts)

@@ -36,7 +36,7 @@ def numbers(
     writer = Writer(graph, scope, Names(model), constant_nodes=False)
     shapes = [scope.values[v].shape for v in graph.inputs[:2]]
     n, m = (shape[0] for shape in shapes if shape is not None)
-    with writer.at(graph[-1]):
+    with writer.graph.at(graph[-1]):
         yield model, TermEmitter(writer, scope, AvailableValues(graph, scope, ())), n, m
 
 

@@ -132,8 +132,8 @@ class Negated(RegionRule):
 
     def plan(self, region: Region, planner: Planner) -> Plan | Refusal:
         if (
-            planner.writer.insertion_point is None
-            or planner.writer.insertion_point.outputs[0].name != "y"
+            planner.writer.graph.insertion_point is None
+            or planner.writer.graph.insertion_point.outputs[0].name != "y"
         ):
             return Refusal(Reason.NO_RULE)
         return planner.plan(

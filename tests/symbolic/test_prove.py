@@ -9,9 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from onnx_scatterx.optimizer.symbolic import search
 from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.one_size import never_negative
 from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.quasi_polynomial import never_negative
+from onnx_scatterx.optimizer.symbolic.search import may_lead
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.terms import (
     FloorDiv,
@@ -106,7 +108,7 @@ def test_one_size_is_refuted_only_by_a_point_that_other_facts_allow(rng: random.
     known += [A, T - 1 - A] if rng.random() < 0.3 else []
     t = draw(rng, [T], 3)
     assume(all((f.constant or 0) >= 0 for f in known))  # else no point is allowed
-    if Facts(known=known).by_one_size(t) is not False:
+    if Facts(known=known).one_size.decide(t) is not False:
         return
     axes = np.ix_(range(80), range(16), range(-16, 17))
     points = dict(zip((T, U, A), axes, strict=True))
@@ -121,7 +123,7 @@ def test_only_facts_that_lead_nowhere_are_left_out(rng: random.Random) -> None:
     facts = Facts(known=[draw(rng, [T, U, A], 2) for _ in range(rng.randint(0, 3))])
     t, fact = (draw(rng, [T, U, A], 4) for _ in range(2))
     b, a, most = rng.randint(1, 3), rng.choice([1, 2, 3, 2**62]), rng.randint(0, 4)
-    leads = facts._may_lead(t, b, fact, a, most)
+    leads = may_lead(t, b, fact, a, most, facts)
     rest = b * t - a * fact
     good = len(rest.items) <= most or facts.interval(rest)[0] >= 0
     assert leads or not good, f"{t} with {fact}"
@@ -283,7 +285,7 @@ def test_one_size_with_a_residue_is_decided_where_it_has_this_residue(rng: rando
     residue = rng.randrange(modulus)
     facts = Facts(known=[T - low])
     facts.learn_residue(leaf, modulus, residue)
-    if t.leaves() == {leaf} and facts.by_one_size(t):
+    if t.leaves() == {leaf} and facts.one_size.decide(t):
         numbers = np.arange(low, 400)
         numbers = numbers[numbers % modulus == residue]
         assert (values(t, {T: numbers}) >= 0).all(), f"{t} at {residue} of {modulus} from {low} on"
@@ -294,25 +296,25 @@ def test_the_first_number_of_a_residue(low: int, first: int) -> None:
     (leaf,) = T.leaves()
     facts = Facts(known=[T - low])
     facts.learn_residue(leaf, 4, 2)
-    assert facts.by_one_size(T - first)
-    assert not facts.by_one_size(T - first - 1)
+    assert facts.one_size.decide(T - first)
+    assert not facts.one_size.decide(T - first - 1)
     rest = T - 4 * floor_div(T, 4)
-    assert facts.by_one_size(rest - 2)
-    assert facts.by_one_size(2 - rest)
+    assert facts.one_size.decide(rest - 2)
+    assert facts.one_size.decide(2 - rest)
 
 
 def test_a_small_size_is_tried_only_where_the_facts_allow_it() -> None:
     odd = T - 2 * floor_div(T, 2) - 1
     facts = Facts(known=[9 - T, odd])
-    assert facts.by_one_size((T - 4) * (T - 4) - 1)  # T is not 4
-    assert not facts.by_one_size((T - 5) * (T - 5) - 1)
+    assert facts.one_size.decide((T - 4) * (T - 4) - 1)  # T is not 4
+    assert not facts.one_size.decide((T - 5) * (T - 5) - 1)
 
 
 def test_one_size_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*_: object) -> bool:
         raise AssertionError("searched")
 
-    monkeypatch.setattr(Facts, "_by_cases", searched)
+    monkeypatch.setattr(search, "_by_cases", searched)
     nested = [pos(T - i) - pos(T - 2 * i) for i in range(1, 9)]  # true of every size
     facts = Facts(known=nested)
     assert not facts.is_nonnegative(2 * pos(T - 2) - pos(T - 1) - pos(T - 4))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.optimizer.symbolic.constraints import Elements
-from onnx_scatterx.optimizer.symbolic.prove import Facts, never_falls
+from onnx_scatterx.optimizer.symbolic.prove import Facts
+from onnx_scatterx.optimizer.symbolic.search import never_falls
 from onnx_scatterx.optimizer.symbolic.terms import (
     Term,
     coord,

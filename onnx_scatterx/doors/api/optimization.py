@@ -18,7 +18,7 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.ir.merge import Original
-from onnx_scatterx.ir.size import external_size, file_size
+from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import About
 from onnx_scatterx.optimizer.reports.report import Report, TargetError
@@ -35,10 +35,7 @@ _NAMES = 5  # that an error lists
 
 
 def inspect(
-    model: AnyModel,
-    *,
-    on_progress: Progress | None = None,
-    **options: Unpack[Options],
+    model: AnyModel, *, on_progress: Progress | None = None, **options: Unpack[Options]
 ) -> Report:
     """Return what ``optimize`` would do with each scatter of a model; the model is not changed.
 
@@ -67,8 +64,7 @@ def inspect_records(
     report, records = optimize_ir(
         loaded, settings, planned=True, details=details, observer=observer
     )
-    about = about_model(loaded, opened, settings)
-    return replace(report, about=about), records
+    return replace(report, about=About.of(loaded, opened, settings.options())), records
 
 
 def inspect_named(
@@ -89,25 +85,8 @@ def inspect_named(
     if not names:
         raise ScatterXError(f"no scatter or gather is called {node!r}: the model has none")
     near = difflib.get_close_matches(node, names, _NAMES, 0.5) or names[:_NAMES]
-    more = ", ..." if len(near) < len(names) else ""
-    there = f"{', '.join(near)}{more}"
+    there = ", ".join([*near, "..."] if len(near) < len(names) else near)
     raise ScatterXError(f"no scatter or gather is called {node!r}; there is {there}")
-
-
-def about_model(model: ir.Model, opened: model_io.Opened, settings: Settings) -> About:
-    """Return what a report says of its model: its name, its sizes, and what was asked."""
-    proto, path = opened.message, opened.given.source
-    if opened.given.path is not None:
-        size: int | None = opened.given.path.stat().st_size
-    else:
-        size = None if proto is None else file_size(proto)
-    return About(
-        str(path) if path is not None else model.graph.name or "model",
-        size_before=size,
-        size_outside=external_size(model),
-        opset=model.opset_imports.get(""),
-        options=settings.options(),
-    )
 
 
 def loaded_ir(model: AnyModel, observer: Observer = NOBODY) -> ir.Model:
@@ -294,7 +273,7 @@ def optimize_records(
         proto, given = opened.message, opened.given
         original = None if proto is None else Original(proto, loaded, ours=opened.ours)
         report, records = optimize_ir(loaded, settings, observer=observer)
-    about = about_model(loaded, opened, settings)
+    about = About.of(loaded, opened, settings.options())
     made: Any = loaded
     if original is not None:
         made = original.merged(loaded)

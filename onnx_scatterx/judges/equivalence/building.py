@@ -231,9 +231,7 @@ class Builder:
         captured = tuple(scope[n] for n in node.captured)
         read = (*inputs, *captured)
         if equal is not None:
-            for other in self.opaque:
-                if other.node.kind != node.kind:
-                    continue
+            for other in (o for o in self.opaque if o.node.kind == node.kind):
                 reason = f"{node.op}: what it reads is not proven to be the same in the first model"
                 if _alike(other.read, read, equal):
                     return other.outputs

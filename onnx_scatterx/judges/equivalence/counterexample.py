@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import ml_dtypes
 import numpy as np
@@ -27,6 +27,18 @@ _BELOW = 2  # integers are drawn below this, so that positions and conditions ar
 _RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
 
 Feeds = dict[str, np.ndarray]
+
+Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
+"""Runs both models on sizes and inputs; says how they differ, None if they do not."""
+
+
+def refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
+    """Return how the models differ, and on which inputs; None and nothing if no run shows it."""
+    for sizes, feeds in counterexamples(judgement):
+        found = replay(sizes, feeds)
+        if found is not None:
+            return found, feeds
+    return None, {}
 
 
 def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[str, int], Feeds]]:

@@ -16,10 +16,10 @@ import onnx
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, divide, integer, number
 from onnx_scatterx.judges.equivalence.core.logic import at_most
-from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term
+from onnx_scatterx.judges.equivalence.core.types import dtype_name
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import common_shape
 

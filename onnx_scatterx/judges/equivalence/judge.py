@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from onnx_scatterx.judges.equivalence.building import Builder, Scope, SizeKey, shown
+from onnx_scatterx.judges.equivalence.building import MARKED, Builder, Scope, SizeKey, shown
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.functions import custom_domains
@@ -17,7 +17,7 @@ from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, share
+from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, reached, share, walk
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import (
@@ -69,6 +69,36 @@ class Judgement:
     fixed: dict[SizeKey, int]
     builder: Builder
     seconds: float = 0.0
+
+    def doubt(self, comparison: Comparison) -> str:
+        """Return why an output is not proven; empty if it is.
+
+        Unmodelled operators come first, as all else follows.
+        """
+        if self.facts.status == "proven":
+            return "the first model runs on no input"
+        if self.facts.status == "limit":
+            return f"the first model may run on no input: {reached(self.facts.limit)}"
+        if not comparison:
+            known = {o.reason for o in self.builder.opaque}
+            unmodelled = (what for what, open_ in self.owed if what in known and not open_)
+            return next(unmodelled, self._reason(comparison, comparison.why))
+        if self.owed:
+            what, open_ = self.owed[0]
+            return self._reason(open_, what)
+        return self.stated or ""
+
+    def _reason(self, comparison: Comparison, what: str) -> str:
+        """Return why a comparison is open, with the unmodelled operators in its question."""
+        named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
+        marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
+        needed = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
+        needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
+        if comparison.status != "differ":
+            return what + needs
+        if not needs and named:
+            needs = "; it needs elements that runs may not give"
+        return f"a counterexample that did not reproduce: {what}{needs}"
 
 
 def judge(
@@ -244,12 +274,8 @@ class Trial:
         for debt in debts:
             answer = settled(debt, self.world)
             if not answer:
-                what = (
-                    debt.what
-                    if debt.condition is FALSE
-                    else f"{debt.what} (for {node.outputs[0]!r})"
-                )
-                self.owed.append((what, answer))
+                of = "" if debt.condition is FALSE else f" (for {node.outputs[0]!r})"
+                self.owed.append((debt.what + of, answer))
             elif not coordinates(debt.condition):
                 self.world.solver.assume(debt.condition)
 

@@ -12,17 +12,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 import z3
 
-from onnx_scatterx.judges.equivalence.building import MARKED, shown
-from onnx_scatterx.judges.equivalence.comparing import Comparison
+from onnx_scatterx.judges.equivalence.building import shown
 from onnx_scatterx.judges.equivalence.core.reading import Source
-from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table, reached, walk
-from onnx_scatterx.judges.equivalence.counterexample import counterexamples, possible_sizes
+from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
+from onnx_scatterx.judges.equivalence.counterexample import Replay, possible_sizes, refuted
 from onnx_scatterx.judges.equivalence.declarations import InputClause, Planner
 from onnx_scatterx.judges.equivalence.judge import Judgement, Progress, deep, judge
 
 Kind = Literal["proven", "proven for the kernel", "proven for sizes", "unknown", "refuted"]
-Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
-"""Runs both models on sizes and inputs; says how they differ, None if they do not."""
 
 _COMBINATIONS = 4
 _SHOWN = 4
@@ -46,10 +43,9 @@ class Proof:
     ``promised`` are the statements about the inputs that the user made, ``assumed`` a proof's other
     assumptions. ``fixed`` are the sizes that only the second model has as numbers. If no proof was
     found for all sizes, one was perhaps found for all that are at least ``least`` (2 or 1; 0: not
-    found), or else for ``sizes``. ``refutation`` says how the
-    models differ on ``inputs``, which were run, and ``contradicted`` whether a proof was found all
-    the same. ``regions`` counts the pairs of values that were tried, and ``proven_regions`` how
-    many of them were proven to be the same.
+    found), or else for ``sizes``. ``refutation`` says how the models differ on ``inputs``, which
+    were run, and ``contradicted`` whether a proof was found all the same. ``regions`` counts the
+    pairs of values that were tried, ``proven_regions`` those that were proven to be the same.
     """
 
     outputs: Mapping[str, Verdict]
@@ -203,29 +199,23 @@ def prove(
         planner=planner and functools.cache(planner),
     )
     with deep(), new_table(effort):
-        return _prove(judged, given, replay, effort, progress)
+        return _prove(Question(judged, given, effort), replay, progress)
 
 
-def _prove(
-    judged: Callable[..., Judgement],
-    given: Sequence[InputClause],
-    replay: Replay | None,
-    effort: float,
-    progress: Progress | None,
-) -> Proof:
+def _prove(question: Question, replay: Replay | None, progress: Progress | None) -> Proof:
     start = time.monotonic()
     refutation: str | None = None
     inputs: Mapping[str, np.ndarray] = {}
     some: list[ForSizes] = []
     try:
-        judgement, outputs, assumed = answered(judged, effort, progress=progress)
+        judgement, outputs, assumed = question.answered(progress=progress)
         if any(v.kind in ("unknown", "refuted") for v in outputs.values()):
             if replay is not None:
-                refutation, inputs = _refuted(judgement, replay)
+                refutation, inputs = refuted(judgement, replay)
             if refutation is not None:
                 outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
             elif judgement.sizes and judgement.facts.status != "proven":
-                some = list(_for_sizes(judgement, judged, given, effort))
+                some = list(question.for_sizes(judgement))
                 if some:
                     outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
     except UnsupportedError as error:  # a limit may also end the reasons, or the trials of sizes
@@ -246,85 +236,11 @@ def _prove(
     )
 
 
-def answered(
-    judged: Callable[..., Judgement], effort: float, **how: Any
-) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
-    """Return a judgement, its verdicts, and what they assume.
-
-    What is proven of the kernel of ScatterX must hold for the functions in its place, too.
-    """
-    judgement = judged(**how)
-    outputs, assumed = verdicts(judgement), judgement.assumed
-    if not judgement.replaced or any(v.kind != "proven" for v in outputs.values()):
-        return judgement, outputs, assumed
-    try:
-        with new_table(effort):
-            again = judged(fallback=True, **how)
-            others, assumed = verdicts(again), (*assumed, *again.assumed)
-    except UnsupportedError as error:
-        others = dict.fromkeys(outputs, Verdict("unknown", str(error)))
-    outputs = {
-        n: v if v.kind == "proven" else Verdict("proven for the kernel", v.why)
-        for n, v in others.items()
-    }
-    return judgement, outputs, tuple(dict.fromkeys(assumed))
-
-
 def _unless_proven(
     outputs: Mapping[str, Verdict], other: Callable[[Verdict], Verdict]
 ) -> dict[str, Verdict]:
     """Return other verdicts for the outputs that are not proven."""
     return {n: v if v.kind == "proven" else other(v) for n, v in outputs.items()}
-
-
-def verdicts(judgement: Judgement) -> dict[str, Verdict]:
-    """Return the verdict of a judgement for each output."""
-    return {name: _verdict(judgement, comparison) for name, comparison in judgement.outputs.items()}
-
-
-def _verdict(judgement: Judgement, comparison: Comparison) -> Verdict:
-    if judgement.facts.status == "proven":
-        return Verdict("unknown", "the first model runs on no input")
-    if judgement.facts.status == "limit":
-        limit = reached(judgement.facts.limit)
-        return Verdict("unknown", f"the first model may run on no input: {limit}")
-    if not comparison:
-        return Verdict("unknown", _doubt(judgement, comparison))
-    if judgement.owed:
-        what, open_ = judgement.owed[0]
-        return Verdict("unknown", _reason(judgement, open_, what))
-    if judgement.stated is not None:
-        return Verdict("unknown", judgement.stated)
-    return Verdict("proven")
-
-
-def _doubt(judgement: Judgement, comparison: Comparison) -> str:
-    """Return why an output is not proven: unmodelled operators first, as all else follows."""
-    known = {o.reason for o in judgement.builder.opaque}
-    unmodelled = (what for what, open_ in judgement.owed if what in known and not open_)
-    return next(unmodelled, _reason(judgement, comparison, comparison.why))
-
-
-def _reason(judgement: Judgement, comparison: Comparison, what: str) -> str:
-    """Return why a comparison is open, with the operators that are not modelled in its question."""
-    opaque = judgement.builder.opaque
-    named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
-    marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
-    needed = dict.fromkeys(opaque[mark].reason for mark in sorted(marks))
-    needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
-    if comparison.status != "differ":
-        return what + needs
-    if not needs and named:
-        needs = "; it needs elements that runs may not give"
-    return f"a counterexample that did not reproduce: {what}{needs}"
-
-
-def _refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
-    for sizes, feeds in counterexamples(judgement):
-        difference = replay(sizes, feeds)
-        if difference is not None:
-            return difference, feeds
-    return None, {}
 
 
 @dataclass(frozen=True)
@@ -336,45 +252,69 @@ class ForSizes:
     least: int = 0
 
 
-def for_large_sizes(
-    judgement: Judgement,
-    judged: Callable[..., Judgement],
-    given: Sequence[InputClause],
-    effort: float,
-) -> ForSizes | None:
-    """Return a proof for all sizes of at least 1, or else of at least 2; None if there is none."""
-    keys = [key for key in judgement.sizes if key not in judgement.fixed]
-    for_sizes = None
-    for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
-        bounds = [InputClause(key, ">=", least) for key in keys]
-        assumed = _proven(judged, effort, given=(*given, *bounds))
-        if assumed is None:
-            break
-        for_sizes = ForSizes(assumed, least=least)
-    return for_sizes
+@dataclass(frozen=True)
+class Question:
+    """Whether two models are the same: for all sizes, for large ones, or for some.
+
+    ``judged`` judges them, also with more arguments of ``judge``; ``given`` and ``effort`` are the
+    arguments that it has already.
+    """
+
+    judged: Callable[..., Judgement]
+    given: Sequence[InputClause] = ()
+    effort: float = 1
+
+    def answered(self, **how: Any) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
+        """Return a judgement, its verdicts, and what they assume.
+
+        What is proven of the kernel of ScatterX must hold for the functions in its place, too.
+        """
+        judgement = self.judged(**how)
+        outputs, assumed = verdicts(judgement), judgement.assumed
+        if not judgement.replaced or any(v.kind != "proven" for v in outputs.values()):
+            return judgement, outputs, assumed
+        try:
+            with new_table(self.effort):
+                again = self.judged(fallback=True, **how)
+                others, assumed = verdicts(again), (*assumed, *again.assumed)
+        except UnsupportedError as error:
+            others = dict.fromkeys(outputs, Verdict("unknown", str(error)))
+        outputs = _unless_proven(others, lambda v: Verdict("proven for the kernel", v.why))
+        return judgement, outputs, tuple(dict.fromkeys(assumed))
+
+    def for_large_sizes(self, judgement: Judgement) -> ForSizes | None:
+        """Return a proof for all sizes of at least 1, or else of at least 2; None if none."""
+        keys = [key for key in judgement.sizes if key not in judgement.fixed]
+        for_sizes = None
+        for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
+            bounds = [InputClause(key, ">=", least) for key in keys]
+            assumed = self._proven(given=(*self.given, *bounds))
+            if assumed is None:
+                break
+            for_sizes = ForSizes(assumed, least=least)
+        return for_sizes
+
+    def for_sizes(self, judgement: Judgement) -> Iterator[ForSizes]:
+        """Yield proofs: for all large sizes, or else for those of some that are tried."""
+        large = self.for_large_sizes(judgement)
+        if large is not None:
+            yield large
+            return
+        for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
+            assumed = self._proven(sizes=sizes)
+            if assumed is not None:
+                yield ForSizes(assumed, {shown(key): size for key, size in sizes.items()})
+
+    def _proven(self, **how: Any) -> tuple[str, ...] | None:
+        """Return what a proof of everything assumes; None if there is none."""
+        with suppress(UnsupportedError), new_table(self.effort):
+            one, outputs, assumed = self.answered(**how)
+            if one.facts.status != "proven" and {v.kind for v in outputs.values()} == {"proven"}:
+                return assumed
+        return None
 
 
-def _for_sizes(
-    judgement: Judgement,
-    judged: Callable[..., Judgement],
-    given: Sequence[InputClause],
-    effort: float,
-) -> Iterator[ForSizes]:
-    """Yield proofs: for all large sizes, or else for those of some that are tried."""
-    large = for_large_sizes(judgement, judged, given, effort)
-    if large is not None:
-        yield large
-        return
-    for sizes in list(possible_sizes(judgement, _COMBINATIONS)):
-        assumed = _proven(judged, effort, sizes=sizes)
-        if assumed is not None:
-            yield ForSizes(assumed, {shown(key): size for key, size in sizes.items()})
-
-
-def _proven(judged: Callable[..., Judgement], effort: float, **how: Any) -> tuple[str, ...] | None:
-    """Return what a proof of everything assumes; None if there is none."""
-    with suppress(UnsupportedError), new_table(effort):
-        one, outputs, assumed = answered(judged, effort, **how)
-        if one.facts.status != "proven" and {v.kind for v in outputs.values()} == {"proven"}:
-            return assumed
-    return None
+def verdicts(judgement: Judgement) -> dict[str, Verdict]:
+    """Return the verdict of a judgement for each output."""
+    doubts = {name: judgement.doubt(output) for name, output in judgement.outputs.items()}
+    return {n: Verdict("unknown" if why else "proven", why) for n, why in doubts.items()}

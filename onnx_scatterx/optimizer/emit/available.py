@@ -188,7 +188,7 @@ class ExistingValues:
 
     def _at_insertion_point(self) -> None:
         """Forget the results for another insertion point."""
-        point = self.writer.insertion_point
+        point = self.writer.graph.insertion_point
         if point is not self._insertion_point:
             self._insertion_point = point
             self._place = self.available.order.get(point.outputs[0], -1)

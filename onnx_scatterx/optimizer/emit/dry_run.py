@@ -1,11 +1,8 @@
-"""A dry run of a plan: nodes are written on trial and thrown away; and the kernels that they need.
+"""A dry run of a plan: nodes are written on trial and thrown away.
 
 So a plan is one function that writes. The dry run shows how many nodes it takes, what it reads, and
 whether ONNX Runtime and the target take them. Everything that the target lacks is collected, so
-that a refusal names all of it.
-
-The kernels were probed with ONNX Runtime 1.31 by loading models of one node. ONNX allows more, but
-a node that only ONNX allows would not load, although the original did.
+that a refusal names all of it. What is known of new values is noted, on trial or not.
 """
 
 from __future__ import annotations
@@ -20,88 +17,16 @@ import onnx_ir as ir
 from onnx_scatterx.ir.constants import constant
 from onnx_scatterx.optimizer.analysis import shapes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
+from onnx_scatterx.optimizer.analysis.domain.overflow import most_of
+from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import widened
 from onnx_scatterx.optimizer.analysis.operators import generators
 from onnx_scatterx.optimizer.analysis.transfers import transferred
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel, lacking
 from onnx_scatterx.optimizer.symbolic.budget import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.optimizer.symbolic.limits import PRICES
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
-
-T = ir.DataType
-
-_FLOATS = {T.FLOAT, T.DOUBLE, T.FLOAT16}
-_WIDE = {T.INT32, T.INT64, T.UINT32, T.UINT64}
-_NARROW = {T.INT8, T.UINT8, T.INT16, T.UINT16}
-_ALL = _FLOATS | _WIDE | _NARROW | {T.BOOL, T.STRING}
-
-_MOVES = {"Concat", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
-
-# operator: (from this version, element types), newest first
-KERNELS: dict[str, tuple[tuple[int, set[ir.DataType]], ...]] = {
-    **dict.fromkeys(_MOVES, ((13, _ALL | {T.BFLOAT16}), (9, _ALL))),
-    **dict.fromkeys(("Add", "Mul"), ((14, _FLOATS | _WIDE | _NARROW), (9, _FLOATS | _WIDE))),
-    **dict.fromkeys(("And", "Or", "Not"), ((9, {T.BOOL}),)),
-    **dict.fromkeys(("Greater", "Less"), ((9, _FLOATS | _WIDE | _NARROW),)),
-    "Equal": (
-        (11, {T.INT32, T.INT64, T.BOOL, T.FLOAT, T.DOUBLE}),
-        (9, {T.INT32, T.INT64, T.BOOL}),
-    ),
-    "IsNaN": ((13, {T.FLOAT, T.DOUBLE}), (9, {T.FLOAT})),
-    "CumSum": ((11, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),),
-    **dict.fromkeys(
-        ("ReduceMax", "ReduceMin"),
-        (
-            (13, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64, T.INT8, T.UINT8}),
-            (9, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),
-        ),
-    ),
-    "Shape": ((9, set(T) - {T.INT2, T.UINT2, T.INT4, T.UINT4, T.FLOAT4E2M1}),),
-    "Range": ((11, {T.FLOAT, T.DOUBLE, T.INT16, T.INT32, T.INT64}),),
-    "Expand": ((9, _ALL),),
-    # Gather of strings runs, but may return empty strings.
-    "Gather": ((13, (_ALL | {T.BFLOAT16}) - {T.STRING}), (9, _ALL - {T.STRING})),
-    "GatherElements": ((13, _ALL | {T.BFLOAT16}), (11, _ALL)),
-    **dict.fromkeys(("Max", "Min"), ((12, _FLOATS | _WIDE | {T.INT8, T.UINT8}), (9, _FLOATS))),
-    "Pad": (
-        (13, _FLOATS | _WIDE | {T.INT8, T.UINT8, T.BOOL}),
-        (11, _FLOATS | _WIDE | {T.INT8, T.UINT8}),
-        (9, _FLOATS),
-    ),
-    "TopK": ((11, {T.FLOAT, T.DOUBLE, T.INT32, T.INT64}),),
-    "TensorScatter": ((24, (_ALL | {T.BFLOAT16}) - {T.STRING}),),
-    "Where": ((9, _FLOATS | {T.INT32, T.INT64, T.UINT32, T.INT8, T.UINT8, T.STRING}),),
-}
-
-# The tests hold for each code: Cast to the wider type and back gives the same code.
-WIDER = dict.fromkeys((T.FLOAT8E4M3FN, T.FLOAT8E4M3FNUZ, T.FLOAT8E5M2FNUZ), T.FLOAT)
-WIDER |= {T.INT4: T.INT8, T.UINT4: T.UINT8}
-_NOT_WIDER = {
-    T.FLOAT8E5M2: ": Cast to a wider type and back changes the codes 7C to 7E and FC to FE",
-    T.FLOAT4E2M1: ", and Cast to a wider type",
-}
-
-
-def lacking(op: str, dtype: ir.DataType) -> str:
-    """Return what lacks a kernel, and why Cast does not help.
-
-    >>> lacking("Concat", ir.DataType.FLOAT4E2M1)
-    'Concat of float4e2m1, and Cast to a wider type'
-    """
-    return f"{op} of {dtype.name.lower()}{_NOT_WIDER.get(dtype, '')}"
-
-
-def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
-    """Return whether an operator of an operator-set version runs on an element type.
-
-    >>> has_kernel("Where", 18, ir.DataType.BOOL), has_kernel("Slice", 18, ir.DataType.BOOL)
-    (False, True)
-    """
-    for since, dtypes in KERNELS.get(op, ()):
-        if version >= since:
-            return dtype in dtypes
-    return False
-
 
 Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"
 
@@ -191,6 +116,27 @@ class MadeValues:
         """Note the abstract value of a value that is written."""
         self._found[value] = known
 
+    def add_outputs(self, node: ir.Node) -> None:
+        """Note what is known of the outputs of a node that was created elsewhere."""
+        if node.domain == "":
+            given = {name: attribute.value for name, attribute in node.attributes.items()}
+            dtypes = [value.dtype for value in node.outputs]
+            results = self.results(node.op_type, node.inputs, dtypes, given)
+            self._found.update(zip(node.outputs, results, strict=True))
+
+    def add_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
+        """Note that the elements of a value are indices of an axis: ``-size <= i < size``.
+
+        If they count ``from_zero``, none is negative.
+        """
+        found = self[value]
+        if found.shape is not None and found.constant is None:
+            end = min(self.scope.facts.interval(size)[1], most_of(size))
+            origin, coords = IndexOf(value, size), map(coord, range(len(found.shape)))
+            low = 0 if from_zero else -end
+            index = element(origin, coords, name="index", low=low, high=end - 1)
+            self.add(value, TensorValue(found.dtype, found.shape, index))
+
 
 _OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
 _LARGE = 1 << 12  # elements: larger constants are not compared
@@ -233,13 +179,18 @@ class DryRun:
             return Refusal(Reason.RANK, Missing(tuple(self.too_many_dims), target))
         return None
 
-    def node(
-        self, op: str, inputs: Sequence[ir.Value | None], dtype: ir.DataType | None, key: object
-    ) -> ir.Value:
-        """Return the output of a node that is not created, or refuse it.
+    def new_name(self, _: str) -> str:
+        """Return no name, since nothing is kept."""
+        return ""
 
-        Equal nodes have equal ``key``.
-        """
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        _: Attributes,
+    ) -> ir.Value:
+        """Return the output of a node that is not created, or refuse it."""
         budget().work(PRICES.trial)
         present = [v for v in inputs if v is not None]
         kind = present[0].dtype if op in _OF_INPUTS else dtype
@@ -250,7 +201,6 @@ class DryRun:
         self._values.add(output)
         self.steps[output] = op, inputs
         self.nodes += 1
-        self.written[key] = output
         return output
 
     def check_rank(self, op: str, result: TensorValue, most: int | None) -> None:
@@ -268,6 +218,8 @@ class DryRun:
 
     def outputs(self, node: ir.Node) -> None:
         """Note the outputs of a node that was created elsewhere: nothing of it is kept."""
+        if self.known is not None:
+            self.known.add_outputs(node)
         self._values.update(node.outputs)
 
     def constant(

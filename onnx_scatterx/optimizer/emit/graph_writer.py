@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
-from onnx_scatterx.optimizer.emit.dry_run import Attributes
+from onnx_scatterx.optimizer.emit.dry_run import Attributes, MadeValues
 
 
 class _Place(NamedTuple):
@@ -25,28 +25,36 @@ class GraphWriter:
     """Adds nodes to a graph before an insertion point; equal constants are made once.
 
     If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
-    version 4 an initializer is an input too. ``metadata`` is added to every new node: it names
-    what the node replaces.
+    version 4 an initializer is an input too. If there is ``known``, what is known of new values is
+    noted there. A place has ``metadata``, which is added to every new node: it names what the node
+    replaces.
     """
 
-    def __init__(self, graph: ir.Graph, names: Names, *, constant_nodes: bool) -> None:
-        self.graph = graph
-        self.names = names
-        self.constant_nodes = constant_nodes
+    def __init__(
+        self,
+        graph: ir.Graph,
+        names: Names,
+        *,
+        constant_nodes: bool,
+        known: MadeValues | None = None,
+    ) -> None:
+        self.known = known
         self.made: list[ir.Node] = []
-        self.replaced: dict[ir.Value, ir.Value] = {}
+        self.written: dict[object, ir.Value] = {}  # key of a node or constant: its value
+        self._graph = graph
+        self._names = names
+        self._constant_nodes = constant_nodes
         self._place = _Place(None, "scatterx", {})
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
 
     @contextmanager
     def at(
         self, node: ir.Node, prefix: str | None = None, metadata: Mapping[str, str] | None = None
-    ) -> Iterator[Self]:
+    ) -> Iterator[None]:
         """Add nodes before ``node``, under names that begin with ``prefix``, in this context."""
         outer = self._place
         self._place = _Place(node, prefix or "scatterx", metadata or {})
         try:
-            yield self
+            yield
         finally:
             self._place = outer
 
@@ -61,22 +69,18 @@ class GraphWriter:
         """The metadata of every new node."""
         return self._place.metadata
 
-    def resolve(self, value: ir.Value) -> ir.Value:
-        """Return the replacement of a value; plans are made before anything is written."""
-        while value in self.replaced:
-            value = self.replaced[value]
-        return value
-
     def new_name(self, what: str) -> str:
         """Return a name for a new value."""
-        return self.names.new(f"{self._place.prefix}/{what}")
+        return self._names.new(f"{self._place.prefix}/{what}")
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was created elsewhere."""
-        self.graph.insert_before(self.insertion_point, node)
+        if self.known is not None:
+            self.known.add_outputs(node)
+        self._graph.insert_before(self.insertion_point, node)
         self.made.append(node)
 
-    def add(
+    def node(
         self,
         op: str,
         inputs: Sequence[ir.Value | None],
@@ -84,8 +88,7 @@ class GraphWriter:
         attributes: Attributes,
     ) -> ir.Value:
         """Add a node with one output of an element type."""
-        settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
-        node = self._node(op, inputs, dtype, settings)
+        node = self._node(op, inputs, dtype, attributes)
         self.insert(node)
         return node.outputs[0]
 
@@ -94,12 +97,13 @@ class GraphWriter:
         op: str,
         inputs: Sequence[ir.Value | None],
         dtype: ir.DataType | None,
-        attributes: Sequence[ir.Attr] = (),
+        attributes: Attributes,
     ) -> ir.Node:
+        settings = [ir.convenience.convert_attribute(k, v) for k, v in attributes.items()]
         kind, name = None if dtype is None else ir.TensorType(dtype), self.new_name(op)
         outputs, metadata = [ir.Value(name=name, type=kind)], dict(self.metadata)
         return ir.Node(
-            "", op, inputs, attributes, outputs=outputs, name=name, metadata_props=metadata
+            "", op, inputs, settings, outputs=outputs, name=name, metadata_props=metadata
         )
 
     def constant(
@@ -110,23 +114,22 @@ class GraphWriter:
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
         keep = array.dtype != object
-        found = self._constants.get(key) if keep else None
-        if found is not None:
-            return found
+        if keep and key in self.written:
+            return self.written[key]
         name = self.new_name("constant")
         tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(
             name=name, type=ir.TensorType(dtype), shape=ir.Shape(array.shape), const_value=tensor
         )
-        if self.constant_nodes:
+        if self._constant_nodes:
             node = ir.Node(
                 "", "Constant", [], [ir.AttrTensor("value", tensor)], outputs=[value], name=name
             )
             self.insert(node)
         else:
-            self.graph.register_initializer(value)
+            self._graph.register_initializer(value)
         if keep:
-            self._constants[key] = value
+            self.written[key] = value
         return value
 
     def take_name(
@@ -140,11 +143,11 @@ class GraphWriter:
         if not own and not value.is_graph_output():
             return result
         if not own:
-            identity = self._node("Identity", [result], dtype)
-            self.graph.insert_before(self.insertion_point, identity)
+            identity = self._node("Identity", [result], dtype, {})
+            self._graph.insert_before(self.insertion_point, identity)
             (result,) = identity.outputs
         if value.is_graph_output():
             result.type, result.shape = value.type, value.shape
             result.metadata_props.update(value.metadata_props)
-        result.name, value.name = value.name, self.names.new(f"{value.name}/replaced")
+        result.name, value.name = value.name, self._names.new(f"{value.name}/replaced")
         return result

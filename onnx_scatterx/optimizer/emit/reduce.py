@@ -1,4 +1,4 @@
-"""Two tensors combined or chosen element by element, and the positions of an axis.
+"""Two tensors combined or chosen element by element, and the positions and order of an axis.
 
 ONNX Runtime's scatters compute ``x > u ? x : u`` for ``max`` (``<`` for ``min``), which differs
 from Max and Min if one operand is NaN or both are zeros. For int64 with equal upper halves, Max,
@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.dry_run import has_kernel
+from onnx_scatterx.optimizer.emit.kernels import has_kernel
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.symbolic.prove import Facts
@@ -101,6 +101,35 @@ def ring(numbers: TermEmitter, size: Term, facts: Facts) -> ir.Value:
     if facts.is_nonnegative(size - 1):
         return found
     return numbers.writer.node("Max", [found, numbers.writer.constant([1])], _INT64)
+
+
+def argsort(w: Writer, x: ir.Value, count: ir.Value, axis: int) -> ir.Value:
+    """Write a TopK that sorts int64 along an axis of ``count`` elements; return their positions.
+
+    It sorts in ascending order from operator set 11 on.
+    """
+    return _top(w, x, _INT64, count, axis, largest=False)[1]
+
+
+def extreme(w: Writer, x: ir.Value, dtype: ir.DataType, axis: int, *, largest: bool) -> ir.Value:
+    """Write a TopK of the largest or the smallest element along an axis, which is removed."""
+    found, _ = _top(w, x, dtype, w.constant([1]), axis, largest=largest)
+    return w.axes("Squeeze", found, dtype, [axis])
+
+
+def _top(
+    w: Writer, x: ir.Value, dtype: ir.DataType, count: ir.Value, axis: int, *, largest: bool
+) -> tuple[ir.Value, ir.Value]:
+    values, places = [
+        ir.Value(name=w.new_name("TopK"), type=ir.TensorType(kind)) for kind in (dtype, _INT64)
+    ]
+    settings = {"axis": axis, "largest": int(largest), "sorted": 1}
+    attributes = [ir.AttrInt64(name, number) for name, number in settings.items()]
+    inputs = [w.resolve(x), w.resolve(count)]
+    node = ir.Node("", "TopK", inputs, attributes, outputs=[values, places], name=values.name)
+    node.metadata_props.update(w.graph.metadata)
+    w.insert(node)
+    return values, places
 
 
 def from_start(writer: Writer, at: ir.Value, size: int) -> ir.Value:

@@ -105,8 +105,8 @@ class TermEmitter:
 
     def _cost(self, t: Term) -> int:
         """Return the cost of a term, read from the values that the reader takes at this moment."""
-        if self.writer.insertion_point is not self._insertion_point:
-            self._insertion_point = self.writer.insertion_point
+        if self.writer.graph.insertion_point is not self._insertion_point:
+            self._insertion_point = self.writer.graph.insertion_point
             self._costs.clear()
         key = t, self.reader.depends_on_removed
         if key not in self._costs:

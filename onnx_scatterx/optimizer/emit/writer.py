@@ -1,19 +1,224 @@
-"""Operators before a node of a graph, in the form of the model's operator set."""
+"""Writes operators before a node of a graph, each node once, in a form that the target takes.
+
+What is written goes to the graph, or is counted in a dry run (``on trial``). Operators that have
+several versions are written in that of the model's operator set.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.nodes import NodeWriter
-from onnx_scatterx.text.reasons import Reason, refuse_unless
+from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.emit.dry_run import Attributes, DryRun, MadeValues, frozen
+from onnx_scatterx.optimizer.emit.forms import other_form
+from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, WIDER, has_kernel, sized, widened
+from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.optimizer.targets.target import STANDARD, Target
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
 
 
-class Writer(NodeWriter):
-    """Adds operators that have several versions, and omits those that do nothing."""
+class Writer:
+    """Writes nodes; equal nodes and constants are made once, and nodes that do nothing are omitted.
+
+    A node that ``target`` does not take is written in another form (``forms``), or a ``dry_run``
+    refuses it; ``scope`` has the abstract values of existing values. ``graph`` has the place where
+    nodes are added. A value that is ``replaced`` is not read, but its replacement.
+    """
+
+    def __init__(
+        self,
+        graph: ir.Graph,
+        scope: Scope,
+        names: Names,
+        *,
+        constant_nodes: bool,
+        target: Target = STANDARD,
+    ) -> None:
+        limited = target.is_limited or target.static_only
+        known = MadeValues(scope) if limited else None
+        self.graph = GraphWriter(graph, names, constant_nodes=constant_nodes, known=known)
+        self.target = target
+        self.facts = scope.facts
+        self.overridable = scope.overridable
+        self.version = scope.opsets.get("", 0)
+        self.wider = {} if target.has_scatterx else WIDER
+        self.replaced: dict[ir.Value, ir.Value] = {}
+        self._values = scope.values
+        self._trial: DryRun | None = None
+        self._sink: DryRun | GraphWriter = self.graph  # where nodes go
+        self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
+        self.in_other_form: set[str] = set()  # operators for which another form is being written
+
+    def dry_run(
+        self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
+    ) -> DryRun | Refusal:
+        """Return the nodes of a dry run, or why the target or ONNX Runtime does not take them.
+
+        If ``as_output``, the result gets a name of its own, by an Identity if necessary. The graph
+        has tensors of ``given_rank`` dims already.
+        """
+        outer, known = (self._trial, self._sink), self._sink.known
+        inner = None if known is None else MadeValues(known.scope, known)
+        trial = DryRun(self.version, inner, self._drafts, given_rank=given_rank)
+        self._trial = self._sink = trial
+        try:
+            result = trial.result = write()
+            if not trial.made(result):
+                trial.read([result])
+                if as_output:
+                    self.node("Identity", [result], self.dtype_of(result))
+        except RefusedError as error:
+            return error.refusal
+        finally:
+            self._trial, self._sink = outer
+        return trial.refusal(self.target.name) or trial
+
+    def surcharge(self, nodes: int) -> None:
+        """Count the nodes that are written on trial as more than they are."""
+        if self._trial is not None:
+            self._trial.surcharge += nodes
+
+    def note_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
+        """Note that the elements of a value are indices of an axis of a size."""
+        if self._sink.known is not None:
+            self._sink.known.add_index(value, size, from_zero=from_zero)
+
+    def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
+        return op not in KERNELS or has_kernel(op, self.version, self.wider.get(dtype, dtype))
+
+    def dtype_of(self, value: ir.Value) -> ir.DataType | None:
+        """Return the element type of a value, if it is known."""
+        known = self._values.get(value)
+        return value.dtype or (None if known is None else known.dtype)
+
+    def resolve(self, value: ir.Value) -> ir.Value:
+        """Return the replacement of a value; plans are made before anything is written."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
+
+    def new_name(self, what: str) -> str:
+        """Return a name for a new value; none on trial."""
+        return self._sink.new_name(what)
+
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant: an initializer, or a Constant node if there can be no initializer."""
+        return self._sink.constant(array, dtype)
+
+    def insert(self, node: ir.Node) -> None:
+        """Add a node that was created elsewhere."""
+        if self._trial is None:
+            self.graph.insert(node)
+            return
+        self._trial.outputs(node)
+        inputs = list(node.inputs)
+        for i in range(len(inputs)):
+            node.replace_input_with(i, None)
+        self.node(node.op_type, inputs, node.outputs[0].dtype)
+
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        **attributes: int | float | str | Sequence[int],
+    ) -> ir.Value:
+        """Add a node with one output of an element type, or return an existing equal one.
+
+        A node of a type that ONNX Runtime only casts has inputs and output of a wider type.
+        """
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
+        if op == "Shape" and inputs[0] is not None:
+            inputs = [sized(self, inputs[0])]
+        elif dtype is not None and dtype in self.wider and op != "Cast":
+            inputs = [v if v is None else widened(self, v, dtype) for v in inputs]
+            dtype = self.wider[dtype]
+        written = self._sink.written
+        key = (op, tuple(inputs), frozen(attributes))
+        found = written.get(key)
+        if found is not None:
+            return found
+        request = self.request(op, inputs, dtype, attributes)
+        if request is None:
+            found = written[key] = self._sink.node(op, inputs, dtype, attributes)
+            return found
+        trial = self._trial
+        objections = list(self.target.objections(request.use))
+        if trial is not None and self.target.static_only and request.use.reads_size:
+            objections.append(f"{op} with a size that is known only when the model runs")
+        if objections:
+            found = other_form(request)
+            if found is not None:
+                written[key] = found
+                return found
+            # Symbols have other names in a dry run, so a proof that was found there may be missed
+            # later. Then the node is written, and CheckTarget names it.
+            if trial is not None:
+                trial.missing.update(dict.fromkeys(objections))
+        return self.as_it_is(request)
+
+    def request(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+        *,
+        of_any_sign: bool = False,
+    ) -> Request | None:
+        """Return a node with what is known of it, or None if the target takes every node."""
+        known = self._sink.known
+        if known is None:
+            return None
+        (result,) = known.results(op, inputs, [dtype], attributes)
+        values = [None if v is None else known[v] for v in inputs]
+        return Request(op, inputs, dtype, attributes, values, result, self, of_any_sign)
+
+    def as_it_is(self, request: Request) -> ir.Value:
+        """Add a node in no other form."""
+        sink, op, inputs, attributes = self._sink, request.op, request.inputs, request.attributes
+        output = sink.node(op, inputs, request.dtype, attributes)
+        sink.written[op, tuple(inputs), frozen(attributes)] = output
+        if sink.known is not None:
+            sink.known.add(output, request.result)
+        if self._trial is not None:
+            self._trial.check_rank(op, request.result, self.target.max_rank)
+        return output
+
+    def cast(self, x: ir.Value, dtype: ir.DataType, to: ir.DataType) -> ir.Value:
+        """Add a Cast from one element type to another, unless they are the same."""
+        return x if dtype == to else self.node("Cast", [x], to, to=to.value)
+
+    def narrowed(
+        self, write: Callable[[], ir.Value], dtype: ir.DataType | None, *, as_output: bool
+    ) -> Callable[[], ir.Value]:
+        """Return a function that writes the same in its own element type.
+
+        An output gets a node of its own: ONNX Runtime has no Identity of 4-bit integers.
+        """
+        if dtype is None or dtype not in self.wider:
+            return write
+
+        def whole() -> ir.Value:
+            result = self.resolve(write())
+            if self.dtype_of(result) == dtype and not as_output:
+                return result
+            result, to = widened(self, result, dtype), dtype.value
+            self.graph.written.pop(("Cast", (result,), frozen({"to": to})), None)
+            return self.node("Cast", [result], dtype, to=to)
+
+        return whole
 
     def require_slice(
         self, *, stepped: bool = False, computed: bool = False, sized: bool = True
@@ -96,36 +301,6 @@ class Writer(NodeWriter):
         if self.version < (13 if op == "ReduceSum" else 18):
             return self.node(op, [x], dtype, axes=[axis], keepdims=0)
         return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
-
-    def order(self, x: ir.Value, count: ir.Value, axis: int) -> ir.Value:
-        """Add a TopK that sorts int64 along an axis of ``count`` elements; return their positions.
-
-        It sorts in ascending order from operator set 11 on.
-        """
-        return self._top(x, ir.DataType.INT64, count, axis, largest=False)[1]
-
-    def extreme(self, x: ir.Value, dtype: ir.DataType, axis: int, *, largest: bool) -> ir.Value:
-        """Add a TopK of the largest or the smallest element along an axis, which is removed."""
-        found, _ = self._top(x, dtype, self.constant([1]), axis, largest=largest)
-        return self.axes("Squeeze", found, dtype, [axis])
-
-    def _top(
-        self, x: ir.Value, dtype: ir.DataType, count: ir.Value, axis: int, *, largest: bool
-    ) -> tuple[ir.Value, ir.Value]:
-        values, places = [
-            ir.Value(name=self.new_name("TopK"), type=ir.TensorType(kind))
-            for kind in (dtype, ir.DataType.INT64)
-        ]
-        attributes = [
-            ir.AttrInt64("axis", axis),
-            ir.AttrInt64("largest", int(largest)),
-            ir.AttrInt64("sorted", 1),
-        ]
-        inputs = [self.resolve(x), self.resolve(count)]
-        node = ir.Node("", "TopK", inputs, attributes, outputs=[values, places], name=values.name)
-        node.metadata_props.update(self.metadata)
-        self.insert(node)
-        return values, places
 
     def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
         """Add a Concat, unless there is one part."""

@@ -150,14 +150,14 @@ class Outcome:
         metadata = {REPLACES: ", ".join(sorted(n.name or n.op_type for n in gone))}
         if plan.work is not None:
             metadata[WORK] = work_text(plan.work)
-        made = len(w.made)
+        made = len(w.graph.made)
         results = set(w.replaced.values())
         known = round_.provenance.abstract(value)
-        with w.at(producer, value.name, metadata):
+        with w.graph.at(producer, value.name, metadata):
             result = w.resolve(plan.write())
             if _selects_floats(result, results):
                 self.selected |= set(gone)
-            new, tensor = set(w.made[made:]), result.const_value
+            new, tensor = set(w.graph.made[made:]), result.const_value
             written = Written(tuple(element_path(result, new.__contains__)), tensor is not None)
             for node in gone:
                 self.written[node] = self.written.get(node, NOTHING) + written
@@ -166,7 +166,7 @@ class Outcome:
             bits = last_bits(value, result, gone, new, dtype, written.is_constant)
             for node in gone:
                 node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
-            taken = w.take_name(value, result, dtype, is_new=result.producer() in new)
+            taken = w.graph.take_name(value, result, dtype, is_new=result.producer() in new)
         if taken is result and result.producer() in new and result.shape is None:
             result.shape = _declared(value, known.shape)
         result = taken
@@ -180,7 +180,7 @@ class Outcome:
 def _write_shape(round_: RewriteRound, node: ir.Node, part: Sequence[Term]) -> None:
     """Write the shape of a removed tensor from what is left."""
     (value,) = node.outputs
-    with round_.writer.at(node, value.name or "shape"):
+    with round_.writer.graph.at(node, value.name or "shape"):
         result = round_.numbers.shape(part)
     replace_uses(value, result)
     round_.writer.replaced[value] = result

@@ -90,7 +90,7 @@ class RewriteRound:
         self.context.note_planned(node)
         before = budget().unanswered
         try:
-            with self.writer.at(node):
+            with self.writer.graph.at(node):
                 return of_scatter(work)
         finally:
             if budget().unanswered > before:

@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import OPERATOR
-from onnx_scatterx.optimizer.emit.dry_run import WIDER
+from onnx_scatterx.optimizer.emit.kernels import WIDER
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 

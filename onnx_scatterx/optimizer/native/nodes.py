@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
-from onnx_scatterx.optimizer.emit.dry_run import WIDER
+from onnx_scatterx.optimizer.emit.kernels import WIDER
 from onnx_scatterx.optimizer.emit.reduce import iota, ring
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.emit.writer import Writer

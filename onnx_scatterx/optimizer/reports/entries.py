@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import onnx_ir as ir
+
+from onnx_scatterx.ir.io import Opened
+from onnx_scatterx.ir.size import external_size, file_size
 from onnx_scatterx.optimizer.lift.bounds import Duplicates
 from onnx_scatterx.optimizer.lift.copies import Moved
 from onnx_scatterx.optimizer.reports.index_map import IndexMap
@@ -32,6 +36,22 @@ class About:
     size_outside: int = 0
     opset: int | None = None
     options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, model: ir.Model, opened: Opened, options: tuple[str, ...]) -> About:
+        """Return what a report says of an open model: ``model`` is what was made of it."""
+        proto, given = opened.message, opened.given
+        if given.path is not None:
+            size: int | None = given.path.stat().st_size
+        else:
+            size = None if proto is None else file_size(proto)
+        return cls(
+            str(given.source) if given.source is not None else model.graph.name or "model",
+            size_before=size,
+            size_outside=external_size(model),
+            opset=model.opset_imports.get(""),
+            options=options,
+        )
 
     @property
     def is_larger(self) -> bool:

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.optimizer.reports.advice import (
-    Advice,
-    counted,
-    named,
-    refused_text,
-)
+from onnx_scatterx.optimizer.reports.advice import Advice, counted, named, refused_text
 from onnx_scatterx.optimizer.reports.entries import (
     About,
     Action,
@@ -177,28 +172,6 @@ class Report(ShownInTables):
         from onnx_scatterx.optimizer.reports.screen import screen
 
         return screen(self, whole=True)
-
-    def operators(self, most: int | None = None) -> str:
-        """Return in a line the operators whose counts differ, those that change most first."""
-        before, after = self.ops_before, self.ops_after
-        changed = [op for op in before | after if before[op] != after[op]]
-        changed.sort(key=lambda op: (-abs(after[op] - before[op]), op))
-        more = f" and {len(changed[most:])} more" if most and changed[most:] else ""
-        return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed[:most]) + more
-
-    def sections(self) -> list[list[str]]:
-        """Return the text below the table, in lines for each matter."""
-        return [
-            self.opset_lines(),
-            self.fixed_lines(),
-            self.assumption_lines(),
-            self.move_lines(),
-            self.duplicate_lines(),
-            self.zero_lines(),
-            self.runtime_lines(),
-            [] if self.advice else self.size_lines(),  # advice says it, with numbers
-            self.violation_lines(),
-        ]
 
     def opset_lines(self) -> list[str]:
         """Return in lines that the model was lowered to an operator set that the target reads."""

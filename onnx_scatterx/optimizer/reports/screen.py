@@ -38,13 +38,37 @@ def screen(report: Report, *, whole: bool = False) -> Group:
     more = len(report.advice) - len(advice)
     told += [f"  and {more} more: -v prints them"] if more else []
     shown, left = _table(report, whole) if report.entries else (report.headline(), [])
-    changed = report.operators(None if whole else _OPERATORS)
-    *matters, refused = report.sections()
+    changed = _operators(report, None if whole else _OPERATORS)
+    *matters, refused = _matters(report)
     if report.to_fix and refused and not whole:  # most of them are gone at numbers
         refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
     below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
     changes = [changed] if changed else []
     return Group([*told, shown, *left, *changes, *below], legend(report.entries))
+
+
+def _operators(report: Report, most: int | None) -> str:
+    """Return in a line the operators whose counts differ, those that change most first."""
+    before, after = report.ops_before, report.ops_after
+    changed = [op for op in before | after if before[op] != after[op]]
+    changed.sort(key=lambda op: (-abs(after[op] - before[op]), op))
+    more = f" and {len(changed[most:])} more" if most and changed[most:] else ""
+    return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed[:most]) + more
+
+
+def _matters(report: Report) -> list[list[str]]:
+    """Return the text below the table, in lines for each matter."""
+    return [
+        report.opset_lines(),
+        report.fixed_lines(),
+        report.assumption_lines(),
+        report.move_lines(),
+        report.duplicate_lines(),
+        report.zero_lines(),
+        report.runtime_lines(),
+        [] if report.advice else report.size_lines(),  # advice says it, with numbers
+        report.violation_lines(),
+    ]
 
 
 def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:

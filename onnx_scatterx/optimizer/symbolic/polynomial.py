@@ -54,7 +54,7 @@ class Term:
     coords: frozenset[int]
     piecewise: bool
     never_negative_from: dict[tuple[int, tuple[Term, ...]], tuple[bool | None, int]] | None
-    """The answer of ``quasi_polynomial``, and how many steps it took."""
+    """The answer of ``one_size``, and how many steps it took."""
     weight: int
     """The number of monomials and atoms at every depth, counted with repetitions."""
     _interval: Interval | None
@@ -158,16 +158,15 @@ class Term:
 
     def split(self, atom: Atom) -> tuple[Term, Term]:
         """Return (slope, rest) with ``t = slope atom + rest``; both may still hold the atom."""
-        return self.slope(atom), polynomial({m: c for m, c in self.items if atom not in m})
-
-    def slope(self, atom: Atom) -> Term:
-        """Return what an atom is multiplied with; it may still hold the atom."""
-        found: dict[Monomial, int] = {}
+        slope: dict[Monomial, int] = {}
+        rest: dict[Monomial, int] = {}
         for monomial, coefficient in self.items:
             if atom in monomial:
                 i = monomial.index(atom)
-                found[monomial[:i] + monomial[i + 1 :]] = coefficient
-        return polynomial(found)
+                slope[monomial[:i] + monomial[i + 1 :]] = coefficient
+            else:
+                rest[monomial] = coefficient
+        return polynomial(slope), polynomial(rest)
 
     def replace(
         self, values: Mapping[Atom, Number], seen: dict[Atom, Term | None] | None = None
@@ -182,8 +181,7 @@ class Term:
         """Return the term with coordinates replaced, all at once."""
         if self.coords.isdisjoint(coords):
             return self
-        found = {a: coords[a.dim] for a in self.all_atoms() if a.dim in coords}
-        return self.replace(found)
+        return self.replace({a: coords[a.dim] for a in self.all_atoms() if a.dim in coords})
 
     def evaluate(self, leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         """Return the value; ``leaf(leaf, parts)`` and ``coord(dim)`` give numbers or arrays."""
@@ -280,31 +278,25 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:
-        factors: list[Atom] = []
-        new = False
-        product: Term | None = None
-        for atom in monomial:
-            found = other(atom)
-            if found is None:
-                factors.append(atom)
-                continue
-            new = True
-            if len(found.items) == 1:  # many factors are sorted once
-                ((more, c),) = found.items
-                factors.extend(more)
-                coefficient *= c
-            else:
-                product = found if product is None else product * found
-        if not new:
+        found = [other(atom) for atom in monomial]
+        if not any(found):  # every term is true
             sums[monomial] = sums.get(monomial, 0) + coefficient
             continue
         changed = True
-        rest = of_atoms(factors)
-        if product is None:
-            sums[rest] = sums.get(rest, 0) + coefficient
-            continue
+        factors: list[Atom] = []
+        product = _small[1]
+        for atom, new in zip(monomial, found, strict=True):
+            if new is None:
+                factors.append(atom)
+            elif len(new.items) == 1:  # many factors are sorted once
+                ((more, c),) = new.items
+                factors.extend(more)
+                coefficient *= c
+            else:
+                product = product * new
         if len(sums) + len(product.items) > LIMITS.product_monomials:
             raise TooLargeError(f"a sum of {len(sums) + len(product.items)} monomials")
+        rest = of_atoms(factors)
         for m, c in product.items:
             m = monomial_product(rest, m)
             sums[m] = sums.get(m, 0) + coefficient * c
@@ -320,30 +312,9 @@ def term(number: Number) -> Term:
     return _interned((((), number),)) if small is None else small
 
 
-def as_numbers(terms: Iterable[Term]) -> tuple[int, ...] | None:
-    """Return the numbers that terms are, or None if one of them is not a number.
-
-    >>> as_numbers([term(2), term(3)])
-    (2, 3)
-    """
-    found = [t.constant for t in terms]
-    return None if None in found else tuple(n for n in found if n is not None)
-
-
 def as_term(atom: Atom) -> Term:
     """Return an atom as a term."""
     return _interned((((atom,), 1),))
-
-
-def multiple_of(t: Term) -> tuple[Atom | None, int]:
-    """Return (atom, factor) if a term is an atom times a number, and (None, 0) if it is not.
-
-    >>> from onnx_scatterx.optimizer.symbolic.symbols import size
-    >>> print(*multiple_of(3 * size("n")), *multiple_of(size("n") + 1))
-    n 3 None 0
-    """
-    monomial, factor = t.items[0] if len(t.items) == 1 else ((), 0)
-    return (monomial[0], factor) if len(monomial) == 1 else (None, 0)
 
 
 _small = {n: _interned((((), n),) if n else ()) for n in range(-16, 257)}

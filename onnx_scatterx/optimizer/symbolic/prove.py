@@ -1,107 +1,49 @@
-"""The prover: whether a term is never negative, by bounds of its coordinates, atoms and facts.
+"""The prover: what is known, and whether a term is never negative under it.
 
-``Facts`` hold what is known to be >= 0, and prove that other terms are: by intervals, by moving a
-coordinate to an end of its range, by cases on ``PositivePart`` and ``Indicator``, by the bounds of
-a floor division, and completely if one size is left (``one_size``). An answer of False
-means "not proven".
-
-    c u + v                  if v never falls, and u never falls (c > 0) or never rises (c < 0)
-    max(u, 0), [u >= 0]      as u does
-    floor(u / d)             as u does, if the divisor stays, and is at least 1
-    e[a, u]                  as u does, if the row ``a`` stays, and never decreases in ``e``
-
-What is left is compared with its next value by the prover.
-
->>> from onnx_scatterx.optimizer.symbolic.constraints import Elements
->>> from onnx_scatterx.optimizer.symbolic.terms import coord, element, floor_div
->>> e, facts = element("e", [coord(0)], name="e"), Facts()
->>> never_falls(e, 0, facts), never_falls(floor_div(3 * coord(0), 2), 0, facts)
-(False, True)
->>> facts.learn_elements("e", Elements(ordered=True))
->>> never_falls(2 * e, 0, facts), never_falls(e.at({0: 4 - coord(0)}), 0, facts)
-(True, False)
+``Facts`` hold what is known to be >= 0, and prove that other terms are. A term of one size is
+decided (``one_size``), a negative point of a sample refutes a term (``counterexamples``), and a
+proof is sought (``search``). An answer of False means "not proven".
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, cast
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
-from onnx_scatterx.optimizer.symbolic.sampled_facts import SampledFacts
+from onnx_scatterx.optimizer.symbolic.constraints import (
+    Elements,
+    Layer,
+    Layers,
+    learnt,
+    related,
+    weaker,
+)
+from onnx_scatterx.optimizer.symbolic.counterexamples import Counterexamples
+from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.one_size import OneSize, never_negative
+from onnx_scatterx.optimizer.symbolic.search import prove
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,
-    FloorDiv,
     IndexVar,
-    Indicator,
+    Interval,
     Number,
-    PositivePart,
     Symbol,
     Term,
     as_term,
-    both_cases,
-    coord,
-    lower_bound,
-    remainders,
+    interval_of,
     term,
 )
 
-
-def never_falls(t: Term, dim: int, facts: Facts) -> bool:
-    """Return whether a term is proven not to be less at ``x_dim + 1`` than at ``x_dim``.
-
-    Args:
-        t: The term.
-        dim: The coordinate.
-        facts: What is known, the ranges of coordinates included.
-
-    Returns:
-        True if it is proven, at every point of the ranges.
-
-    """
-    return _moves(t, dim, facts, up=True)
+T = TypeVar("T")
 
 
-def _moves(t: Term, dim: int, facts: Facts, *, up: bool) -> bool:
-    """Return whether a term never falls, or (not ``up``) never rises."""
-    rest = term(0)
-    for monomial, c in t.items:
-        alone = monomial[0] if len(monomial) == 1 else None
-        if alone is None or not _atom_moves(alone, dim, facts, up=up == (c > 0)):
-            part = term(c)
-            for atom in monomial:
-                part = part * as_term(atom)
-            rest = rest + part
-    if dim not in rest.coords:
-        return True
-    step = rest.at({dim: coord(dim) + 1}) - rest
-    return facts.is_nonnegative(step if up else -step)
-
-
-def _atom_moves(atom: Atom, dim: int, facts: Facts, *, up: bool) -> bool:
-    """Return the same of an atom; False if only the prover may know."""
-    if dim not in atom.coords:
-        return True
-    if isinstance(atom, PositivePart | Indicator):
-        return _moves(atom.parts[0], dim, facts, up=up)
-    if isinstance(atom, FloorDiv):
-        inside, divisor = atom.parts
-        stays = dim not in divisor.coords and facts.is_nonnegative(divisor - 1)
-        return stays and _moves(inside, dim, facts, up=up)
-    if isinstance(atom, Symbol) and atom.parts:
-        *row, last = atom.parts
-        known = facts.of_elements(atom)
-        ordered = known is not None and known.is_ordered(row)
-        return ordered and not any(dim in p.coords for p in row) and _moves(last, dim, facts, up=up)
-    return False
-
-
-class Facts(SampledFacts):
+class Facts:
     """What is known: terms that are never negative, and the range of every coordinate.
 
-    Facts can be layered on others (``assuming``), which they read but do not change.
+    Facts can be layered on others (``assuming``), which they read but do not change. If they are
+    ``passing``, they hold during one question, and the time of learning is not recorded.
 
     >>> from onnx_scatterx.optimizer.symbolic.terms import maximum, size
     >>> n = size("n")
@@ -111,21 +53,50 @@ class Facts(SampledFacts):
     True
     """
 
-    def _prepare(self) -> None:
-        super()._prepare()
+    def __init__(
+        self,
+        extents: Mapping[int, Term] | None = None,
+        known: Iterable[Term] = (),
+        *,
+        below: Facts | None = None,
+        passing: bool = False,
+    ) -> None:
+        inherited = {} if below is None else below.extents
+        self.extents: Mapping[int, Term] = {**inherited, **extents} if extents else inherited
+        self._own = Layer()
+        self.layers: Layers = (self._own, *(() if below is None else below.layers))
+        self._passing = passing
+        self._intervals = Memo[Atom, Interval]()
+        self._news: dict[Symbol, int] = {}
+        self.one_size = OneSize(self.layers, self.atom_interval, passing=passing)
+        under = None if below is None else below.counterexamples
+        self.counterexamples: Counterexamples = Counterexamples(
+            self._own, self.extents, self.atom_interval, under
+        )
         self._proven = Memo[Term, int]()  # and the price of the proof
         self._open = Memo[Term, tuple[int, int, bool]]()
         """What is not proven: the facts learnt by then, the price, and whether it was answered."""
-        self._nonempty: dict[int, Facts] = {}
-        self._about = Memo[tuple[Term, ...], Facts]()
+        self._more = Memo[tuple[Term, ...], Facts]()
+        self.simplified = Memo[Term, tuple[int, Term, int]]()
+        """The results of ``simplify``, after how many facts, and their prices."""
+        self.memo = Memo[object, Any]()
+        """Results under these facts, until the next fact is learnt."""
+        self._recalled = Memo[object, tuple[object, int]]()  # and the price
+        self._recalled_at = 0
+        self.add(known)
 
-    def _forget(self) -> None:
-        super()._forget()
-        self._open.clear()
-
-    def assuming(self, *known: Term, extents: Mapping[int, Term] | None = None) -> Facts:
+    def assuming(
+        self, *known: Term, extents: Mapping[int, Term] | None = None, passing: bool = False
+    ) -> Facts:
         """Return these facts and more."""
-        return Facts(extents, known, below=self)
+        return Facts(extents, known, below=self, passing=passing)
+
+    def including(self, *known: Term) -> Facts:
+        """Return these facts and more, which are made once."""
+        if known not in self._more:
+            with budget().aside():
+                self._more[known] = self.assuming(*known)
+        return self._more[known]
 
     def is_nonnegative(self, t: Number) -> bool:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
@@ -143,29 +114,14 @@ class Facts(SampledFacts):
                 asking.unanswered += not answered
                 asking.recall(price)
                 return False
-        before, depth = asking.price, LIMITS.proof_depth
-        answer = asking.ask(lambda: self._prove(t, depth) or self._by_elements(t))
+        before = asking.price
+        answer = asking.ask(lambda: prove(t, self))
         price = asking.price - before
         if answer:
             self._proven[t] = price
         else:
-            self._open[t] = self._learnt, price, answer is False
+            self._open[t] = self.learnt, price, answer is False
         return bool(answer)
-
-    def _by_elements(self, t: Term) -> bool:
-        """Add what is known of the elements that a term names; other facts do not change."""
-        if not any(layer._elements for layer in self._layers):
-            return False
-        found = [
-            (known, leaf) for leaf in t.leaves() if (known := self.of_elements(leaf)) is not None
-        ]
-        facts = tuple(f for known, leaf in found for f in known.of(as_term(leaf)))
-        if not facts:
-            return False
-        if facts not in self._about:
-            with budget().aside():
-                self._about[facts] = self.assuming(*facts)
-        return self._about[facts]._prove(t, LIMITS.proof_depth)
 
     def equal(self, a: Number, b: Number) -> bool:
         """Return whether two terms are proven equal."""
@@ -176,148 +132,171 @@ class Facts(SampledFacts):
             return difference.constant == 0
         return self.is_nonnegative(difference) and self.is_nonnegative(-difference)
 
-    def _prove(self, t: Term, depth: int) -> bool:
+    def memoised(self, key: object, work: Callable[[], T]) -> T:
+        """Return the result for a key under these facts, computed if necessary.
+
+        A model writes many boxes at the same positions. All results are forgotten when a fact is
+        learnt, here or below, so that the answer is always the present one. If a question was given
+        up, nothing is remembered.
+        """
+        now = learnt(self.layers)
+        if now != self._recalled_at:
+            self._recalled.clear()
+            self._recalled_at = now
         spending = budget()
-        spending.charge(PRICES.monomial * (1 + len(t.items)))
-        low, high = self.interval(t)
-        if low >= 0:
-            return True
-        if high < 0 or t.constant is not None or depth == 0:
-            return False
-        # The depth to which a proof was sought before, within the open question.
-        key = self, t
-        tried = spending.memo.get(key, 0)
-        if tried >= depth:
-            return bool(tried == math.inf)
-        is_easy = spending.question >= LIMITS.question_steps - LIMITS.easy_steps
-        hard = not is_easy or (t.piecewise and depth == LIMITS.proof_depth)
-        found = not (hard and self._is_refuted(t)) and self._prove_anew(t, depth)
-        spending.memo[key] = math.inf if found else depth
+        if key in self._recalled:
+            found, price = self._recalled[key]
+            spending.recall(price)
+            return cast("T", found)
+        before = spending.unanswered, spending.price
+        made = work()
+        if now == learnt(self.layers) and spending.unanswered == before[0]:
+            self._recalled[key] = made, spending.price - before[1]
+        return made
+
+    def known(self) -> list[Term]:
+        """Return the terms that are known to be >= 0."""
+        return [fact for layer in reversed(self.layers) for fact in layer.facts]
+
+    def is_assumed(self, fact: Term) -> bool:
+        """Return whether a known fact is an assumption of the user."""
+        return any(fact in layer.assumed for layer in self.layers)
+
+    def known_elements(self) -> dict[object, Elements]:
+        """Return what is known of elements, by the tensor."""
+        return {k: v for layer in reversed(self.layers) for k, v in layer.elements.items()}
+
+    def of_elements(self, leaf: Symbol) -> Elements | None:
+        """Return what is known of the elements of a leaf's tensor."""
+        return next((found for x in self.layers if (found := x.elements.get(leaf.origin))), None)
+
+    def range_of(self, leaf: Symbol) -> Interval:
+        """Return the numbers between which a leaf is known to lie."""
+        low, high = self.atom_interval(leaf)
+        elements = self.of_elements(leaf)
+        if elements is not None:
+            known = Facts(known=elements.of(as_term(leaf))).atom_interval(leaf)
+            low, high = max(low, known[0]), min(high, known[1])
+        return low, high
+
+    def interval(self, t: Number) -> Interval:
+        """Return bounds of a term under these facts."""
+        t = term(t)
+        if t.constant is not None:
+            return t.constant, t.constant
+        if t.coords and not t.coords.isdisjoint(self.extents):
+            return interval_of(t, self.atom_interval)
+        for layer in self.layers:
+            if layer.bounded and not layer.bounded.isdisjoint(t.leaves()):
+                return interval_of(t, self.atom_interval)
+        return t.interval()
+
+    def atom_interval(self, atom: Atom) -> Interval:
+        """Return bounds of an atom under these facts."""
+        found = self._intervals.get(atom)
+        if found is None:
+            found = self._intervals[atom] = self._bounds_of(atom)
         return found
 
-    def _prove_anew(self, t: Term, depth: int) -> bool:
-        decided = self.by_one_size(t)
-        if decided is not None:
-            return decided
-        return (
-            self._by_coordinate(t, depth)
-            or self._by_known(t, depth)
-            or self._by_cases(t, depth)
-            or self._by_division(t, depth)
-        )
+    def _bounds_of(self, atom: Atom) -> Interval:
+        low, high = atom.interval(self.interval)
+        if isinstance(atom, IndexVar) and atom.dim in self.extents:
+            high = min(high, self.interval(self.extents[atom.dim])[1] - 1)
+        for layer in self.layers:
+            known = layer.bounds.get(atom)
+            if known is not None:
+                low, high = max(low, known[0]), min(high, known[1])
+        return low, high
 
-    def _by_coordinate(self, t: Term, depth: int) -> bool:
-        """Replace a coordinate by the end of its range at which the term is least."""
-        for atom in t.atoms:
-            if not isinstance(atom, IndexVar) or atom.dim not in self.extents:
-                continue
-            slope, rest = t.split(atom)
-            if atom.dim in slope.coords | rest.coords:
-                continue
-            extent = self.extents[atom.dim]
-            nonempty = self._at_nonempty(atom.dim)
-            if self._prove(slope, depth - 1):
-                return nonempty._prove(t.replace({atom: 0}), depth - 1)
-            if self._prove(-slope, depth - 1):
-                return nonempty._prove(t.replace({atom: extent - 1}), depth - 1)
-        return False
+    @property
+    def learnt(self) -> int:
+        """How many facts have been learnt so far (see ``has_new_facts``)."""
+        return len(self._own.facts)
 
-    def _at_nonempty(self, dim: int) -> Facts:
-        """Return these facts, and that the coordinate of a dim exists."""
-        if dim not in self._nonempty:
-            with budget().aside():
-                self._nonempty[dim] = self.assuming(self.extents[dim] - 1)
-        return self._nonempty[dim]
+    def has_new_facts(self, t: Term, when: int) -> bool:
+        """Return whether a fact that may concern a term was learnt after ``when``."""
+        now = len(self._own.facts)
+        return when < now and any(self._news.get(x, 0) > when for x in t.leaves())
 
-    def _by_known(self, t: Term, depth: int) -> bool:
-        """``t = (a f + rest) / b`` for a known ``f >= 0``, positive a and b, and ``rest >= 0``."""
-        most = len(t.items) if depth > 2 else 0  # monomials of a rest for which a proof is sought
-        for monomial, a in t.items:
-            for layer in self._layers:
-                for fact, c in layer._relations.get(monomial, ()) if monomial else ():
-                    if a * c <= 0 or not self._may_lead(t, abs(c), fact, abs(a), most):
-                        continue
-                    rest = abs(c) * t - abs(a) * fact
-                    if self.interval(rest)[0] >= 0 or (
-                        len(rest.items) <= most and self._prove(rest, depth - 2)
-                    ):
-                        return True
-        return False
+    def add(self, known: Iterable[Term]) -> None:
+        """Add facts that hold from now on."""
+        for fact in known:
+            if fact.constant is None and not any(fact in layer.facts for layer in self.layers):
+                self._learn(fact)
+                self.add(f for f in weaker(fact) if self.interval(f)[0] < 0)
 
-    def _may_lead(self, t: Term, b: int, fact: Term, a: int, most: int) -> bool:
-        """Return whether ``b t - a fact`` is short, or may have a lower bound that is not negative.
+    def assume(self, known: Iterable[Term]) -> None:
+        """Add facts that the user assumes."""
+        known = list(known)
+        self.add(known)
+        self._own.assumed.update(known)
 
-        Most facts lead nowhere: so this is found out before the term is made.
-        """
-        sums = dict(t.items) if b == 1 else {m: b * k for m, k in t.items}
-        for m, k in fact.items:
-            sums[m] = sums.get(m, 0) - a * k
-        items = [item for item in sums.items() if item[1]]
-        if len(items) <= most or lower_bound(reversed(items), self._atom_interval) >= 0:
-            return True
-        return (t.piecewise or fact.piecewise) and bool(remainders(items))
+    def learn_elements(self, origin: object, known: Elements) -> None:
+        """Add what holds for every element of a tensor."""
+        if self._own.elements.get(origin) != known:
+            self._own.elements[origin] = known
+            self._forget()
 
-    def _by_cases(self, t: Term, depth: int) -> bool:
-        piecewise = [a for a in t.atoms if isinstance(a, PositivePart | Indicator)]
-        if not piecewise:
+    def learn_residue(self, leaf: Symbol, modulus: int, residue: int) -> None:
+        """Add that a size has a residue."""
+        self._own.residues[leaf] = modulus, residue
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what could not be proven or simplified before."""
+        for results in (self._intervals, self._open, self.simplified, self.memo, self._recalled):
+            results.clear()
+        self.counterexamples.forget()
+
+    def _learn(self, fact: Term) -> None:
+        self._own.facts[fact] = None
+        self.memo.clear()
+        if not self._passing:
+            self._news.update(dict.fromkeys(related(fact, self.layers), self.learnt))
+        parts = [item for item in fact.items if item[0]]
+        atom = parts[0][0][0] if len(parts) == 1 and len(parts[0][0]) == 1 else None
+        if atom is not None:
+            low, high = self.atom_interval(atom)
+            c = parts[0][1]
+            if c > 0:
+                low = max(low, -(fact.offset // c))
+            else:
+                high = min(high, fact.offset // -c)
+            self._bound(atom, low, high)
+        if fact.piecewise and len(fact.leaves()) == 1 and not fact.coords:
+            self._learn_least(fact)
+        for piece in fact.atoms:
+            if piece.decidable:
+                self._own.by_piece.setdefault(piece, []).append(fact)
+        if atom is not None and not atom.parts:
+            return  # a bound of one leaf: the intervals have it
+        self._own.relate(fact)
+        if self._holds_anyhow(fact):
+            return  # it restricts no size
+        for leaf in fact.leaves():
+            self._own.by_leaf.setdefault(leaf, []).append(fact)
+
+    def _bound(self, atom: Atom, low: float, high: float) -> None:
+        self._own.bounds[atom] = (low, high)
+        self._own.bounded |= atom.leaves
+        self._intervals.clear()
+
+    def _learn_least(self, fact: Term) -> None:
+        """Learn the least number from which a fact about one size can hold."""
+        (leaf,) = fact.leaves()
+        low, high = self.atom_interval(leaf)
+        if leaf.parts or math.isinf(low):
+            return
+        for n in range(int(low), int(low) + LIMITS.least_numbers):
+            if n >= high or fact.evaluate(lambda _, __, n=n: n, lambda _: 0) >= 0:
+                break
+            self._bound(leaf, n + 1, high)
+
+    def _holds_anyhow(self, fact: Term) -> bool:
+        """Return whether a fact is about one size, and true for all its values."""
+        leaves = fact.leaves()
+        if len(leaves) != 1 or fact.coords:
             return False
-        inside = [b for a in piecewise for p in a.parts for b in p.all_atoms()]
-        # The innermost first: what it decides, the outer ones may use. It decides most where it
-        # stands in most of them.
-        piecewise.sort(key=lambda a: (a.depth, -inside.count(a), a.place))
-        tried = piecewise[: LIMITS.first_cases if depth == LIMITS.proof_depth else 1]
-        return any(self._in_both_cases(atom, t, depth) for atom in tried)
-
-    def _in_both_cases(self, atom: PositivePart | Indicator, t: Term, depth: int) -> bool:
-        for condition, value in both_cases(atom):
-            facts = self._in_case(atom, condition, value)
-            if facts is None:
-                continue  # this case never happens
-            seen = budget().memo.setdefault((atom, condition), {})
-            if not facts._prove(facts._decided(t.replace({atom: value}, seen)), depth - 1):
-                return False
-        return True
-
-    def _in_case(self, atom: Atom, condition: Term, value: Term) -> Facts | None:
-        """Return these facts and those of a case, during one question."""
-        memo = budget().memo
-        key = self, atom, condition
-        if key not in memo:
-            memo[key] = self._with_case(atom, condition, value)
-        return cast("Facts | None", memo[key])
-
-    def _with_case(self, atom: Atom, condition: Term, value: Term) -> Facts | None:
-        if self.interval(condition)[1] < 0:
-            return None
-        facts_of_atom = (f for layer in self._layers for f in layer._by_piece.get(atom, ()))
-        seen = budget().memo.setdefault((atom, condition), {})
-        known = [f.replace({atom: value}, seen) for f in facts_of_atom]
-        if any((f.constant or 0) < 0 for f in known):
-            return None
-        return Facts(known=(condition, *known), below=self, passing=True)
-
-    def _decided(self, t: Term) -> Term:
-        """Return a term without the cases that bounds decide, so that their operands cancel."""
-        values: dict[Atom, Term] = {}
-        for atom in t.atoms:
-            if isinstance(atom, Indicator):
-                low, high = self.interval(atom.parts[0])
-                if low >= 0:
-                    values[atom] = term(1)
-                elif high < 0:
-                    values[atom] = term(0)
-        return self._decided(t.replace(values)) if values else t
-
-    def _by_division(self, t: Term, depth: int) -> bool:
-        """``d q <= u <= d q + d - 1`` for ``q = floor(u / d)``."""
-        for monomial, c in t.items:
-            if len(monomial) != 1 or not isinstance(monomial[0], FloorDiv):
-                continue
-            numerator, d = monomial[0].parts
-            if d.interval()[0] <= 0:
-                continue
-            rest = t - c * as_term(monomial[0])
-            least = numerator - d + 1 if c > 0 else numerator
-            if self._prove(d * rest + c * least, depth - 1):
-                return True
-        return False
+        (leaf,) = leaves
+        low = self.atom_interval(leaf)[0]
+        return not (leaf.parts or math.isinf(low)) and never_negative(fact, leaf, int(low)) is True

@@ -12,7 +12,7 @@ import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.atom import Atom, Interval
 from onnx_scatterx.optimizer.symbolic.blocks import digest, line_of, varies
-from onnx_scatterx.optimizer.symbolic.polynomial import Number, Term, interned, multiple_of, term
+from onnx_scatterx.optimizer.symbolic.polynomial import Number, Term, interned, term
 from onnx_scatterx.optimizer.symbolic.symbol_ids import SymbolId, symbol_id
 
 _FIRST_LEAF = 64  # places before are of coordinates
@@ -105,6 +105,26 @@ class Lookup(Atom):
 def coord(dim: int) -> Term:
     """Return the coordinate ``x_dim``."""
     return interned(IndexVar, (dim,), (), dim=dim)
+
+
+def as_numbers(terms: Iterable[Term]) -> tuple[int, ...] | None:
+    """Return the numbers that terms are, or None if one of them is not a number.
+
+    >>> as_numbers([term(2), term(3)])
+    (2, 3)
+    """
+    found = [t.constant for t in terms]
+    return None if None in found else tuple(n for n in found if n is not None)
+
+
+def multiple_of(t: Term) -> tuple[Atom | None, int]:
+    """Return (atom, factor) if a term is an atom times a number, and (None, 0) if it is not.
+
+    >>> print(*multiple_of(3 * size("n")), *multiple_of(size("n") + 1))
+    n 3 None 0
+    """
+    monomial, factor = t.items[0] if len(t.items) == 1 else ((), 0)
+    return (monomial[0], factor) if len(monomial) == 1 else (None, 0)
 
 
 def symbol_of(t: Term) -> Symbol | None:

@@ -16,8 +16,8 @@ from onnx_scatterx.optimizer.symbolic.blocks import blocks
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.monomial import is_narrow
-from onnx_scatterx.optimizer.symbolic.polynomial import Term, multiple_of
-from onnx_scatterx.optimizer.symbolic.symbols import Symbol, coord, lookup
+from onnx_scatterx.optimizer.symbolic.polynomial import Term
+from onnx_scatterx.optimizer.symbolic.symbols import Symbol, coord, lookup, multiple_of
 
 
 def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:

@@ -54,14 +54,14 @@ def _in_graph(context: GraphContext) -> list[ir.Node]:
     for node in [n for n in graph if is_scatter(n)]:
         # A refused scatter is kept, and the report says so.
         part = budget().of_part(LIMITS.scatter_steps)
-        with suppress(RefusedError, LimitError), part, writer.at(node, node.outputs[0].name):
+        with suppress(RefusedError, LimitError), part, writer.graph.at(node, node.outputs[0].name):
             scatter = lift_scatter(node, scope)
             if isinstance(scatter, Refusal) or scatter.reduction != "none":
                 continue
             _drop(scatter, scope, writer)
         if node.meta.get(LAST_WINS):
             changed.append(node)
-    return [*writer.made, *changed]
+    return [*writer.graph.made, *changed]
 
 
 def _drop(scatter: Scatter, scope: Scope, w: Writer) -> None:

@@ -33,7 +33,7 @@ from onnx_scatterx.ir.graphs import FUNCTIONS, all_nodes, domain_of, written
 from onnx_scatterx.ir.opset import change_opset, lower_opset, newer_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
-from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS
+from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS, instead_of
 from onnx_scatterx.optimizer.emit.forms.merged import MERGES, RESHAPES
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
@@ -231,7 +231,7 @@ class WriteOtherForms(Pass):
                     as_nodes = job.has_constant_nodes(scope)
                     writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                     modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
-                    job.note_new(writer.made)
+                    job.note_new(writer.graph.made)
         except LimitError:
             pass  # the rest is kept
         return modified
@@ -262,17 +262,17 @@ def _in_graph(graph: ir.Graph, known: GraphValues, writer: Writer) -> bool:
         def may(trial: DryRun, old: ir.Value = value) -> bool:
             return not asks or objection(old, trial, known) is None
 
-        dtype, made = scope.of(value).dtype, len(writer.made)
-        with writer.at(node, value.name):
+        dtype, made = scope.of(value).dtype, len(writer.graph.made)
+        with writer.graph.at(node, value.name):
             try:
                 merges = _ends(value, scope, writer.target.max_rank)
-                result = writer.instead_of(node, dtype, may=may, merges=merges)
+                result = instead_of(writer, node, dtype, may=may, merges=merges)
             except _CANNOT:
                 result = None
             if result is None:
                 continue
-            is_new = result.producer() in writer.made[made:]
-            result = writer.take_name(value, result, dtype, is_new=is_new)
+            is_new = result.producer() in writer.graph.made[made:]
+            result = writer.graph.take_name(value, result, dtype, is_new=is_new)
         replace_uses(value, result)
         remove_dead([node])
         modified = True

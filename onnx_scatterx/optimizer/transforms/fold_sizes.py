@@ -27,7 +27,7 @@ from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
-from onnx_scatterx.optimizer.emit.nodes import NodeWriter
+from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
@@ -135,7 +135,7 @@ class _Folding:
         dead: list[ir.Node] = []
         for graph, scope in self.finder.known.own_graphs():
             as_nodes = self.job.has_constant_nodes(scope)
-            writer = NodeWriter(graph, scope, self.job.names, constant_nodes=as_nodes)
+            writer = GraphWriter(graph, self.job.names, constant_nodes=as_nodes)
             for node in list(graph):
                 known = [v for v in node.outputs if v in self.finder.found]
                 needed = [v for v in known if self._is_needed(v, gone)]
@@ -171,7 +171,7 @@ class _Folding:
     def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
-    def _replace(self, value: ir.Value, node: ir.Node, writer: NodeWriter) -> None:
+    def _replace(self, value: ir.Value, node: ir.Node, writer: GraphWriter) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
         array = self.finder.found[value]
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))

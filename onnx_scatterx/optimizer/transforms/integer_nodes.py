@@ -28,7 +28,7 @@ class IntegerNodes:
     def __init__(self, context: GraphContext, dtype: ir.DataType) -> None:
         self._known, self._names = context.known, context.names
         self._dtype = dtype
-        self._writer = context.writer()
+        self._writer = context.writer().graph
         self._integers: dict[ir.Value, ir.Value] = {}
 
     @property

@@ -196,7 +196,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
     }
     # A scatter that only removed scatters read is removed, too, even if it was refused.
     outcome.dead = {n for n in [*unread, *refused] if n.graph is None}
-    return outcome, round_.writer.made
+    return outcome, round_.writer.graph.made
 
 
 def _untouched(context: GraphContext, why: Refusal) -> Outcome:

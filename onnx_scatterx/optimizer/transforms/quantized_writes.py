@@ -16,7 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import made_by, written
-from onnx_scatterx.optimizer.emit.dry_run import has_kernel
+from onnx_scatterx.optimizer.emit.kernels import has_kernel
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import (
     Quantization,

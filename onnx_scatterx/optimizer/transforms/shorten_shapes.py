@@ -94,7 +94,7 @@ def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] |
         if len(worth) == len(shapes):
             with own_budget():  # a plan is written completely
                 _write(shapes, numbers)
-            return writer.made
+            return writer.graph.made
         shapes = worth
     return None
 
@@ -148,14 +148,14 @@ def _taken(shape: _Shape, removable: set[ir.Node]) -> set[ir.Node]:
 
 
 def _cost(shape: _Shape, numbers: TermEmitter) -> float:
-    with numbers.writer.at(shape.node) as w:
-        trial = w.dry_run(lambda: numbers.shape(shape.dims))
+    with numbers.writer.graph.at(shape.node):
+        trial = numbers.writer.dry_run(lambda: numbers.shape(shape.dims))
     return float("inf") if isinstance(trial, Refusal) else trial.cost
 
 
 def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
     for shape in shapes:
-        with numbers.writer.at(shape.node, shape.value.name or "shape"):
+        with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
             shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
     producers = (s.value.producer() for s in shapes)
     remove_dead([n for n in producers if n is not None])

@@ -85,7 +85,7 @@ def _simplify(
                 why = by_rule
             outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
     outcome.dead |= {n for n in unread if n.graph is None}
-    return round_.writer.made if is_written else None
+    return round_.writer.graph.made if is_written else None
 
 
 def _planned(

@@ -40,6 +40,48 @@ def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     return own + [deeper for graph in own for n in graph.node for deeper in subgraphs(n)]
 
 
+def nameless(attribute: onnx.AttributeProto, captured: dict[str, str]) -> bytes:
+    """Return an attribute as bytes, in which the values of subgraphs have numbers for names.
+
+    The values that the subgraphs read from outside are added to ``captured``.
+    """
+    plain = onnx.AttributeProto()
+    plain.CopyFrom(attribute)
+    plain.doc_string = ""
+    for graph in bodies(plain):
+        _rename(graph, {}, captured)
+    return bytes(plain.SerializeToString(deterministic=True))
+
+
+def _rename(graph: onnx.GraphProto, outer: dict[str, str], captured: dict[str, str]) -> None:
+    names = dict(outer)
+
+    def new(name: str) -> str:
+        return names.setdefault(name, f"inner {len(names)}") if name else ""
+
+    def old(name: str) -> str:
+        if not name or name in names:
+            return names.get(name, "")
+        return captured.setdefault(name, f"outer {len(captured)}")
+
+    graph.name = graph.doc_string = ""
+    for value in (*graph.input, *graph.initializer):
+        value.name = new(value.name)
+    for node in graph.node:
+        node.name = node.doc_string = ""
+        del node.metadata_props[:]
+        node.input[:] = [old(n) for n in node.input]
+        for attribute in node.attribute:
+            for inner in bodies(attribute):
+                _rename(inner, names, captured)
+        node.output[:] = [new(n) for n in node.output]
+    for value in (*graph.output, *graph.value_info):
+        value.name = old(value.name)
+    ordered = sorted(graph.value_info, key=lambda v: v.name)
+    del graph.value_info[:]
+    graph.value_info.extend(ordered)
+
+
 def custom_domains(node: onnx.NodeProto) -> list[str]:
     """Return the domains of a node, and of those within it, that ONNX Runtime does not define."""
     inner = (n for graph in subgraphs(node) for n in graph.node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from onnx import numpy_helper
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import add, integer, number
 from onnx_scatterx.judges.equivalence.core.terms import RULES, Term, UnsupportedError, make, step
-from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
+from onnx_scatterx.judges.equivalence.core.types import constant, dtype_name, sort_of
 
 _LOADED = 1 << 20  # bytes of external data; of more, only the digest is known
 _RUNS = 64  # of equal elements, beside each other
@@ -50,16 +51,6 @@ def _bits(array: np.ndarray) -> np.ndarray:
         return array
     size = array.dtype.itemsize
     return array.view([("high", "u8"), ("low", "u8")] if size == 16 else f"u{size}")
-
-
-def dtype_name(element: int) -> str:
-    """Return the name of an element type."""
-    if element == onnx.TensorProto.STRING:
-        return "string"
-    try:
-        return str(onnx.helper.tensor_dtype_to_np_dtype(element).name)
-    except KeyError as error:
-        raise UnsupportedError(f"the element type {element}") from error
 
 
 def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
@@ -223,19 +214,15 @@ def _changes(array: np.ndarray, axis: int) -> bool:
 def affine(array: np.ndarray) -> tuple[int, ...] | None:
     """Return the step of an array along each axis, if that is the same everywhere."""
     first = int(array.reshape(-1)[0])
-    steps = []
-    for axis, n in enumerate(array.shape):
-        at = [0] * array.ndim
-        at[axis] = 1
-        steps.append(int(array[tuple(at)]) - first if n > 1 else 0)
+    steps = [
+        int(array[tuple(at)]) - first if n > 1 else 0
+        for at, n in zip(np.eye(array.ndim, dtype=int), array.shape, strict=True)
+    ]
     furthest = abs(first) + sum(abs(s) * n for s, n in zip(steps, array.shape, strict=True))
     if furthest >= 2**62:  # beyond that, NumPy's integers wrap around
         return None
-    made = np.full(array.shape, first, np.int64)
-    for axis, (by, n) in enumerate(zip(steps, array.shape, strict=True)):
-        shape = [1] * array.ndim
-        shape[axis] = n
-        made = made + by * np.arange(n, dtype=np.int64).reshape(shape)
+    grid = np.ogrid[tuple(map(slice, array.shape))]
+    made = first + sum(by * at for by, at in zip(steps, grid, strict=True))
     return tuple(steps) if np.array_equal(made, array.astype(np.int64)) else None
 
 
@@ -253,17 +240,11 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
         case "integer":
             return np.asarray(term.data, object)
         case "polynomial":
-            atoms = {a: tabulated(a, grid) for a in term.args}
-            total = np.asarray(0, object)
-            for monomial, coefficient in term.data:
-                product = np.asarray(coefficient, object)
-                for atom in monomial:
-                    value = atoms[atom]
-                    if value is None:
-                        return None
-                    product = np.asarray(product * value, object)
-                total = np.asarray(total + product, object)
-            return total
+            atoms: dict[Term, Any] = {a: tabulated(a, grid) for a in term.args}
+            if any(table is None for table in atoms.values()):
+                return None
+            products = (c * math.prod([atoms[a] for a in m]) for m, c in term.data)
+            return np.asarray(sum(products), object)
         case "divide" | "modulo" if term.args[1].op == "integer" and term.args[1].data > 0:
             dividend, divisor = tabulated(term.args[0], grid), term.args[1].data
             if dividend is None:

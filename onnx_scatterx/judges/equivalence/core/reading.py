@@ -16,15 +16,16 @@ import onnx
 
 from onnx_scatterx.judges.equivalence.core.functions import (
     STANDARD,
-    bodies,
     is_scatterx,
+    nameless,
     replaced,
     subgraphs,
     subgraphs_of,
     without_functions,
 )
-from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents, dtype_name
+from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
+from onnx_scatterx.judges.equivalence.core.types import dtype_name
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
     }
     captured: dict[str, str] = {}
     ordered = sorted(proto.attribute, key=lambda a: a.name)
-    flavour = tuple([(a.name, _nameless(a, captured)) for a in ordered])
+    flavour = tuple([(a.name, nameless(a, captured)) for a in ordered])
     inner = [node for graph in subgraphs(proto) for node in graph.node]
     since = tuple([_since(n, versions) for n in (proto, *inner)])
     for n in (proto, *inner):
@@ -247,48 +248,6 @@ def _since(proto: onnx.NodeProto, versions: Mapping[str, int]) -> int:
         return int(onnx.defs.get_schema(proto.op_type, version, domain).since_version)
     except onnx.defs.SchemaError:
         return version
-
-
-def _nameless(attribute: onnx.AttributeProto, captured: dict[str, str]) -> bytes:
-    """Return an attribute as bytes, in which the values of subgraphs have numbers for names.
-
-    The values that the subgraphs read from outside are added to ``captured``.
-    """
-    plain = onnx.AttributeProto()
-    plain.CopyFrom(attribute)
-    plain.doc_string = ""
-    for graph in bodies(plain):
-        _rename(graph, {}, captured)
-    return bytes(plain.SerializeToString(deterministic=True))
-
-
-def _rename(graph: onnx.GraphProto, outer: dict[str, str], captured: dict[str, str]) -> None:
-    names = dict(outer)
-
-    def new(name: str) -> str:
-        return names.setdefault(name, f"inner {len(names)}") if name else ""
-
-    def old(name: str) -> str:
-        if not name or name in names:
-            return names.get(name, "")
-        return captured.setdefault(name, f"outer {len(captured)}")
-
-    graph.name = graph.doc_string = ""
-    for value in (*graph.input, *graph.initializer):
-        value.name = new(value.name)
-    for node in graph.node:
-        node.name = node.doc_string = ""
-        del node.metadata_props[:]
-        node.input[:] = [old(n) for n in node.input]
-        for attribute in node.attribute:
-            for inner in bodies(attribute):
-                _rename(inner, names, captured)
-        node.output[:] = [new(n) for n in node.output]
-    for value in (*graph.output, *graph.value_info):
-        value.name = old(value.name)
-    ordered = sorted(graph.value_info, key=lambda v: v.name)
-    del graph.value_info[:]
-    graph.value_info.extend(ordered)
 
 
 def declared(value: onnx.ValueInfoProto) -> Declared:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import add, integer, multiply
 from onnx_scatterx.judges.equivalence.core.logic import truth
-from onnx_scatterx.judges.equivalence.core.terms import RULES, Sort, Term, literal, make
+from onnx_scatterx.judges.equivalence.core.terms import (
+    RULES,
+    Sort,
+    Term,
+    UnsupportedError,
+    literal,
+    make,
+)
 
 RANGES = {
     "uint8": (0, 2**8 - 1),
@@ -14,6 +22,16 @@ RANGES = {
 }
 COMPUTED = {"bool", "float32", *RANGES}
 """The types that operators compute here. The elements of all others are data, and only moved."""
+
+
+def dtype_name(element: int) -> str:
+    """Return the name of an element type."""
+    if element == onnx.TensorProto.STRING:
+        return "string"
+    try:
+        return str(onnx.helper.tensor_dtype_to_np_dtype(element).name)
+    except KeyError as error:
+        raise UnsupportedError(f"the element type {element}") from error
 
 
 def sort_of(dtype: str) -> Sort:

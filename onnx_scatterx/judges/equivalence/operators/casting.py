@@ -22,12 +22,12 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     from_condition,
     truth,
 )
-from onnx_scatterx.judges.equivalence.core.lookups import dtype_name
 from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.judges.equivalence.core.types import (
     COMPUTED,
+    dtype_name,
     float_constant,
     number_of,
     range_of,

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.call import NotKnownError
 from onnx_scatterx.optimizer.emit.forms import arithmetic, casts, merged, movement, rows
 from onnx_scatterx.optimizer.emit.forms.request import Request, folded, written
+from onnx_scatterx.optimizer.targets.limits import is_of_any_sign
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
+
+if TYPE_CHECKING:
+    from onnx_scatterx.optimizer.emit.dry_run import DryRun
+    from onnx_scatterx.optimizer.emit.writer import Writer
 
 Form: TypeAlias = "Callable[[Request], ir.Value]"
 """Writes another form of a node, or writes nothing and raises ``NotKnownError``."""
@@ -77,8 +84,53 @@ def attempted(form: Form, request: Request) -> ir.Value | None:
 
 
 def other_form(request: Request) -> ir.Value | None:
-    """Write the first form of a node that the target takes; None if it takes no form."""
-    found = FORMS.get(request.op)
+    """Write the first form of a node that the target takes; None if it takes no form.
+
+    Also None if this is for another form of such a node.
+    """
+    op, within = request.op, request.writer.in_other_form
+    if op in within:
+        return None
+    found = FORMS.get(op)
     own = found.forms if found is not None and found.know(request) else ()
-    results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST))
-    return next((result for result in results if result is not None), None)
+    within.add(op)
+    try:
+        results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST))
+        return next((result for result in results if result is not None), None)
+    finally:
+        within.discard(op)
+
+
+def instead_of(
+    w: Writer,
+    node: ir.Node,
+    dtype: ir.DataType | None,
+    *,
+    may: Callable[[DryRun], bool],
+    merges: bool,
+) -> ir.Value | None:
+    """Write another form that the target takes instead of a node of the graph, before it.
+
+    Returns None, and writes nothing, if the target takes the node, or no other form of it, or if
+    the form ``may`` not be written. If it ``merges``, a node of too many dims is written on merged
+    axes.
+    """
+    op, inputs = node.op_type, list(node.inputs)
+    given = {name: attribute.value for name, attribute in node.attributes.items()}
+    request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
+    if request is None:
+        return None
+    rank, objected = request.use.rank, any(w.target.objections(request.use))
+    if not objected and not (merges and rank > request.most_dims):
+        return None
+
+    def write() -> ir.Value:
+        found = attempted(partial(merged.merged, through=True), request)
+        if found is None and not objected:
+            raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
+        return found or w.node(op, inputs, dtype, **given)
+
+    as_output = node.outputs[0].is_graph_output()
+    write = w.narrowed(write, dtype, as_output=as_output)
+    trial = w.dry_run(write, as_output=as_output, given_rank=rank)
+    return None if isinstance(trial, Refusal) or not may(trial) else write()

@@ -21,7 +21,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.targets.limits import Use
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.emit.nodes import NodeWriter
+    from onnx_scatterx.optimizer.emit.writer import Writer
 
 
 _SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
@@ -37,7 +37,7 @@ class Request:
     attributes: Mapping[str, Any]
     known: Sequence[TensorValue | None]
     result: TensorValue
-    writer: NodeWriter = field(repr=False)
+    writer: Writer = field(repr=False)
     of_any_sign: bool = False
 
     @property

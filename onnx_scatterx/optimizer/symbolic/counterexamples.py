@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
+from onnx_scatterx.optimizer.symbolic.constraints import Layer
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
-from onnx_scatterx.optimizer.symbolic.one_size import OneSize
 from onnx_scatterx.optimizer.symbolic.tabulate import no_leaf
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,
@@ -161,41 +161,45 @@ def _drawn(leaf: Symbol, index: list[np.ndarray], low: float, high: float) -> np
     return numbers
 
 
-class SampledFacts(OneSize):
-    """Facts that refute terms by the points of a sample."""
+class Counterexamples:
+    """The points of a sample that facts allow: their own ``layer``, and those ``below``."""
 
-    def _prepare(self) -> None:
-        super()._prepare()
-        below = self._layers[1] if self._layers[1:] else None
-        self._below = below if isinstance(below, SampledFacts) else None
-        self._sample: Sample = (
-            Sample(self._atom_interval) if self._below is None else self._below._sample
-        )
+    def __init__(
+        self,
+        layer: Layer,
+        extents: Mapping[int, Term],
+        bounds: Callable[[Symbol], Interval],
+        below: Counterexamples | None,
+    ) -> None:
+        self._layer = layer
+        self._extents = extents
+        self._below = below
+        self._sample: Sample = Sample(bounds) if below is None else below._sample
         self._allowed = 0, EVERYWHERE  # how many facts were looked at, and which points they allow
-        same = self._below is not None and self.extents is self._below.extents
-        self._at_points: dict[Atom, Values] = self._below._at_points if self._below and same else {}
+        same = below is not None and extents is below._extents
+        self._at_points: AtomValues = below._at_points if below and same else {}
 
-    def _forget(self) -> None:
-        super()._forget()
+    def forget(self) -> None:
+        """Look at all facts of the layer again: a residue was learnt."""
         self._allowed = 0, EVERYWHERE
 
-    def _is_refuted(self, t: Term) -> bool:
+    def refute(self, t: Term) -> bool:
         """Return whether a term is negative at a point that the facts allow."""
         values = self._values(t)
         return bool((values.right & (values.numbers < 0) & self._points()).any())
 
     def _values(self, t: Term) -> Values:
-        return self._sample.of(t, self.extents, self._at_points)
+        return self._sample.of(t, self._extents, self._at_points)
 
     def _points(self) -> np.ndarray:
         """Return which points of the sample the facts allow."""
         count, allowed = self._allowed
         if not count:
-            for leaf, (modulus, residue) in self._residues.items():
+            for leaf, (modulus, residue) in self._layer.residues.items():
                 numbers = self._values(as_term(leaf)).numbers
                 allowed = allowed & (numbers % modulus == residue)
-        for fact in itertools.islice(self._seen, count, None):
+        for fact in itertools.islice(self._layer.facts, count, None):
             values = self._values(fact)
             allowed = allowed & values.right & (values.numbers >= 0)
-        self._allowed = len(self._seen), allowed
+        self._allowed = len(self._layer.facts), allowed
         return allowed if self._below is None else allowed & self._below._points()
