@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Unpack, overload
 
@@ -58,9 +59,9 @@ def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[T
         known = known_in(model, knowledge)
     everything = Neighbourhood(frozenset(graph), frozenset())
     cutting: list[Callable[[ir.Value], bool]] = [
-        lambda v: may_be_cut(knowledge, v, known[v]),
-        lambda v: may_be_cut(knowledge, v, known[v], symbols=False),
-        lambda v: may_be_cut(knowledge, v, known[v]) and weight_of(v),
+        partial(may_be_cut, knowledge, known),
+        partial(may_be_cut, knowledge, known, symbols=False),
+        lambda v: may_be_cut(knowledge, known, v) and weight_of(v),
     ]
     regions = [
         region_of(graph, roots, distance, may_cut)

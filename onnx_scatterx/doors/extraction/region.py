@@ -115,12 +115,17 @@ def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
 
 
 def may_be_cut(
-    knowledge: Knowledge, value: ir.Value, declared: Declared | None, *, symbols: bool = True
+    knowledge: Knowledge,
+    known: Mapping[ir.Value, Declared | None],
+    value: ir.Value,
+    *,
+    symbols: bool = True,
 ) -> bool:
     """Return whether an input can replace a value: nothing is known of it but its shape.
 
     A size is a number, or one that an input of the model declares.
     """
+    declared = known[value]
     if declared is None or value.name is None or knowledge.values[value].index_map is not None:
         return False
     return all(isinstance(dim, int | str if symbols else int) for dim in declared[1])

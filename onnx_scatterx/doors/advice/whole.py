@@ -1,0 +1,67 @@
+"""The model that advice is about, what is known of it, and how much work advice may take.
+
+Work is counted, so that advice does not depend on the machine. It is the steps of the budget, and
+``_NODE`` steps for each node of a model that is copied, since it is copied and each pass visits it.
+Advice may take three times the work of the optimization before it, or about a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.graphs import all_nodes
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import SpentError, budget
+from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
+
+_NODE = 20  # steps for a node, beside those that are charged for what is asked about it
+_TIMES = 3  # the work of the optimization
+_LEAST = 200_000  # steps: about a second
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A model, the settings with which it was optimized, and the steps that this took."""
+
+    model: ir.Model
+    settings: Settings
+    price: float = 0
+
+    @cached_property
+    def nodes(self) -> int:
+        """How many nodes the model has."""
+        return len(all_nodes(self.model))
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is known of the model at any sizes. Raises LimitError if no steps are left."""
+        self.charge(self.model)
+        return analysis_at(self.model, self.settings, FixedSizes({}, {})).knowledge
+
+    def charge(self, model: ir.Model, part: float = 0) -> None:
+        """Take the steps for the nodes of a model: a copy of this one, or a part of it.
+
+        Raises SpentError if then less remains than a ``part`` of what the optimization of so many
+        nodes took.
+        """
+        nodes = len(all_nodes(model))
+        budget().from_command(_NODE * nodes)
+        if budget().steps < part * self.price * nodes / max(self.nodes, 1):
+            raise SpentError
+
+
+@contextmanager
+def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
+    """Let a block take at most so much work; the command has optimized the model before."""
+    spending = budget()
+    found = Whole(model, settings, spending.given - spending.steps)
+    most = max(_TIMES * (found.price + _NODE * found.nodes), _LEAST)
+    with spending.share(min(1.0, most / max(spending.steps, 1.0))):
+        yield found
