@@ -302,7 +302,7 @@ def _smaller(
         if not change.fix:
             given["target"] = name
         with suppress(ScatterXError, LimitError):
-            whole.charge(whole.model, 1)
+            whole.charge(whole.model)
             other = optimize(model, **given).report
             nodes, about = other.nodes_after, other.about
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)

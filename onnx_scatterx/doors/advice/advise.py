@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
@@ -46,7 +46,9 @@ Key: TypeAlias = "tuple[str, str]"
 """A scatter or gather by its graph and name, or other nodes by their operator and the reason."""
 
 _TRIALS = 24  # of one model
-_DISTANCES = (1, 4)  # of nodes of the part from the kept scatters, beside what these need
+_DISTANCE = 1  # of other nodes of the part from the kept scatters
+_SMALL = 4  # times the nodes of a part is the model: a larger part would save little
+_LARGE = 1_000  # nodes of a model that is not tried often
 _WAYS = 3  # that are named for one scatter
 _DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
 _DEPTH = 2  # changes that are made together, beside the numbers of sizes
@@ -122,8 +124,7 @@ def _stuck(records: Sequence[NodeRecord]) -> list[NodeRecord]:
     return [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
 
 
-@dataclass(frozen=True)
-class _Trial:
+class _Trial(NamedTuple):
     """What other settings do with the scatters, and which other nodes the target does not take."""
 
     settings: Settings
@@ -195,7 +196,10 @@ class _AdviceSearch:
         idle: list[frozenset[object]] = []
         while queue:
             change, depth = queue.popleft()
-            wanted = (waiting | self.refused.keys()) - self._settled(change)
+            wanted = waiting | self.refused.keys()
+            if change.at_numbers and not wanted <= self.ways.keys():
+                change = replace(change | (self.numbers or Change()), at_numbers=False)
+            wanted -= self._settled(change)
             # If several statements together change nothing, none of them does alone.
             known = change.statements in seen or any(change.statements <= more for more in idle)
             if not wanted or known:
@@ -230,7 +234,7 @@ class _AdviceSearch:
                 if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
                     self.lacks.setdefault(key, refusal.detail)
             if depth < _DEPTH:
-                more = candidates(kept, ops, self.whole.model, trial.settings, lambda: self.numbers)
+                more = candidates(kept, ops, self.whole.model, trial.settings)
                 joined = [
                     (replace(change | c, is_last=c.is_last or depth > 0), depth + 1)
                     for c in more
@@ -265,26 +269,34 @@ class _AdviceSearch:
         return bool(found)
 
     @cached_property
-    def part(self) -> ir.Model | None:
-        """The part of the model that decides: with ``base``, it keeps the same nodes as the whole.
+    def part(self) -> tuple[ir.Model, set[Key]] | None:
+        """The part of the model that decides about kept nodes, and these nodes.
 
-        It is None if no part of at most half of the nodes does.
+        With ``base``, they are kept there for the same reasons as on the whole. If it is not small
+        for all of them, the part of a large model is that for the first node of each reason.
         """
-        model, graph = self.whole.model, self.whole.model.graph
-        roots = roots_of(model, {name for _, name in self.later})
+        first = {refusal: key for key, refusal in reversed(self.later.items())}
+        some = [set(self.later), set(first.values())][: 1 + (self.whole.nodes > _LARGE)]
         with suppress(LimitError):
-            known = known_in(model, self.whole.knowledge) if roots else {}
-            cuts = partial(may_be_cut, self.whole.knowledge, known)
-            for distance in _DISTANCES if roots else ():
-                region = region_of(graph, roots, distance, cuts)
-                part = cut_out(model, region, known)
-                if part is None or 2 * len(region.nodes) > len(graph):
-                    return None
-                trial = self._rewritten(part, self.base)
-                found = () if trial is None else _stuck(trial.records)
-                if _refusals(r for r in found if key_of(r.entry) in self.later) == self.later:
-                    return part
+            return next(((p, keys) for keys in some if (p := self._around(keys))), None)
         return None
+
+    def _around(self, keys: set[Key]) -> ir.Model | None:
+        """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
+        model, expected = self.whole.model, {key: self.later[key] for key in keys}
+        roots = roots_of(model, {name for _, name in keys})
+        if not roots:
+            return None
+        known = known_in(model, self.whole.knowledge)
+        cuts = partial(may_be_cut, self.whole.knowledge, known)
+        region = region_of(model.graph, roots, _DISTANCE, cuts)
+        is_small = _SMALL * len(region.nodes) <= len(model.graph)
+        part = cut_out(model, region, known) if is_small else None
+        if part is None:
+            return None
+        trial = self._rewritten(part, self.base)
+        found = _refusals(() if trial is None else _stuck(trial.records))
+        return part if expected.items() <= found.items() else None
 
     def _tried(self, change: Change) -> _Trial | None:
         """Return the result of a change on the part, or on the whole model if it may help there.
@@ -294,17 +306,21 @@ class _AdviceSearch:
         # Only the whole model shows what helps other nodes than scatters and gathers.
         base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
         concerns_others = bool(self.refused) and (has_more or change.fix != base.fix)
-        if change.statements != base.statements and self.part is not None and not concerns_others:
-            trial = self._rewritten(self.part, change)
-            if trial is None or self.later.keys() <= _refusals(_stuck(trial.records)).keys():
-                return trial and replace(trial, refused=self.refused)
+        if change.statements != base.statements and not concerns_others and self.part is not None:
+            part, keys = self.part
+            trial = self._rewritten(part, change)
+            if trial is None:
+                return None
+            if keys <= _refusals(_stuck(trial.records)).keys():
+                others = [r for r in self.kept if key_of(r.entry) not in keys]
+                return _Trial(trial.settings, (*trial.records, *others), self.refused)
         return self._rewritten(self.whole.model, change)
 
     def _rewritten(self, model: ir.Model, change: Change) -> _Trial | None:
         """Return the result of a change of a model; None if the change is impossible."""
         if not change.statements and model is self.whole.model:
             return _Trial(self.whole.settings, self.stuck, self.refused)
-        self.whole.charge(model, 1)
+        self.whole.charge(model)
         copy = cloned(model)
         try:
             if change.opset is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
@@ -41,23 +40,17 @@ _VALUES = 64  # from which indices are computed that are looked at, as a rule
 
 
 def candidates(
-    stuck: Sequence[NodeRecord],
-    refused: Collection[str],
-    model: ir.Model,
-    settings: Settings,
-    numbers: Callable[[], Change | None],
+    stuck: Sequence[NodeRecord], refused: Collection[str], model: ir.Model, settings: Settings
 ) -> Iterator[Change]:
     """Yield changes to be tried one by one: those that need no promise come first.
 
     ``stuck`` are the scatters and gathers that are kept, ``refused`` the operators of other nodes
-    that the target does not take. ``numbers`` returns what gives each size a number.
+    that the target does not take.
     """
     reasons = {record.entry.reason for record in stuck}
     target = settings.target
     if (refused or reasons & _OF_SIZES) and not target.static_only:
-        fixed = numbers()
-        if fixed is not None:
-            yield replace(fixed, is_last=True)
+        yield Change(at_numbers=True, is_last=True)
     if Reason.COLLIDES in reasons and not settings.given["deterministic"]:
         yield Change(deterministic=True, conditions=("the last update wins",))
     if not READS.isdisjoint(refused) and not settings.given["gathers"]:

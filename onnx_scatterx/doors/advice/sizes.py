@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.doors.advice.change import Change, Command
-from onnx_scatterx.doors.advice.whole import Whole
+from onnx_scatterx.doors.advice.whole import READ, Whole
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import live_nodes
@@ -69,7 +69,7 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
         for numbers in _attempts(wanted, known):
             if readings and all(_holds(t, {**known, **numbers}) for t in facts):
                 readings -= 1
-                whole.charge(model)
+                whole.charge(model, READ)
                 found = _reading(model, settings, numbers)
                 if found is None:
                     return numbers

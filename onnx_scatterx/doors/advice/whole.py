@@ -1,8 +1,8 @@
 """The model that advice is about, what is known of it, and how much work advice may take.
 
 Work is counted, so that advice does not depend on the machine. It is the steps of the budget, and
-``_NODE`` steps for each node of a model that is copied, since it is copied and each pass visits it.
-Advice may take three times the work of the optimization before it, or about a second.
+some for each node of a model that is copied, which no other budget counts. Advice may take three
+times the work of the optimization before it, or about a second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import SpentError, budget
 from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
 
-_NODE = 20  # steps for a node, beside those that are charged for what is asked about it
+READ = 10
+"""Steps for a node that is copied and interpreted."""
+REWRITTEN = 30
+"""Steps for a node that is copied, and that each pass visits."""
 _TIMES = 3  # the work of the optimization
 _LEAST = 200_000  # steps: about a second
 
@@ -42,18 +45,18 @@ class Whole:
     @cached_property
     def knowledge(self) -> Knowledge:
         """What is known of the model at any sizes. Raises LimitError if no steps are left."""
-        self.charge(self.model)
+        self.charge(self.model, READ)
         return analysis_at(self.model, self.settings, FixedSizes({}, {})).knowledge
 
-    def charge(self, model: ir.Model, part: float = 0) -> None:
-        """Take the steps for the nodes of a model: a copy of this one, or a part of it.
+    def charge(self, model: ir.Model, each: int = REWRITTEN) -> None:
+        """Take ``each`` steps for the nodes of a model: a copy of this one, or a part of it.
 
-        Raises SpentError if then less remains than a ``part`` of what the optimization of so many
-        nodes took.
+        If it is to be rewritten, and then less remains than the optimization of so many nodes took,
+        SpentError is raised.
         """
         nodes = len(all_nodes(model))
-        budget().from_command(_NODE * nodes)
-        if budget().steps < part * self.price * nodes / max(self.nodes, 1):
+        budget().from_command(each * nodes)
+        if each == REWRITTEN and budget().steps * self.nodes < self.price * nodes:
             raise SpentError
 
 
@@ -62,6 +65,7 @@ def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
     """Let a block take at most so much work; the command has optimized the model before."""
     spending = budget()
     found = Whole(model, settings, spending.given - spending.steps)
-    most = max(_TIMES * (found.price + _NODE * found.nodes), _LEAST)
+    work = _TIMES * (found.price + REWRITTEN * found.nodes) - READ * found.nodes  # it is read anew
+    most = max(work, _LEAST)
     with spending.share(min(1.0, most / max(spending.steps, 1.0))):
         yield found

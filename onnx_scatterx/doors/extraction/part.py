@@ -16,7 +16,7 @@ from onnx_scatterx.doors.extraction.private import (
     remove_texts,
     weight_of,
 )
-from onnx_scatterx.doors.extraction.region import Declared, Neighbourhood, cut, cut_out
+from onnx_scatterx.doors.extraction.region import Declared, Neighbourhood, cut_out
 from onnx_scatterx.ir.data import from_proto
 from onnx_scatterx.ir.graphs import all_graphs, all_nodes, is_scatterx_domain, read_by
 from onnx_scatterx.ir.save import as_bytes
@@ -66,7 +66,12 @@ def _open(graph: ir.Graph, value: ir.Value) -> None:
     if node is not None:
         tensor = constant_of(node)
         assert tensor is not None
-        cut(graph, value, (tensor.dtype, tuple(tensor.shape.numpy())))
+        name, value.name = value.name, f"{value.name}/cut"
+        shape = ir.Shape(tensor.shape.numpy())
+        made = ir.Value(name=name, type=ir.TensorType(tensor.dtype), shape=shape)
+        for reader, place in list(value.uses()):  # not its use as an output of the graph
+            reader.replace_input_with(place, made)
+        graph.inputs.append(made)
         if not value.is_graph_output():
             graph.remove(node, safe=True)
         return

@@ -6,7 +6,7 @@ declare these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -147,40 +147,44 @@ def cut_out(
     Removed values become inputs, with their ``known`` types and shapes. Outputs are declared, too,
     if something is known of them.
     """
-    copy = cloned(model)
-    graph = copy.graph
-    nodes = dict(zip(model.graph, list(graph), strict=True))
-    values = {
-        old: new
-        for before, after in nodes.items()
-        for old, new in zip(before.outputs, after.outputs, strict=True)
-    }
-    kept = {nodes[node] for node in region.nodes}
-    for value in sorted(region.cuts, key=lambda value: value.name or ""):
-        declared = known[value]
-        assert declared is not None
-        cut(graph, values[value], declared)
-    seen = [v for node in kept for v in node.outputs if node.op_type != "Constant"]
-    gone = [node for node in graph if node not in kept]
-    needed = {v for node in gone for v in read_by(node)} | set(graph.outputs)
-    outputs = [v for v in seen if v in needed]
+    graph = model.graph
+    nodes = [node for node in graph if node in region.nodes]
+    needed = {v for node in graph if node not in region.nodes for v in read_by(node)}
+    seen = [v for node in nodes for v in node.outputs if node.op_type != "Constant"]
+    outputs = _by_name(v for v in seen if v in needed or v.is_graph_output())
     if not outputs:
         return None
-    for old, new in values.items():
-        declared = known.get(old)
-        if new in outputs and new.type is None and declared is not None:
-            new.type, new.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
-    graph.outputs[:] = sorted(outputs, key=lambda value: value.name or "")
-    remove_dead(gone)
-    return copy
+    cuts, read = _by_name(region.cuts), {v for node in nodes for v in read_by(node)}
+    view = ir.GraphView(
+        [*graph.inputs, *cuts],
+        outputs,
+        nodes=nodes,
+        initializers=[v for v in graph.initializers.values() if v in read or v.is_graph_input()],
+        opset_imports=graph.opset_imports,
+        name=graph.name,
+    )
+    part = cloned(
+        ir.Model(
+            view,  # type: ignore[arg-type]  # onnx_ir documents that it may be one
+            ir_version=model.ir_version,
+            functions=list(model.functions.values()),
+            metadata_props=model.metadata_props,
+        )
+    )
+    for old, new in zip(cuts, part.graph.inputs[len(graph.inputs) :], strict=True):
+        new.const_value, new.type = None, None
+        _declare(new, known[old])
+    for old, new in zip(outputs, part.graph.outputs, strict=True):
+        if new.type is None:
+            _declare(new, known.get(old))
+    remove_dead([node for node in part.graph if node.op_type == "Constant"])
+    return part
 
 
-def cut(graph: ir.Graph, value: ir.Value, declared: Declared) -> None:
-    """Replace a value of a graph by an input."""
-    dtype, dims = declared
-    name = value.name
-    value.name = f"{name}/cut"
-    made = ir.Value(name=name, type=ir.TensorType(dtype), shape=ir.Shape(dims))
-    for node, place in list(value.uses()):  # not its use as an output of the graph
-        node.replace_input_with(place, made)
-    graph.inputs.append(made)
+def _by_name(values: Iterable[ir.Value]) -> list[ir.Value]:
+    return sorted(values, key=lambda value: value.name or "")
+
+
+def _declare(value: ir.Value, declared: Declared | None) -> None:
+    if declared is not None:
+        value.type, value.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
