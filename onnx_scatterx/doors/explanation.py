@@ -21,6 +21,7 @@ from onnx_scatterx.doors.api.optimization import (
     optimize,
 )
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
@@ -75,6 +76,7 @@ def advise(
             return _advice(whole, report, records, command)
 
 
+@raised_gc_threshold()
 @foreign_symbols()
 def advised(
     report: Report,

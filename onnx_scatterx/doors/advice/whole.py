@@ -14,6 +14,7 @@ from functools import cached_property
 
 import onnx_ir as ir
 
+from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
@@ -65,7 +66,8 @@ def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
     """Let a block take at most so much work; the command has optimized the model before."""
     spending = budget()
     found = Whole(model, settings, spending.given - spending.steps)
-    work = _TIMES * (found.price + REWRITTEN * found.nodes) - READ * found.nodes  # it is read anew
-    most = max(work, _LEAST)
-    with spending.share(min(1.0, most / max(spending.steps, 1.0))):
+    of_nodes = _TIMES * REWRITTEN * found.nodes
+    most = max(_TIMES * found.price + of_nodes, _LEAST) - READ * found.nodes  # it was read anew
+    left = max(spending.steps, 1.0)  # of the command, which does not count nodes
+    with raised_gc_threshold(), spending.share(min(most, left + of_nodes) / left):
         yield found

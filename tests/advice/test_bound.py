@@ -1,0 +1,145 @@
+"""Advice is tried on a part of the model, for a limited work; what it prints helps the whole."""
+
+import re
+from typing import Any
+
+import onnx
+import onnx.parser
+import onnx_ir as ir
+import pytest
+
+from onnx_scatterx import advise, optimize
+from onnx_scatterx.doors import explanation
+from onnx_scatterx.doors.advice import advise as trials
+from onnx_scatterx.doors.advice import candidates, whole
+from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.doors.explanation import advised
+from onnx_scatterx.ir.graphs import all_nodes
+from tests.advice.test_advise import HEAD, ROWS
+
+OTHERS = 300  # nodes that decide nothing
+
+
+def model_of(scatters: int, read: str = "at", reduction: str = "none") -> onnx.ModelProto:
+    """Return a model with other nodes before and after scatters, each at positions of its own."""
+    before = [f"u{i + 1} = Exp (u{i})" for i in range(OTHERS // 2)]
+    writes = [
+        f"p{n} = Mul (at{n}, at{n})  i{n} = Unsqueeze ({read}{n}, last)"
+        f'  y{n} = ScatterND <reduction = "{reduction}"> (x, i{n}, u{OTHERS // 2})'
+        for n in range(scatters)
+    ]
+    after = ["z0 = Log (y0)", *(f"z{i + 1} = Log (z{i})" for i in range(OTHERS // 2 - 1))]
+    inputs = ", ".join(f"int64[300] at{n}" for n in range(scatters))
+    outputs = ", ".join(f"float[400, 2] y{n}" for n in range(scatters))
+    return onnx.parser.parse_model(
+        f"""{HEAD} g (float[400, 2] x, float[300, 2] u0, {inputs})
+        => ({outputs}, float[400, 2] z{OTHERS // 2 - 1}) <int64[1] last = {{-1}}>
+        {{ {" ".join((*before, *writes, *after))} }}"""
+    )
+
+
+@pytest.fixture
+def visited(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many nodes each trial visits."""
+    found: list[int] = []
+    real = trials.tried
+
+    def counted(model: ir.Model, *given: Any, **more: Any) -> Any:
+        found.append(len(all_nodes(model)))
+        return real(model, *given, **more)
+
+    monkeypatch.setattr(trials, "tried", counted)
+    return found
+
+
+def commands(found: Any) -> list[str]:
+    return [way.command.partition("--target ")[2] for advice in found for way in advice.ways]
+
+
+def test_only_what_helps_is_tried_on_the_whole_model(visited: list[int]) -> None:
+    """And what is printed is that of the part alone."""
+    alone = onnx.parser.parse_model(HEAD + re.sub(r"\bat\b", "at0", ROWS))
+    expected = commands(advise(alone, target="standard"))
+    visited.clear()
+    told = commands(advise(model_of(1), target="standard"))
+    assert told == expected
+    assert len([n for n in visited if n > OTHERS]) == len(told) == 3
+    assert all(n > OTHERS or n < 10 for n in visited)
+    assert len(visited) > 6
+
+
+def test_what_helps_on_the_part_alone_is_not_printed(
+    visited: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the part says that promises help, which do not help the model."""
+    target, other = "standard, remove = ['Mul', 'Where']", model_of(1)
+    model = model_of(1, reduction="mul")
+    right = commands(advise(model, target=target))
+    assert not set(right) & set(commands(advise(other, target=target)))
+    monkeypatch.setattr(trials._AdviceSearch, "part", (ir.from_proto(other), {("g", "y0")}))
+    visited.clear()
+    assert set(commands(advise(model, target=target))) <= set(right)
+    assert visited
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_the_work_is_bounded(
+    times: int, visited: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the nodes of all trials, together; what was left over is named."""
+    monkeypatch.setattr(whole, "_LEAST", 0)
+    monkeypatch.setattr(whole, "_TIMES", times)
+    monkeypatch.setattr(trials._AdviceSearch, "part", None)
+    model = model_of(9, reduction="mul")
+    *_, rest = advise(model, target="standard, remove = ['Mul', 'Where']")
+    assert sum(visited) <= times * len(model.graph.node)
+    assert rest.why.startswith("changes that were not tried (")
+
+
+def test_one_scatter_for_each_reason_decides_in_a_large_model(
+    visited: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(40)
+    monkeypatch.setattr(trials, "_LARGE", 100)
+    monkeypatch.setattr(trials, "_SMALL", 8)
+    found = advise(model, target="standard")
+    assert {node for a in found if a.ways for node in a.nodes} == {f"y{n}" for n in range(40)}
+    assert min(visited) < 10
+
+
+def test_numbers_for_sizes_are_found_if_nothing_else_helps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[object] = []
+    real = candidates.fixed
+    monkeypatch.setattr(trials, "fixed", lambda given: calls.append(given) or real(given))
+    text = """g (float[N, 2] x, int64[M] at, float[M, 2] u) => (float[N, 2] y)
+        <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
+    model = onnx.parser.parse_model(HEAD + text)
+    assert commands(advise(model, target="standard"))
+    assert not calls
+    sum_of = onnx.parser.parse_model(HEAD + text.replace("ND (x", 'ND <reduction = "mul"> (x'))
+    advise(sum_of, target="standard, remove = ['Mul', 'Where']")
+    assert len(calls) == 1
+
+
+def test_the_target_itself_is_not_tried_for_a_smaller_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = "".join(f"y{k + 1} = ScatterND (y{k}, i, u)  " for k in range(3))
+    model = onnx.parser.parse_model(
+        f"{HEAD} g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)"
+        f" {{ {body} z = Identity (y3) }}"
+    )
+    report = optimize(model, target="standard").report
+    tried: list[object] = []
+
+    def noted(given: Any, **options: Any) -> Any:
+        tried.append(options["target"])
+        return optimize(given, **options)
+
+    monkeypatch.setattr(explanation, "optimize", noted)
+    (found,) = advised(report, model, Command(target="standard"), target="standard").advice
+    assert found.verb == "smaller"
+    assert tried
+    assert "standard" not in tried
