@@ -351,8 +351,8 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         for more, count in ([], 0), (["--advice"], 1):
             assert main([*typed, "--target", "standard", "--json", *more]) == 0
             texts = [capsys.readouterr().out, report.read_text() if places > 1 else ""][:places]
-            told = [advice for text in texts for advice in json.loads(text)["advice"]]
-            assert [a["ways"][0]["command"].split()[-1] for a in told] == (
+            found: list[Any] = [advice for text in texts for advice in json.loads(text)["advice"]]
+            assert [a["ways"][0]["command"].split()[-1] for a in found] == (
                 ["--deterministic"] * count * places
             )
     assert main(["explain", path, "--target", "standard"]) == 0

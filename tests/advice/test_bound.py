@@ -11,10 +11,12 @@ import pytest
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.doors import explanation
 from onnx_scatterx.doors.advice import advise as trials
-from onnx_scatterx.doors.advice import candidates, whole
-from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.doors.advice import whole
+from onnx_scatterx.doors.advice.candidates import fixed
+from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.explanation import advised
 from onnx_scatterx.ir.graphs import all_nodes
+from onnx_scatterx.optimizer.run import tried
 from tests.advice.test_advise import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing
@@ -42,11 +44,10 @@ def model_of(scatters: int, read: str = "at", reduction: str = "none") -> onnx.M
 def visited(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return how many nodes each trial visits."""
     found: list[int] = []
-    real = trials.tried
 
     def counted(model: ir.Model, *given: Any, **more: Any) -> Any:
         found.append(len(all_nodes(model)))
-        return real(model, *given, **more)
+        return tried(model, *given, **more)
 
     monkeypatch.setattr(trials, "tried", counted)
     return found
@@ -111,8 +112,12 @@ def test_numbers_for_sizes_are_found_if_nothing_else_helps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[object] = []
-    real = candidates.fixed
-    monkeypatch.setattr(trials, "fixed", lambda given: calls.append(given) or real(given))
+
+    def counted(given: whole.Whole) -> Change | None:
+        calls.append(given)
+        return fixed(given)
+
+    monkeypatch.setattr(trials, "fixed", counted)
     text = """g (float[N, 2] x, int64[M] at, float[M, 2] u) => (float[N, 2] y)
         <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
     model = onnx.parser.parse_model(HEAD + text)

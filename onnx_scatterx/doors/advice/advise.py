@@ -139,9 +139,9 @@ class _AdviceSearch:
     ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target
     does not take; if it wants numbers, those that it does not take at numbers. ``base`` are these
     numbers: all changes are made beside them. ``kept`` are the nodes that are kept with ``base``
-    and are to be removed. ``ways`` are the changes that remove a node, with the rules that replace
-    it. ``lacks`` are the operators that the target lacks for a dense form. ``untried`` are changes
-    for which no trials or no steps were left.
+    and are to be removed, and ``later`` are the reasons. ``ways`` are the changes that remove a
+    node, with the rules that replace it. ``lacks`` are the operators that the target lacks for a
+    dense form. ``untried`` are changes for which no trials or no steps were left.
     """
 
     whole: Whole
@@ -150,6 +150,7 @@ class _AdviceSearch:
     observer: Observer = NOBODY
     refused: dict[Key, list[str]] = field(default_factory=dict)
     kept: Sequence[NodeRecord] = ()
+    later: dict[Key, Refusal] = field(default_factory=dict)
     ways: dict[Key, list[tuple[Change, tuple[str, ...]]]] = field(default_factory=dict)
     lacks: dict[Key, Missing] = field(default_factory=dict)
     untried: list[str] = field(default_factory=list)
@@ -158,11 +159,6 @@ class _AdviceSearch:
     def numbers(self) -> Change | None:
         """What gives each size of the model a number."""
         return fixed(self.whole)
-
-    @property
-    def later(self) -> dict[Key, Refusal]:
-        """The reasons for which nodes are kept if all sizes are numbers, if the target wants it."""
-        return _refusals(self.kept)
 
     def refusal(self, record: NodeRecord) -> Refusal | None:
         """Return why a node is kept, if possible for a reason that is not its sizes."""
@@ -199,12 +195,14 @@ class _AdviceSearch:
             wanted = waiting | self.refused.keys()
             if change.at_numbers and not wanted <= self.ways.keys():
                 change = replace(change | (self.numbers or Change()), at_numbers=False)
+                if not self.numbers and budget().is_spent:
+                    self.untried.append(f"{change} --fix ...".strip())
             wanted -= self._settled(change)
             # If several statements together change nothing, none of them does alone.
             known = change.statements in seen or any(change.statements <= more for more in idle)
             if not wanted or known:
                 continue
-            if len(seen) >= trials or budget().is_spent:
+            if change.statements and (len(seen) >= trials or budget().is_spent):
                 self.untried.append(str(change))
                 continue
             self.observer.stage("trying what would help", len(seen))
@@ -224,13 +222,12 @@ class _AdviceSearch:
             ]
             refusals = _refusals(kept)
             if not depth:
-                self.kept = kept
-            later = self.later
-            helps = self._note(change, trial, wanted) or refusals != later
+                self.kept, self.later = kept, refusals
+            helps = self._note(change, trial, wanted) or refusals != self.later
             if not helps:
                 idle.append(change.statements)
             for key, refusal in refusals.items() if "dense" in change.keys else ():
-                first = later.get(key, refusal)
+                first = self.later.get(key, refusal)
                 if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
                     self.lacks.setdefault(key, refusal.detail)
             if depth < _DEPTH:

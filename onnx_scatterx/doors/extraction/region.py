@@ -172,7 +172,7 @@ def cut_out(
         )
     )
     for old, new in zip(cuts, part.graph.inputs[len(graph.inputs) :], strict=True):
-        new.const_value, new.type = None, None
+        new.const_value = None
         _declare(new, known[old])
     for old, new in zip(outputs, part.graph.outputs, strict=True):
         if new.type is None:
