@@ -108,15 +108,12 @@ def advised(
     if not (report.is_open or report.growth):
         return report
     loaded, settings = loaded_ir(model), Settings.of(**options)
-    found: tuple[Advice, ...] = ()
+    shown = report
     with command_budget(loaded, settings):
         if records is None:
-            inspected = inspect_records(loaded, settings, details=False)
-        else:
-            inspected = report, tuple(records)
+            shown, records = inspect_records(loaded, settings, details=False)
         with bounded(loaded, settings) as whole:
-            if report.is_open:
-                found = _advice(whole, *inspected, command, observer)
+            found = _advice(whole, shown, records, command, observer) if report.is_open else ()
             found += _smaller(whole, model, report, command, **options)
     return replace(report, advice=found)
 

@@ -285,8 +285,7 @@ class _AdviceSearch:
         if not roots:
             return None
         known = known_in(model, self.whole.knowledge)
-        cuts = partial(may_be_cut, self.whole.knowledge, known)
-        region = region_of(model.graph, roots, _DISTANCE, cuts)
+        region = region_of(model.graph, roots, _DISTANCE, partial(may_be_cut, known))
         is_small = _SMALL * len(region.nodes) <= len(model.graph)
         part = cut_out(model, region, known) if is_small else None
         if part is None:

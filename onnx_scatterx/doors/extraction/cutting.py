@@ -55,13 +55,12 @@ def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[T
     graph = model.graph
     roots = roots_of(model, {node})
     with fresh_symbols():
-        knowledge = Job(model, settings).analysis.knowledge
-        known = known_in(model, knowledge)
+        known = known_in(model, Job(model, settings).analysis.knowledge)
     everything = Neighbourhood(frozenset(graph), frozenset())
     cutting: list[Callable[[ir.Value], bool]] = [
-        partial(may_be_cut, knowledge, known),
-        partial(may_be_cut, knowledge, known, symbols=False),
-        lambda v: may_be_cut(knowledge, known, v) and weight_of(v),
+        partial(may_be_cut, known),
+        partial(may_be_cut, known, symbols=False),
+        lambda v: may_be_cut(known, v) and weight_of(v),
     ]
     regions = [
         region_of(graph, roots, distance, may_cut)

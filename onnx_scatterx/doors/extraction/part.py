@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import onnx_ir as ir
 from onnx_ir.passes.common import RemoveUnusedFunctionsPass
@@ -16,7 +14,7 @@ from onnx_scatterx.doors.extraction.private import (
     remove_texts,
     weight_of,
 )
-from onnx_scatterx.doors.extraction.region import Declared, Neighbourhood, cut_out
+from onnx_scatterx.doors.extraction.region import Known, Neighbourhood, cut_out
 from onnx_scatterx.ir.data import from_proto
 from onnx_scatterx.ir.graphs import all_graphs, all_nodes, is_scatterx_domain, read_by
 from onnx_scatterx.ir.save import as_bytes
@@ -25,7 +23,7 @@ from onnx_scatterx.ir.save import as_bytes
 def part_of(
     model: ir.Model,
     region: Neighbourhood,
-    known: Mapping[ir.Value, Declared | None],
+    known: Known,
     *,
     weights: bool,
     attributes: bool,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -97,12 +98,20 @@ def roots_of(model: ir.Model, names: Collection[str]) -> list[ir.Node]:
     return [] if None in roots else [node for node in roots if node is not None]
 
 
-Declared = tuple[ir.DataType, tuple[int | str | None, ...]]
-"""The type and the shape of an input."""
+class Declared(NamedTuple):
+    """The type and the shape of an input, and whether nothing else is known of it."""
+
+    dtype: ir.DataType
+    dims: tuple[int | str | None, ...]
+    is_free: bool
 
 
-def known_in(model: ir.Model, knowledge: Knowledge) -> dict[ir.Value, Declared | None]:
-    """Return the types and shapes that can be declared of the values that a graph computes."""
+Known = Mapping[ir.Value, Declared | None]
+"""What can be declared of the values that a graph computes."""
+
+
+def known_in(model: ir.Model, knowledge: Knowledge) -> Known:
+    """Return what can be declared, given what is known of a model."""
     values = [value for node in model.graph for value in node.outputs]
     return {value: _declared(knowledge.values.get(value), value) for value in values}
 
@@ -111,24 +120,18 @@ def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
     dtype = value.dtype if known is None or known.dtype is None else known.dtype
     if known is None or known.shape is None or dtype is None:
         return None
-    return dtype, tuple(map(_dim, known.shape))
+    return Declared(dtype, tuple(map(_dim, known.shape)), known.index_map is None)
 
 
-def may_be_cut(
-    knowledge: Knowledge,
-    known: Mapping[ir.Value, Declared | None],
-    value: ir.Value,
-    *,
-    symbols: bool = True,
-) -> bool:
+def may_be_cut(known: Known, value: ir.Value, *, symbols: bool = True) -> bool:
     """Return whether an input can replace a value: nothing is known of it but its shape.
 
     A size is a number, or one that an input of the model declares.
     """
-    declared = known[value]
-    if declared is None or value.name is None or knowledge.values[value].index_map is not None:
+    found = known[value]
+    if found is None or value.name is None:
         return False
-    return all(isinstance(dim, int | str if symbols else int) for dim in declared[1])
+    return found.is_free and all(isinstance(n, int | str if symbols else int) for n in found.dims)
 
 
 def _dim(size: Term) -> int | str | None:
@@ -139,9 +142,7 @@ def _dim(size: Term) -> int | str | None:
     return leaf.name if is_itself else None
 
 
-def cut_out(
-    model: ir.Model, region: Neighbourhood, known: Mapping[ir.Value, Declared | None]
-) -> ir.Model | None:
+def cut_out(model: ir.Model, region: Neighbourhood, known: Known) -> ir.Model | None:
     """Return a model of the nodes of a region, with all inputs; None if it would have no output.
 
     Removed values become inputs, with their ``known`` types and shapes. Outputs are declared, too,
@@ -187,4 +188,4 @@ def _by_name(values: Iterable[ir.Value]) -> list[ir.Value]:
 
 def _declare(value: ir.Value, declared: Declared | None) -> None:
     if declared is not None:
-        value.type, value.shape = ir.TensorType(declared[0]), ir.Shape(declared[1])
+        value.type, value.shape = ir.TensorType(declared.dtype), ir.Shape(declared.dims)
