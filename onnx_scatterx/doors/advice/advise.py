@@ -20,7 +20,7 @@ import onnx_ir as ir
 from onnx_scatterx.doors.advice.candidates import candidates, fixed
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
-from onnx_scatterx.doors.advice.whole import Whole
+from onnx_scatterx.doors.advice.whole import RAISED, Whole
 from onnx_scatterx.doors.extraction.region import (
     cut_out,
     known_in,
@@ -48,7 +48,7 @@ Key: TypeAlias = "tuple[str, str]"
 _TRIALS = 24  # of one model
 _DISTANCE = 1  # of other nodes of the part from the kept scatters
 _SMALL = 4  # times the nodes of a part is the model: a larger part would save little
-_LARGE = 1_000  # nodes of a model that is not tried often
+_LARGE = 500  # nodes of a model that is not tried often
 _WAYS = 3  # that are named for one scatter
 _DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
 _DEPTH = 2  # changes that are made together, beside the numbers of sizes
@@ -194,9 +194,10 @@ class _AdviceSearch:
             change, depth = queue.popleft()
             wanted = waiting | self.refused.keys()
             if change.at_numbers and not wanted <= self.ways.keys():
-                change = replace(change | (self.numbers or Change()), at_numbers=False)
-                if not self.numbers and budget().is_spent:
+                if not self.whole.affords_numbers:
                     self.untried.append(f"{change} --fix ...".strip())
+                    continue
+                change = replace(change | (self.numbers or Change()), at_numbers=False)
             wanted -= self._settled(change)
             # If several statements together change nothing, none of them does alone.
             known = change.statements in seen or any(change.statements <= more for more in idle)
@@ -320,7 +321,7 @@ class _AdviceSearch:
         copy = cloned(model)
         try:
             if change.opset is not None:
-                self.whole.charge(model)
+                self.whole.charge(model, RAISED)
                 raise_opset(copy, change.opset)
             settings = change.settings(self.whole.settings)
             records, violations = tried(copy, settings, whole=bool(self.refused))

@@ -24,8 +24,11 @@ from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
 
 READ = 10
 """Steps for a node that is copied and interpreted."""
-REWRITTEN = 30
+REWRITTEN = 20
 """Steps for a node that is copied, and that each pass visits."""
+RAISED = 40
+"""Steps for a node that is raised to a newer operator set."""
+_OPTIMIZED = 30  # for a node of the model that was optimized, merged with its file, and reported
 _TIMES = 3  # the work of the optimization
 _LEAST = 200_000  # steps: about a second
 
@@ -49,6 +52,11 @@ class Whole:
         self.charge(self.model, READ)
         return analysis_at(self.model, self.settings, FixedSizes({}, {})).knowledge
 
+    @property
+    def affords_numbers(self) -> bool:
+        """Whether the steps suffice to read the model at some numbers, and to rewrite it then."""
+        return budget().steps >= 2 * self.price + (READ + REWRITTEN) * self.nodes
+
     def charge(self, model: ir.Model, each: int = REWRITTEN) -> None:
         """Take ``each`` steps for the nodes of a model: a copy of this one, or a part of it.
 
@@ -66,7 +74,7 @@ def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
     """Let a block take at most so much work; the command has optimized the model before."""
     spending = budget()
     found = Whole(model, settings, spending.given - spending.steps)
-    of_nodes = _TIMES * REWRITTEN * found.nodes
+    of_nodes = _TIMES * _OPTIMIZED * found.nodes
     most = max(_TIMES * found.price + of_nodes, _LEAST) - READ * found.nodes  # it was read anew
     left = max(spending.steps, 1.0)  # of the command, which does not count nodes
     with raised_gc_threshold(), spending.share(min(most, left + of_nodes) / left):
