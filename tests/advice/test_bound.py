@@ -1,6 +1,8 @@
 """Advice is tried on a part of the model, for a limited work; what it prints helps the whole."""
 
+import gc
 import re
+import shlex
 from typing import Any
 
 import onnx
@@ -15,7 +17,9 @@ from onnx_scatterx.doors.advice import whole
 from onnx_scatterx.doors.advice.candidates import fixed
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.explanation import advised
+from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_nodes
+from onnx_scatterx.optimizer.reports.entries import Action
 from onnx_scatterx.optimizer.run import tried
 from tests.advice.test_advise import HEAD, ROWS
 
@@ -69,17 +73,27 @@ def test_only_what_helps_is_tried_on_the_whole_model(visited: list[int]) -> None
     assert len(visited) > 6
 
 
+@pytest.mark.parametrize("decided", [0, 1])
 def test_what_helps_on_the_part_alone_is_not_printed(
-    visited: list[int], monkeypatch: pytest.MonkeyPatch
+    decided: int, visited: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here the part says that promises help, which do not help the model."""
-    target, other = "standard, remove = ['Mul', 'Where']", model_of(1)
-    model = model_of(1, reduction="mul")
-    right = commands(advise(model, target=target))
-    assert not set(right) & set(commands(advise(other, target=target)))
-    monkeypatch.setattr(trials._AdviceSearch, "part", (ir.from_proto(other), {("g", "y0")}))
-    visited.clear()
-    assert set(commands(advise(model, target=target))) <= set(right)
+    """Here the part says that promises help y1, which do not help the model."""
+    target, model = "standard, remove = ['Mul', 'Where']", model_of(2, reduction="mul")
+    other = onnx.ModelProto.FromString(model.SerializeToString())
+    (node,) = (n for n in other.graph.node if n.output[0] == "y1")
+    del node.attribute[:]
+    part = ir.from_proto(other), {("g", f"y{decided}")}
+    monkeypatch.setattr(trials._AdviceSearch, "part", part)
+    told = [(way, a.nodes) for a in advise(model, target=target) for way in a.ways]
+    for way, nodes in told:
+        if "add = " in way.command:
+            continue
+        words = shlex.split(way.command)
+        typed = [(words[i], words[i + 1]) for i in range(len(words) - 1)]
+        (named,) = (text for option, text in typed if option == "--target")
+        promised = [text for option, text in typed if option == "--assume"]
+        found = optimize(model, target=named, assume=promised).report.scatters
+        assert set(nodes) <= {entry.node for entry in found if entry.action is Action.REMOVED}
     assert visited
 
 
@@ -126,6 +140,26 @@ def test_numbers_for_sizes_are_found_if_nothing_else_helps(
     sum_of = onnx.parser.parse_model(HEAD + text.replace("ND (x", 'ND <reduction = "mul"> (x'))
     advise(sum_of, target="standard, remove = ['Mul', 'Where']")
     assert len(calls) == 1
+    monkeypatch.setattr(whole.Whole, "affords_numbers", False)
+    *_, rest = advise(sum_of, target="standard, remove = ['Mul', 'Where']")
+    assert "--fix ..." in rest.why
+    assert len(calls) == 1
+
+
+def test_the_collector_runs_as_rarely_as_in_an_optimization(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = set[int]()
+
+    def noted(*given: Any, **more: Any) -> Any:
+        seen.add(gc.get_threshold()[0])
+        return tried(*given, **more)
+
+    monkeypatch.setattr(trials, "tried", noted)
+    with raised_gc_threshold():
+        rarely = gc.get_threshold()[0]
+    advise(onnx.parser.parse_model(HEAD + ROWS), target="standard")
+    assert seen == {rarely}
 
 
 def test_the_target_itself_is_not_tried_for_a_smaller_result(

@@ -308,9 +308,10 @@ class _AdviceSearch:
             trial = self._rewritten(part, change)
             if trial is None:
                 return None
-            if keys <= _refusals(_stuck(trial.records)).keys():
+            there = [r for r in _stuck(trial.records) if key_of(r.entry) in keys]
+            if len(there) == len(keys):  # none is removed: nothing of this trial is printed
                 others = [r for r in self.kept if key_of(r.entry) not in keys]
-                return _Trial(trial.settings, (*trial.records, *others), self.refused)
+                return _Trial(trial.settings, there + others, self.refused)
         return self._rewritten(self.whole.model, change)
 
     def _rewritten(self, model: ir.Model, change: Change) -> _Trial | None:
