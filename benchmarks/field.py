@@ -132,7 +132,8 @@ def lacks(report: dict[str, Any], on_host: bool) -> list[str]:
 
 def run(command: str, folder: Path) -> dict[str, Any]:
     """Run a command of onnx-scatterx in a folder, and return its report."""
-    arguments = [sys.executable, "-m", "onnx_scatterx", *shlex.split(command)[1:], "--json"]
+    words = [*shlex.split(command)[1:], "--json", "--advice"]
+    arguments = [sys.executable, "-m", "onnx_scatterx", *words]
     done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{command}: {done.stderr.strip()}")

@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-import onnx_ir as ir
-
 from onnx_scatterx.doors.advice.advise import advise_on
+from onnx_scatterx.doors.advice.candidates import fixed
 from onnx_scatterx.doors.advice.change import Change, Command
-from onnx_scatterx.doors.advice.sizes import fitting_sizes
+from onnx_scatterx.doors.advice.whole import Whole, bounded
 from onnx_scatterx.doors.api.optimization import (
     inspect_named,
     inspect_records,
@@ -22,6 +21,7 @@ from onnx_scatterx.doors.api.optimization import (
     optimize,
 )
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
@@ -35,6 +35,7 @@ from onnx_scatterx.optimizer.symbolic.symbol_ids import foreign_symbols
 from onnx_scatterx.optimizer.targets.catalogue import BASES
 from onnx_scatterx.options import Options
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress
+from onnx_scatterx.text.reasons import Reason
 from onnx_scatterx.text.visible import in_lines, visible
 
 _INDENT = 12
@@ -70,10 +71,13 @@ def advise(
         command = Command(os.fspath(model), target=settings.target.name)
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
-        inspected = inspect_records(loaded, settings, details=False)
-        return _advice(loaded, settings, inspected, command)
+        report, records = inspect_records(loaded, settings, details=False)
+        with bounded(loaded, settings) as whole:
+            return _advice(whole, report, records, command)
 
 
+@raised_gc_threshold()
+@foreign_symbols()
 def advised(
     report: Report,
     model: AnyModel,
@@ -82,34 +86,49 @@ def advised(
     observer: Observer = NOBODY,
     **options: Unpack[Options],
 ) -> Report:
-    """Return a report that says what to do next; each command in it was tried.
+    r"""Return a report that says what to do next; each command in it was tried.
 
-    With the ``records`` of the report, the model is not inspected again. ``observer`` reports how
-    many changes were tried then.
+    If the result is much larger than its model, there are commands that give less of it, too. With
+    the ``records`` of the report, the model is not inspected again. ``observer`` reports how many
+    changes were tried.
+
+    >>> import onnx.parser
+    >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
+    ...     { %s z = Identity (y3) }''' % body)
+    >>> report = optimize(model, target="standard").report
+    >>> (advice,) = advised(report, model, Command(target="standard"), target="standard").advice
+    >>> print(*advice.lines(), sep="\n")
+    the result has 16 nodes instead of 4:
+      smaller by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx
+          4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
     """
-    advice: tuple[Advice, ...] = ()
-    if report.is_open and records is not None:
-        loaded, settings = loaded_ir(model), Settings.of(**options)
-        advice = _advice(loaded, settings, (report, records), command, observer)
-    elif report.is_open:
-        advice = advise(model, command=command, **options)
-    return replace(report, advice=(*advice, *smaller(model, report, command, **options)))
+    if not (report.is_open or report.growth):
+        return report
+    loaded, settings = loaded_ir(model), Settings.of(**options)
+    shown = report
+    with command_budget(loaded, settings):
+        if records is None:
+            shown, records = inspect_records(loaded, settings, details=False)
+        with bounded(loaded, settings) as whole:
+            advice = _advice(whole, shown, records, command, observer) if report.is_open else ()
+            advice += _smaller(whole, model, report, command, **options)
+    return replace(report, advice=advice)
 
 
-@foreign_symbols()
 def _advice(
-    model: ir.Model,
-    settings: Settings,
-    inspected: tuple[Report, Sequence[NodeRecord]],
+    whole: Whole,
+    report: Report,
+    records: Sequence[NodeRecord],
     command: Command | None,
     observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
-    """Return what ``advise`` returns; ``inspected`` is what ``inspect_records`` returned."""
-    report, records = inspected
-    with command_budget(model, settings):
-        if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
-            return ()
-        return advise_on(model, settings, records, report.violations, command, observer)
+    """Return what ``advise`` returns, given what ``inspect_records`` returned."""
+    if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
+        return ()
+    return advise_on(whole, records, report.violations, command, observer)
 
 
 def explain(
@@ -230,7 +249,8 @@ def explanations(
             settings, records = inspect_named(loaded, node, settings, observer)
         if not records:
             return []
-        tried = advise_on(loaded, settings, records, command=command, observer=observer)
+        with bounded(loaded, settings) as whole:
+            tried = advise_on(whole, records, command=command, observer=observer)
         next_ = {node: advice for advice in tried for node in advice.nodes}
         return [
             _explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records
@@ -259,34 +279,21 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
     )
 
 
-def smaller(
-    model: AnyModel, report: Report, command: Command, **options: Unpack[Options]
+def _smaller(
+    whole: Whole, model: AnyModel, report: Report, command: Command, **options: Unpack[Options]
 ) -> tuple[Advice, ...]:
-    r"""Return that the result is much larger than its model, with commands that give less of it.
+    """Return that the result is much larger than its model, with commands that give less of it.
 
     ``report`` is that of ``optimize`` with the same options; without ``growth`` the answer is
     empty. Fixed sizes and, if the target is no device, the other targets are tried.
-
-    >>> import onnx.parser
-    >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
-    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
-    ...     { %s z = Identity (y3) }''' % body)
-    >>> report = optimize(model, target="standard").report
-    >>> (advice,) = smaller(model, report, Command(target="standard"), target="standard")
-    >>> print(*advice.lines(), sep="\n")
-    the result has 16 nodes instead of 4:
-      smaller by:
-        onnx-scatterx optimize MODEL.onnx -o OUT.onnx
-          4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
     """
     if not report.growth:
         return ()
-    settings = Settings.of(**options)
-    trials = [(Change(), name) for name in BASES if settings.target in BASES.values()]
-    sizes = fitting_sizes(loaded_ir(model), settings)
-    if isinstance(sizes, dict) and sizes:
-        trials.append((Change(fix=sizes), settings.target.name))
+    target = whole.settings.target
+    others = BASES if target in BASES.values() else ()
+    trials = [(Change(), name) for name in others if name != target.name]
+    sizes = fixed(whole)
+    trials += [] if sizes is None else [(sizes, target.name)]
     best = math.inf if report.about and report.about.is_larger else report.nodes_after
     ways: list[Way] = []
     for change, name in trials:
@@ -294,9 +301,11 @@ def smaller(
         if not change.fix:
             given["target"] = name
         with suppress(ScatterXError, LimitError):
+            whole.charge(whole.model)
             other = optimize(model, **given).report
             nodes, about = other.nodes_after, other.about
-            if nodes < best and not (about and about.is_larger):
+            is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
+            if is_whole and nodes < best and not (about and about.is_larger):
                 text = change.command(command) if change.fix else command.words(name, [])
                 at = f" at these sizes, {change.condition()}"
                 what = at if change.fix else f", {BASES[name].description}"

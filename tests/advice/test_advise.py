@@ -337,7 +337,7 @@ def test_a_scatter_that_no_option_removes() -> None:
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """First what to do next, then the table; it is in the JSON, too, and `explain` says it."""
+    """First what to do next, then the table; `explain` says it, and JSON if it is asked for."""
     path, out = str(tmp_path / "m.onnx"), str(tmp_path / "o.onnx")
     onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
     command = f"onnx-scatterx optimize {path} -o {out} --target standard"
@@ -345,9 +345,16 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "what to do next:"
     assert f"      {command} --deterministic" in told
-    assert main(["inspect", path, "--target", "standard", "--json"]) == 0
-    (advised,) = json.loads(capsys.readouterr().out)["advice"]
-    assert advised["ways"][0]["command"].endswith("--deterministic")
+    report = tmp_path / "r.json"
+    written = ["optimize", path, "-o", out, "--report", str(report)]
+    for typed, places in (["inspect", path], 1), (written, 2):
+        for more, count in ([], 0), (["--advice"], 1):
+            assert main([*typed, "--target", "standard", "--json", *more]) == 0
+            texts = [capsys.readouterr().out, report.read_text() if places > 1 else ""][:places]
+            found: list[Any] = [advice for text in texts for advice in json.loads(text)["advice"]]
+            assert [a["ways"][0]["command"].split()[-1] for a in found] == (
+                ["--deterministic"] * count * places
+            )
     assert main(["explain", path, "--target", "standard"]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[1].startswith("  answer    kept: ")
@@ -370,7 +377,7 @@ def test_the_command_inspects_the_model_once(
         return optimize_ir(*arguments, **options)
 
     monkeypatch.setattr(optimization, "optimize_ir", counted)
-    assert main(["inspect", path, "--target", "standard", "--json"]) == 0
+    assert main(["inspect", path, "--target", "standard", "--json", "--advice"]) == 0
     assert json.loads(capsys.readouterr().out)["advice"] == expected
     assert len(runs) == 1
 

@@ -10,7 +10,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.doors.explanation import smaller
+from onnx_scatterx.doors.explanation import advised
 from tests.cli.test_cli import MODELS, error_of, saved
 from tests.cli.test_terminal import ESCAPES, as_terminal
 from tests.helpers.html import Page
@@ -129,7 +129,8 @@ def test_fixed_sizes_are_tried_for_a_device() -> None:
     """A report that says that the model was short is enough."""
     model = MODELS / "letterbox_ts_dynamic.onnx"
     report = replace(onnx_scatterx.optimize(model, target="rknn").report, nodes_before=1)
-    (advice,) = smaller(model, report, Command("m.onnx", target="rknn"), target="rknn")
+    command = Command("m.onnx", target="rknn")
+    *_, advice = advised(report, model, command, target="rknn").advice
     (way,) = advice.ways
     fixed = dict(re.findall(r"--fix (\w+)=(\d+)", way.command))
     nodes = re.findall(r"^(\d+) nodes at these sizes, or with numbers of your own$", way.condition)
@@ -137,4 +138,4 @@ def test_fixed_sizes_are_tried_for_a_device() -> None:
     found = onnx_scatterx.optimize(model, target="rknn", fix=sizes).report
     assert [str(found.nodes_after)] == nodes
     assert found.nodes_after < report.nodes_after
-    assert smaller(model, found, Command("m.onnx", target="rknn"), target="rknn") == ()
+    assert advised(found, model, command, target="rknn", fix=sizes).advice == ()

@@ -1,50 +1,61 @@
 """Trying other arguments: which of them remove the scatters that are kept.
 
-Other nodes that the target does not take are treated alike. A command is printed only if the model
-was rewritten with its arguments and the nodes were removed. Only the user knows whether a promise
-is true.
+Arguments are tried on the part of the model that decides about these scatters. What helps there is
+tried on the whole model. A command is printed only if the whole model was rewritten with its
+arguments and the nodes were removed. Other nodes that the target does not take are treated alike,
+but only the whole model shows what removes them. Only the user knows whether a promise is true.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.doors.advice.candidates import candidates
+from onnx_scatterx.doors.advice.candidates import candidates, fixed
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
+from onnx_scatterx.doors.advice.whole import RAISED, Whole
+from onnx_scatterx.doors.extraction.region import (
+    cut_out,
+    known_in,
+    may_be_cut,
+    region_of,
+    roots_of,
+)
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.ir.opset import raise_opset
 from onnx_scatterx.optimizer.reports.advice import Advice, Way, counted, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.optimizer.run import tried
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
+from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget
 from onnx_scatterx.optimizer.targets.violations import Violation, by_reason
 from onnx_scatterx.system.observer import NOBODY, Observer
-from onnx_scatterx.text.reasons import Missing, Refusal
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
 """A scatter or gather by its graph and name, or other nodes by their operator and the reason."""
 
 _TRIALS = 24  # of one model
-_NODES = 400_000  # that all trials of one model together visit
+_DISTANCE = 1  # of other nodes of the part from the kept scatters
+_SMALL = 4  # times the nodes of a part is the model: a larger part would save little
+_LARGE = 500  # nodes of a model that is not tried often
 _WAYS = 3  # that are named for one scatter
 _DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
 _DEPTH = 2  # changes that are made together, beside the numbers of sizes
 
 
 def advise_on(
-    model: ir.Model,
-    settings: Settings,
+    whole: Whole,
     records: Sequence[NodeRecord],
     violations: Sequence[Violation] = (),
     command: Command | None = None,
@@ -54,16 +65,16 @@ def advise_on(
 
     A scatter that becomes ScatterX is as the target asks for it.
 
-    ``records`` say what was done with each node under ``settings``, and ``violations`` what the
+    ``records`` say what was done with each node of the ``whole`` model, and ``violations`` what the
     target does not take of the result. ``command`` is what the user typed. ``observer`` reports
     how many changes were tried.
     """
-    given = command or Command(target=settings.target.name)
-    sized = SizeAdvice.of(model, settings)
-    search = _AdviceSearch(model, settings, _stuck(records), observer=observer)
+    given = command or Command(target=whole.settings.target.name)
+    sized = SizeAdvice.of(whole)
+    search = _AdviceSearch(whole, _stuck(records), sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
         search.refused = search.beside(violations)
-    search.run(sized.change)
+    search.run()
     ways = ((search.commands(key_of(record.entry), given), record) for record in search.stuck)
     kept = grouped((found or (search.refusal(record),), record) for found, record in ways)
     others = grouped((search.commands(key, given), key) for key in search.refused)
@@ -105,6 +116,10 @@ def key_of(entry: Entry) -> Key:
     return entry.graph, entry.node
 
 
+def _refusals(records: Iterable[NodeRecord]) -> dict[Key, Refusal]:
+    return {key_of(r.entry): r.entry.refusal for r in records if r.entry.refusal is not None}
+
+
 def _stuck(records: Sequence[NodeRecord]) -> list[NodeRecord]:
     return [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
 
@@ -122,21 +137,28 @@ class _AdviceSearch:
     """All trials of a model, and what they show.
 
     ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target
-    does not take; if it wants numbers, those that it does not take at numbers. ``ways`` are the
-    changes that remove a node, with the rules that replace it. ``lacks`` are the operators that the
-    target lacks for a dense form. ``later`` is the reason for which a node is kept if all sizes are
-    numbers. ``untried`` are changes for which no trials were left.
+    does not take; if it wants numbers, those that it does not take at numbers. ``base`` are these
+    numbers: all changes are made beside them. ``kept`` are the nodes that are kept with ``base``
+    and are to be removed, and ``later`` are the reasons. ``ways`` are the changes that remove a
+    node, with the rules that replace it. ``lacks`` are the operators that the target lacks for a
+    dense form. ``untried`` are changes for which no trials or no steps were left.
     """
 
-    model: ir.Model
-    settings: Settings
+    whole: Whole
     stuck: Sequence[NodeRecord]
+    base: Change
+    observer: Observer = NOBODY
     refused: dict[Key, list[str]] = field(default_factory=dict)
+    kept: Sequence[NodeRecord] = ()
+    later: dict[Key, Refusal] = field(default_factory=dict)
     ways: dict[Key, list[tuple[Change, tuple[str, ...]]]] = field(default_factory=dict)
     lacks: dict[Key, Missing] = field(default_factory=dict)
-    later: dict[Key, Refusal] = field(default_factory=dict)
     untried: list[str] = field(default_factory=list)
-    observer: Observer = NOBODY
+
+    @cached_property
+    def numbers(self) -> Change | None:
+        """What gives each size of the model a number."""
+        return fixed(self.whole)
 
     def refusal(self, record: NodeRecord) -> Refusal | None:
         """Return why a node is kept, if possible for a reason that is not its sizes."""
@@ -162,29 +184,35 @@ class _AdviceSearch:
             Way(change.command(given), change.condition(), rules) for change, rules in least[:_WAYS]
         )
 
-    def run(self, sizes: Change | None) -> None:
-        """Try changes one by one; if nodes are left, try those that the new reasons suggest.
-
-        If the target wants ``sizes``, all changes are made beside them.
-        """
+    def run(self) -> None:
+        """Try changes one by one; if nodes are left, try those that the new reasons suggest."""
         waiting = {key_of(r.entry) for r in self.stuck}
-        nodes = len(all_nodes(self.model))
-        trials = min(_TRIALS, max(_NODES // max(nodes, 1), 2)) + (sizes is None)
-        queue, seen = deque([(sizes or Change(), 0)]), set[frozenset[object]]()
+        trials = _TRIALS + (not self.base.statements)
+        queue, seen = deque([(self.base, 0)]), set[frozenset[object]]()
         idle: list[frozenset[object]] = []
         while queue:
             change, depth = queue.popleft()
-            wanted = (waiting | self.refused.keys()) - self._settled(change, sizes)
+            wanted = waiting | self.refused.keys()
+            if change.at_numbers and not wanted <= self.ways.keys():
+                if not self.whole.affords_numbers:
+                    self.untried.append(f"{change} --fix ...".strip())
+                    continue
+                change = replace(change | (self.numbers or Change()), at_numbers=False)
+            wanted -= self._settled(change)
             # If several statements together change nothing, none of them does alone.
             known = change.statements in seen or any(change.statements <= more for more in idle)
             if not wanted or known:
                 continue
-            if len(seen) >= trials or budget().is_spent:
+            if change.statements and (len(seen) >= trials or budget().is_spent):
                 self.untried.append(str(change))
                 continue
             self.observer.stage("trying what would help", len(seen))
             seen.add(change.statements)
-            trial = self._tried(change)
+            try:
+                trial = self._tried(change)
+            except LimitError:
+                self.untried.append(str(change))
+                trial = None
             if not depth:
                 self.refused = trial.refused if trial else {}
             if trial is None:
@@ -193,9 +221,9 @@ class _AdviceSearch:
             kept = [
                 r for r in _stuck(trial.records) if key_of(r.entry) in waiting or r.entry.op in ops
             ]
-            refusals = {key_of(r.entry): r.entry.refusal for r in kept if r.entry.refusal}
+            refusals = _refusals(kept)
             if not depth:
-                self.later = refusals
+                self.kept, self.later = kept, refusals
             helps = self._note(change, trial, wanted) or refusals != self.later
             if not helps:
                 idle.append(change.statements)
@@ -204,23 +232,23 @@ class _AdviceSearch:
                 if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
                     self.lacks.setdefault(key, refusal.detail)
             if depth < _DEPTH:
-                more = candidates(kept, ops, self.model, trial.settings)
+                more = candidates(kept, ops, self.whole.model, trial.settings)
                 joined = [
                     (replace(change | c, is_last=c.is_last or depth > 0), depth + 1)
                     for c in more
-                    if not c.repeats(self.settings.target)
+                    if not c.repeats(self.whole.settings.target)
                 ]
                 joined.sort(key=lambda pair: pair[0].is_last)
                 queue = deque([*joined, *queue] if helps else [*queue, *joined])
 
-    def _settled(self, change: Change, sizes: Change | None) -> set[Key]:
+    def _settled(self, change: Change) -> set[Key]:
         """Return the nodes for which a change need not be tried, since less removes them."""
         return {
             key
             for key, found in self.ways.items()
             for other, _ in found
             if other.statements <= change.statements
-            or (change.is_last and (not other.asks or (change.fix and sizes is None)))
+            or (change.is_last and (not other.asks or (change.fix and not self.base.fix)))
         }
 
     def _note(self, change: Change, trial: _Trial, wanted: Collection[Key]) -> bool:
@@ -238,16 +266,68 @@ class _AdviceSearch:
             self.ways.setdefault(key, []).append((change, gone[key]))
         return bool(found)
 
+    @cached_property
+    def part(self) -> tuple[ir.Model, set[Key]] | None:
+        """The part of the model that decides about kept nodes, and these nodes.
+
+        With ``base``, they are kept there for the same reasons as on the whole. If it is not small
+        for all of them, the part of a large model is that for the first node of each reason.
+        """
+        first = {refusal: key for key, refusal in reversed(self.later.items())}
+        some = [set(self.later), set(first.values())][: 1 + (self.whole.nodes > _LARGE)]
+        with suppress(LimitError):
+            return next(((p, keys) for keys in some if (p := self._around(keys))), None)
+        return None
+
+    def _around(self, keys: set[Key]) -> ir.Model | None:
+        """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
+        model, expected = self.whole.model, {key: self.later[key] for key in keys}
+        roots = roots_of(model, {name for _, name in keys})
+        if not roots:
+            return None
+        known = known_in(model, self.whole.knowledge)
+        region = region_of(model.graph, roots, _DISTANCE, partial(may_be_cut, known))
+        is_small = _SMALL * len(region.nodes) <= len(model.graph)
+        part = cut_out(model, region, known) if is_small else None
+        if part is None:
+            return None
+        trial = self._rewritten(part, self.base)
+        found = _refusals(() if trial is None else _stuck(trial.records))
+        return part if expected.items() <= found.items() else None
+
     def _tried(self, change: Change) -> _Trial | None:
-        """Return the result of a change; None if the change is impossible."""
-        if not change.statements:
-            return _Trial(self.settings, self.stuck, self.refused)
-        copy = cloned(self.model)
+        """Return the result of a change on the part, or on the whole model if it may help there.
+
+        It is None if the change is impossible. Raises LimitError if it takes too many steps.
+        """
+        # Only the whole model shows what helps other nodes than scatters and gathers.
+        base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
+        concerns_others = bool(self.refused) and (has_more or change.fix != base.fix)
+        if change.statements != base.statements and not concerns_others and self.part is not None:
+            part, keys = self.part
+            trial = self._rewritten(part, change)
+            if trial is None:
+                return None
+            there = [r for r in _stuck(trial.records) if key_of(r.entry) in keys]
+            if len(there) == len(keys):  # none is removed: nothing of this trial is printed
+                others = [r for r in self.kept if key_of(r.entry) not in keys]
+                return _Trial(trial.settings, there + others, self.refused)
+        return self._rewritten(self.whole.model, change)
+
+    def _rewritten(self, model: ir.Model, change: Change) -> _Trial | None:
+        """Return the result of a change of a model; None if the change is impossible."""
+        if not change.statements and model is self.whole.model:
+            return _Trial(self.whole.settings, self.stuck, self.refused)
+        self.whole.charge(model)
+        copy = cloned(model)
         try:
             if change.opset is not None:
+                self.whole.charge(model, RAISED)
                 raise_opset(copy, change.opset)
-            settings = change.settings(self.settings)
+            settings = change.settings(self.whole.settings)
             records, violations = tried(copy, settings, whole=bool(self.refused))
-        except (ScatterXError, LimitError):  # it contradicts what the user says, or takes too long
+        except ScatterXError:  # it contradicts what the user says
             return None
+        if any(r.entry.reason is Reason.MODEL_LIMIT for r in records):
+            raise SpentError
         return _Trial(settings, records, self.beside(violations))

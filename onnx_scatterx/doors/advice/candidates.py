@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import onnx_ir as ir
 
 from onnx_scatterx.doors.advice.change import Change, promises
 from onnx_scatterx.doors.advice.sizes import fitting_sizes, size_name
+from onnx_scatterx.doors.advice.whole import Whole
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.optimizer.analysis.assumed import holds_integers
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
@@ -50,9 +50,7 @@ def candidates(
     reasons = {record.entry.reason for record in stuck}
     target = settings.target
     if (refused or reasons & _OF_SIZES) and not target.static_only:
-        numbers = fixed(model, settings)
-        if numbers is not None:
-            yield replace(numbers, is_last=True)
+        yield Change(at_numbers=True, is_last=True)
     if Reason.COLLIDES in reasons and not settings.given["deterministic"]:
         yield Change(deterministic=True, conditions=("the last update wins",))
     if not READS.isdisjoint(refused) and not settings.given["gathers"]:
@@ -80,9 +78,9 @@ def candidates(
         yield from _assuming([Clause(n, part) for n, text in pairs for part in parts_of(text)])
 
 
-def fixed(model: ir.Model, settings: Settings) -> Change | None:
+def fixed(whole: Whole) -> Change | None:
     """Return numbers for all sizes that have none yet, at which the model runs."""
-    found = fitting_sizes(model, settings)
+    found = fitting_sizes(whole)
     if not isinstance(found, dict) or not all(name.isprintable() for name in found):
         return None
     return Change(fix=found) if found else None

@@ -67,6 +67,8 @@ class Change:
     conditions: tuple[str, ...] = ()
     is_last: bool = False
     """Is only tried for scatters that nothing else removes."""
+    at_numbers: bool = False
+    """Each size gets a number, which is found when the change is tried."""
 
     def __or__(self, other: Change) -> Change:
         return Change(
@@ -78,6 +80,7 @@ class Change:
             self.gathers or other.gathers,
             tuple(dict.fromkeys((*self.conditions, *other.conditions))),
             is_last=True,
+            at_numbers=self.at_numbers or other.at_numbers,
         )
 
     @property

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.doors.advice.change import Change, Command
+from onnx_scatterx.doors.advice.whole import READ, Whole
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.graphs import live_nodes
@@ -41,8 +42,8 @@ _READINGS = 24  # of the model, at sizes that the facts allow
 _NODES = 8_000  # that all readings together visit
 
 
-def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | NodeFailure:
-    """Return numbers for all open sizes at which the model runs, as far as is known.
+def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
+    """Return numbers for all open sizes at which a model runs, as far as is known.
 
     What the settings say of sizes is kept. If no such numbers are found, it is the node that fails
     at the first that were tried. The result is {} if all sizes are numbers.
@@ -50,10 +51,10 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | NodeF
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
     ...     <int64[2] shape = {-1, 20}> { y = Concat <axis = 1> (x, u)  z = Reshape (y, shape) }''')
-    >>> settings = Settings.of(target="qnn")
-    >>> fitting_sizes(model, settings)
+    >>> fitting_sizes(Whole(model, Settings.of(target="qnn")))
     {'batch': 1, 'N': 96, 'M': 64}
     """
+    model, settings = whole.model, whole.settings
     fixed = settings.fixed_in(model)
     sizes = dict.fromkeys(name for _, names in open_sizes(model) for name in names)
     wanted = [name for name in sizes if name not in fixed.symbols]
@@ -64,10 +65,11 @@ def fitting_sizes(model: ir.Model, settings: Settings) -> dict[str, int] | NodeF
     covering: dict[str, int] = {}
     readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))
     try:
-        facts = _facts(model, settings)
+        facts = list(whole.knowledge.scopes[model.graph].facts.known())  # terms of 0 or more
         for numbers in _attempts(wanted, known):
             if readings and all(_holds(t, {**known, **numbers}) for t in facts):
                 readings -= 1
+                whole.charge(model, READ)
                 found = _reading(model, settings, numbers)
                 if found is None:
                     return numbers
@@ -95,12 +97,6 @@ def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str,
 
 def _is_batch(name: str) -> bool:
     return "batch" in name.lower() or name.lower() == "b"
-
-
-def _facts(model: ir.Model, settings: Settings) -> list[Term]:
-    """Return the terms that are never negative if the model runs."""
-    found = analysis_at(model, settings, FixedSizes({}, {}))
-    return list(found.knowledge.scopes[model.graph].facts.known())
 
 
 def size_name(leaf: Symbol) -> str | None:
@@ -170,16 +166,17 @@ class SizeAdvice:
     failure: NodeFailure | None = None
 
     @classmethod
-    def of(cls, model: ir.Model, settings: Settings) -> SizeAdvice:
-        """Return what can be said of the sizes of a model under settings."""
+    def of(cls, whole: Whole) -> SizeAdvice:
+        """Return what can be said of the sizes of a model under its settings."""
+        settings = whole.settings
         if not settings.target.static_only:
             return cls()
-        copy = cloned(model)
+        copy = cloned(whole.model)
         WriteSizes(settings)(copy)
         options = template(copy)
         if not options:
             return cls()
-        found = fitting_sizes(model, settings)
+        found = fitting_sizes(whole)
         name = settings.target.name
         if isinstance(found, NodeFailure):
             failure = failure_at_any_sizes(copy, settings)

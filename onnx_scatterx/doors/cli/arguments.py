@@ -81,9 +81,11 @@ def add_json(command: Arguments) -> None:
 
 
 def add_told(command: Arguments) -> None:
-    """Add --verbose and --no-advice."""
+    """Add --verbose, --advice and --no-advice."""
     add(command, "-v --verbose", "print more than one screen")
-    add(command, "--no-advice", "do not try which options would remove what is kept")
+    advice = command.add_mutually_exclusive_group()
+    add(advice, "--advice", "with --json, too, try which options would remove what is kept")
+    add(advice, "--no-advice", "do not try which options would remove what is kept")
 
 
 def add_strict(command: Arguments) -> None:

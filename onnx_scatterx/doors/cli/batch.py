@@ -31,6 +31,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
         if args.report is not None and _is_beneath(args.report, args.output):
             writing.make_directory(Path(args.report).parent)
         report = report_path(args.report, writing)
+        is_page = report is not None and report.suffix == ".html"
         read_target(args)
         paths = paths_of(args.models)
         if report is not None and report.exists():
@@ -45,7 +46,7 @@ def optimize_directory(args: argparse.Namespace) -> int:
                 verify=checks(args) if args.verify else False,
                 timeout=args.timeout,
                 external_data=args.save_as_external_data,
-                advice=not args.no_advice and report is not None and report.suffix == ".html",
+                advice=args.advice or (is_page and not args.no_advice),
                 on_progress=progress,
                 **settings(args),
             )
@@ -55,7 +56,6 @@ def optimize_directory(args: argparse.Namespace) -> int:
             for outcome in summary.outcomes:
                 for file in outcome.files:
                     writing.keep(file, "an optimized model or its data")
-            is_page = report.suffix == ".html"
             name = Path(paths).resolve().name if isinstance(paths, str) else "models"
             text = summary.to_html(name) if is_page else summary.to_json()
             writing.text(report, text, "the report")

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if one:
         reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
     else:
-        reject_unused(args, "on a directory: it is for one model", "verbose", "no_advice")
+        reject_unused(args, "on a directory: it is for one model", "verbose", "advice", "no_advice")
     if args.json:
         reject_unused(args, "with --json", "verbose")
     read_target(args)
@@ -76,7 +76,8 @@ def _inspect(args: argparse.Namespace) -> int:
         chosen = Settings.of(**settings(args))
         observer = Observer(tell)
         report, records = inspect_records(model, chosen, observer)
-        report = with_advice(args, model, report, observer, records=records)
+        if args.advice or not args.json:
+            report = with_advice(args, model, report, observer, records=records)
     if args.json:
         show_text(report.to_json())
     else:

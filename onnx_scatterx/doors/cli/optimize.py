@@ -91,7 +91,11 @@ def run(args: argparse.Namespace) -> int:
         reject_unused(args, "with --json", "quiet", "verbose", "check_with")
     if args.quiet:
         reject_unused(args, "with --quiet", "verbose")
+        if args.report is None:
+            reject_unused(args, "with --quiet and without --report", "advice")
     if not one:
+        if not (args.json or args.report):
+            reject_unused(args, "on a directory without --json or --report", "advice")
         reject_unused(
             args, "on a directory: it is for one model", "print_after", "check_with", "verbose"
         )
@@ -125,11 +129,12 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             after = _printer(args.print_after) if args.print_after else None
             observer = Observer(tell, after)
             result, records = optimize_records(model, False, observer, **settings(args))
-            told = result.report
+            told = asked = result.report
             is_page = report is not None and report.suffix == ".html"
-            if args.json or is_page or not args.quiet:
+            if args.advice or is_page or not (args.json or args.quiet):
                 known = None if args.opset else records  # advice is about the model as it is
                 told = with_advice(args, model, told, observer, args.output, known)
+                asked = told if args.advice else asked
             del records  # and the analysis that they hold
         writing.check()  # now the external data of the input are known
         with stages(quiet=args.quiet) as tell:
@@ -142,10 +147,10 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             writing.drop()
             output.content = None
         elif report is not None:
-            page = told.to_html if is_page else result.report.to_json
+            page = told.to_html if is_page else asked.to_json
             writing.text(report, page(verification), "the report")
     if args.json:
-        show_text(told.to_json(verification))
+        show_text(asked.to_json(verification))
     elif not args.quiet:
         show_report(told, verbose=args.verbose)
         if verification is not None:

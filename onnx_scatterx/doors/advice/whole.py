@@ -1,0 +1,81 @@
+"""The model that advice is about, what is known of it, and how much work advice may take.
+
+Work is counted, so that advice does not depend on the machine. It is the steps of the budget, and
+some for each node of a model that is copied, which no other budget counts. Advice may take three
+times the work of the optimization before it, or about a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.collection import raised_gc_threshold
+from onnx_scatterx.ir.graphs import all_nodes
+from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.optimizer.settings import Settings
+from onnx_scatterx.optimizer.symbolic.budget import SpentError, budget
+from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
+
+READ = 10
+"""Steps for a node that is copied and interpreted."""
+REWRITTEN = 20
+"""Steps for a node that is copied, and that each pass visits."""
+RAISED = 40
+"""Steps for a node that is raised to a newer operator set."""
+_OPTIMIZED = 30  # for a node of the model that was optimized, merged with its file, and reported
+_TIMES = 3  # the work of the optimization
+_LEAST = 200_000  # steps: about a second
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A model, the settings with which it was optimized, and the steps that this took."""
+
+    model: ir.Model
+    settings: Settings
+    price: float = 0
+
+    @cached_property
+    def nodes(self) -> int:
+        """How many nodes the model has."""
+        return len(all_nodes(self.model))
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is known of the model at any sizes. Raises LimitError if no steps are left."""
+        self.charge(self.model, READ)
+        return analysis_at(self.model, self.settings, FixedSizes({}, {})).knowledge
+
+    @property
+    def affords_numbers(self) -> bool:
+        """Whether the steps suffice to read the model at some numbers, and to rewrite it then."""
+        return budget().steps >= 2 * self.price + (READ + REWRITTEN) * self.nodes
+
+    def charge(self, model: ir.Model, each: int = REWRITTEN) -> None:
+        """Take ``each`` steps for the nodes of a model: a copy of this one, or a part of it.
+
+        If it is to be rewritten, and then less remains than the optimization of so many nodes took,
+        SpentError is raised.
+        """
+        nodes = len(all_nodes(model))
+        budget().from_command(each * nodes)
+        if each == REWRITTEN and budget().steps * self.nodes < self.price * nodes:
+            raise SpentError
+
+
+@contextmanager
+def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
+    """Let a block take at most so much work; the command has optimized the model before."""
+    spending = budget()
+    found = Whole(model, settings, spending.given - spending.steps)
+    of_nodes = _TIMES * _OPTIMIZED * found.nodes
+    most = max(_TIMES * found.price + of_nodes, _LEAST) - READ * found.nodes  # it was read anew
+    left = max(spending.steps, 1.0)  # of the command, which does not count nodes
+    with raised_gc_threshold(), spending.share(min(most, left + of_nodes) / left):
+        yield found
