@@ -116,7 +116,7 @@ def test_one_scatter_for_each_reason_decides_in_a_large_model(
 ) -> None:
     model = model_of(40)
     monkeypatch.setattr(trials, "_LARGE", 100)
-    monkeypatch.setattr(trials, "_SMALL", 8)
+    monkeypatch.setattr(whole, "_SMALL", 8)
     found = advise(model, target="standard")
     assert {node for a in found if a.ways for node in a.nodes} == {f"y{n}" for n in range(40)}
     assert min(visited) < 10

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import onnx_ir as ir
@@ -21,17 +21,9 @@ from onnx_scatterx.doors.advice.candidates import candidates, fixed
 from onnx_scatterx.doors.advice.change import Change, Command
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
 from onnx_scatterx.doors.advice.whole import RAISED, Whole
-from onnx_scatterx.doors.extraction.region import (
-    cut_out,
-    known_in,
-    may_be_cut,
-    region_of,
-    roots_of,
-)
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.ir.opset import raise_opset
 from onnx_scatterx.optimizer.reports.advice import Advice, Way, counted, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, ScatterReport
@@ -46,8 +38,6 @@ Key: TypeAlias = "tuple[str, str]"
 """A scatter or gather by its graph and name, or other nodes by their operator and the reason."""
 
 _TRIALS = 24  # of one model
-_DISTANCE = 1  # of other nodes of the part from the kept scatters
-_SMALL = 4  # times the nodes of a part is the model: a larger part would save little
 _LARGE = 500  # nodes of a model that is not tried often
 _WAYS = 3  # that are named for one scatter
 _DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
@@ -281,14 +271,8 @@ class _AdviceSearch:
 
     def _around(self, keys: set[Key]) -> ir.Model | None:
         """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
-        model, expected = self.whole.model, {key: self.later[key] for key in keys}
-        roots = roots_of(model, {name for _, name in keys})
-        if not roots:
-            return None
-        known = known_in(model, self.whole.knowledge)
-        region = region_of(model.graph, roots, _DISTANCE, partial(may_be_cut, known))
-        is_small = _SMALL * len(region.nodes) <= len(model.graph)
-        part = cut_out(model, region, known) if is_small else None
+        expected = {key: self.later[key] for key in keys}
+        part = self.whole.small_part({name for _, name in keys})
         if part is None:
             return None
         trial = self._rewritten(part, self.base)
@@ -320,10 +304,9 @@ class _AdviceSearch:
             return _Trial(self.whole.settings, self.stuck, self.refused)
         self.whole.charge(model)
         copy = cloned(model)
+        if change.opset is not None:
+            self.whole.charge(model, RAISED)
         try:
-            if change.opset is not None:
-                self.whole.charge(model, RAISED)
-                raise_opset(copy, change.opset)
             settings = change.settings(self.whole.settings)
             records, violations = tried(copy, settings, whole=bool(self.refused))
         except ScatterXError:  # it contradicts what the user says

@@ -56,7 +56,7 @@ def candidates(
     if not READS.isdisjoint(refused) and not settings.given["gathers"]:
         yield Change(gathers=True)
     old = bool(reasons & {Reason.OPSET, Reason.OLD_OPERATOR})
-    if old or refused:
+    if (old or refused) and settings.given["opset"] is None:
         there, most = model.opset_imports.get("", 0), target.max_opset or _OPSETS[-1]
         yield from (Change(opset=n, is_last=not old) for n in _OPSETS if there < n <= most)
     if reasons & _DENSE:

@@ -114,6 +114,7 @@ class Change:
             deterministic=chosen["deterministic"] or self.deterministic,
             gathers=chosen["gathers"] or self.gathers,
             fix={**(chosen["fix"] or {}), **self.fix},
+            opset=self.opset or chosen["opset"],
         )
         assumed = tuple(dict.fromkeys((*given.assumed, *self.assumed)))
         return replace(changed, assumed=assumed)
@@ -135,10 +136,9 @@ class Change:
         return "".join(f", {key} = {value}" for key, value in self.keys.items())
 
     def _options(self) -> list[str]:
-        flags = {"gathers": self.gathers, "deterministic": self.deterministic}
-        said = words({"fix": self.fix, "assume": promises(self.assumed) or None, **flags})
-        opset = [] if self.opset is None else ["--opset", str(self.opset)]
-        return [*chain.from_iterable(said), *opset]
+        given = {"gathers": self.gathers, "deterministic": self.deterministic, "fix": self.fix}
+        given |= {"assume": promises(self.assumed) or None, "opset": self.opset}
+        return [*chain.from_iterable(words(given))]
 
     def condition(self) -> str:
         """Return the condition under which the change is right, in words."""

@@ -7,13 +7,20 @@ times the work of the optimization before it, or about a second.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.doors.extraction.region import (
+    cut_out,
+    known_in,
+    may_be_cut,
+    region_of,
+    roots_of,
+)
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
@@ -21,6 +28,9 @@ from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import SpentError, budget
 from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
+
+_DISTANCE = 1  # of other nodes of a part from those that it is cut around
+_SMALL = 4  # times the nodes of a part is the model: a larger part would save little
 
 READ = 10
 """Steps for a node that is copied and interpreted."""
@@ -56,6 +66,16 @@ class Whole:
     def affords_numbers(self) -> bool:
         """Whether the steps suffice to read the model at some numbers, and to rewrite it then."""
         return budget().steps >= 2 * self.price + (READ + REWRITTEN) * self.nodes
+
+    def small_part(self, names: Collection[str]) -> ir.Model | None:
+        """Return the part that decides about nodes, unless it is a large part of the model."""
+        roots = roots_of(self.model, names)
+        if not roots:
+            return None
+        known = known_in(self.model, self.knowledge)
+        region = region_of(self.model.graph, roots, _DISTANCE, partial(may_be_cut, known))
+        is_small = _SMALL * len(region.nodes) <= len(self.model.graph)
+        return cut_out(self.model, region, known) if is_small else None
 
     def charge(self, model: ir.Model, each: int = REWRITTEN) -> None:
         """Take ``each`` steps for the nodes of a model: a copy of this one, or a part of it.

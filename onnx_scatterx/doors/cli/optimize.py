@@ -132,8 +132,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             told = asked = result.report
             is_page = report is not None and report.suffix == ".html"
             if args.advice or is_page or not (args.json or args.quiet):
-                known = None if args.opset else records  # advice is about the model as it is
-                told = with_advice(args, model, told, observer, args.output, known)
+                told = with_advice(args, model, told, observer, args.output, records)
                 asked = told if args.advice else asked
             del records  # and the analysis that they hold
         writing.check()  # now the external data of the input are known
