@@ -21,6 +21,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,26 +29,43 @@ from pathlib import Path
 from onnx_scatterx.system.interrupts import postponed
 
 _ROUNDS = 100  # of looking for processes, which may start others meanwhile
+_MOMENTS, _MOMENT = 10, 0.01  # how often, after so many seconds, if a process may be beginning
 MARK = "ONNX_SCATTERX_FOLDER"
 """The variable of the environment that has the folder."""
 
 
 def end_all(folder: str) -> None:
-    """Kill all other processes that have this folder."""
+    """Kill all other processes that have this folder.
+
+    Linux shows no environment of a process that has just begun to run another program. So if a
+    process has none, the search is repeated for a moment.
+    """
     mark = os.fsencode(f"{MARK}={folder}")
+    moments = _MOMENTS
     for _ in range(_ROUNDS):
-        numbers = [n for n in _processes() if n != os.getpid() and mark in _environment(n)]
+        others = {n: _environment(n) for n in _processes() if n != os.getpid()}
+        numbers = [n for n, environment in others.items() if mark in environment]
         for number in numbers:
             with contextlib.suppress(OSError):
                 os.kill(number, signal.SIGKILL)
         if not numbers:
-            return
+            if not moments or all(any(e) or not _has_program(n) for n, e in others.items()):
+                return
+            moments -= 1
+            time.sleep(_MOMENT)
 
 
 def _processes() -> list[int]:
     with contextlib.suppress(OSError):
         return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
     return []
+
+
+def _has_program(process: int) -> bool:
+    """Return whether a process has a program that this one may look at: the kernel's have none."""
+    with contextlib.suppress(OSError):
+        return bool(os.readlink(f"/proc/{process}/exe"))
+    return False
 
 
 def _environment(process: int) -> list[bytes]:

@@ -1,5 +1,7 @@
 """Temporaries that a killed process left are removed by the next one; those in use are not."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.system.scratch import clear, scratch
+from onnx_scatterx.system import scratch as scratch_module
+from onnx_scatterx.system.scratch import MARK, clear, end_all, scratch
 from tests.cli.test_cli import NEG, saved
 
 HOLD = """
@@ -83,3 +86,23 @@ def test_none_that_is_in_use_is_removed_by_others_in_a_hurry(tmp_path: Path) -> 
         assert all(threads.map(use, range(400)))
     clear(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="Linux shows the environment of a process")
+def test_a_process_that_begins_to_run_another_program_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no environment for a moment."""
+    with subprocess.Popen(["sleep", "1000"], env={**os.environ, MARK: str(tmp_path)}) as begun:
+        environment, moments = scratch_module._environment, iter(range(3))
+
+        def shown(process: int) -> list[bytes]:
+            begins = process == begun.pid and next(moments, None) is not None
+            return [b""] if begins else environment(process)
+
+        monkeypatch.setattr(scratch_module, "_environment", shown)
+        try:
+            end_all(str(tmp_path))
+            assert begun.wait(10) == -signal.SIGKILL
+        finally:
+            begun.kill()
