@@ -82,7 +82,7 @@ def test_what_helps_on_the_part_alone_is_not_printed(
     other = onnx.ModelProto.FromString(model.SerializeToString())
     (node,) = (n for n in other.graph.node if n.output[0] == "y1")
     del node.attribute[:]
-    part = ir.from_proto(other), {("g", f"y{decided}")}
+    part = ir.from_proto(other), {("g", f"y{decided}")}, 0.0
     monkeypatch.setattr(trials._AdviceSearch, "part", part)
     told = [(way, a.nodes) for a in advise(model, target=target) for way in a.ways]
     for way, nodes in told:

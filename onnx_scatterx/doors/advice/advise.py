@@ -257,8 +257,8 @@ class _AdviceSearch:
         return bool(found)
 
     @cached_property
-    def part(self) -> tuple[ir.Model, set[Key]] | None:
-        """The part of the model that decides about kept nodes, and these nodes.
+    def part(self) -> tuple[ir.Model, set[Key], float] | None:
+        """The part of the model that decides about kept nodes, these nodes, and its steps.
 
         With ``base``, they are kept there for the same reasons as on the whole. If it is not small
         for all of them, the part of a large model is that for the first node of each reason.
@@ -266,18 +266,20 @@ class _AdviceSearch:
         first = {refusal: key for key, refusal in reversed(self.later.items())}
         some = [set(self.later), set(first.values())][: 1 + (self.whole.nodes > _LARGE)]
         with suppress(LimitError):
-            return next(((p, keys) for keys in some if (p := self._around(keys))), None)
+            return next(filter(None, map(self._around, some)), None)
         return None
 
-    def _around(self, keys: set[Key]) -> ir.Model | None:
+    def _around(self, keys: set[Key]) -> tuple[ir.Model, set[Key], float] | None:
         """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
         expected = {key: self.later[key] for key in keys}
         part = self.whole.small_part({name for _, name in keys})
         if part is None:
             return None
+        before = budget().steps
         trial = self._rewritten(part, self.base)
         found = _refusals(() if trial is None else _stuck(trial.records))
-        return part if expected.items() <= found.items() else None
+        is_alike = expected.items() <= found.items()
+        return (part, keys, before - budget().steps) if is_alike else None
 
     def _tried(self, change: Change) -> _Trial | None:
         """Return the result of a change on the part, or on the whole model if it may help there.
@@ -285,10 +287,12 @@ class _AdviceSearch:
         It is None if the change is impossible. Raises LimitError if it takes too many steps.
         """
         # Only the whole model shows what helps other nodes than scatters and gathers.
+        more = 0.0
         base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
         concerns_others = bool(self.refused) and (has_more or change.fix != base.fix)
         if change.statements != base.statements and not concerns_others and self.part is not None:
-            part, keys = self.part
+            part, keys, steps = self.part
+            before = budget().steps
             trial = self._rewritten(part, change)
             if trial is None:
                 return None
@@ -296,13 +300,17 @@ class _AdviceSearch:
             if len(there) == len(keys):  # none is removed: nothing of this trial is printed
                 others = [r for r in self.kept if key_of(r.entry) not in keys]
                 return _Trial(trial.settings, there + others, self.refused)
-        return self._rewritten(self.whole.model, change)
+            more = (before - budget().steps - steps) * len(self.later) / len(keys)
+        return self._rewritten(self.whole.model, change, more)
 
-    def _rewritten(self, model: ir.Model, change: Change) -> _Trial | None:
-        """Return the result of a change of a model; None if the change is impossible."""
+    def _rewritten(self, model: ir.Model, change: Change, more: float = 0) -> _Trial | None:
+        """Return the result of a change of a model; None if the change is impossible.
+
+        It is expected to take ``more`` steps than without the change.
+        """
         if not change.statements and model is self.whole.model:
             return _Trial(self.whole.settings, self.stuck, self.refused)
-        self.whole.charge(model)
+        self.whole.charge(model, more=more)
         copy = cloned(model)
         if change.opset is not None:
             self.whole.charge(model, RAISED)

@@ -77,15 +77,15 @@ class Whole:
         is_small = _SMALL * len(region.nodes) <= len(self.model.graph)
         return cut_out(self.model, region, known) if is_small else None
 
-    def charge(self, model: ir.Model, each: int = REWRITTEN) -> None:
+    def charge(self, model: ir.Model, each: int = REWRITTEN, more: float = 0) -> None:
         """Take ``each`` steps for the nodes of a model: a copy of this one, or a part of it.
 
-        If it is to be rewritten, and then less remains than the optimization of so many nodes took,
-        SpentError is raised.
+        If it is to be rewritten, and then less remains than the optimization of so many nodes took
+        and ``more`` steps, SpentError is raised.
         """
         nodes = len(all_nodes(model))
         budget().from_command(each * nodes)
-        if each == REWRITTEN and budget().steps * self.nodes < self.price * nodes:
+        if each == REWRITTEN and budget().steps < self.price * nodes / self.nodes + more:
             raise SpentError
 
 
