@@ -28,7 +28,7 @@ EXAMPLES = int(os.environ.get("EXAMPLES", max(8, scaled(40))))  # nodes of each 
 
 
 def test_every_operator_whose_shape_is_believed_is_drawn() -> None:
-    assert set(DRAWS) | SEQUENCES | {"Constant", "Scatter"} == COMPARED | set(TRANSFERS)
+    assert set(DRAWS) | SEQUENCES == COMPARED | set(TRANSFERS)
 
     assert quantized.DRAWS.keys() | fused.DRAWS.keys() == MICROSOFT.keys()
 

@@ -26,8 +26,8 @@ from onnx_scatterx.optimizer.symbolic.terms import (
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged, judge
 from tests.helpers.pair import SESSIONS, rejections
-from tests.helpers.random_chains import SIZES, Chain, feed_of
 from tests.helpers.support import assert_sound, i64, parse, sample
+from tests.one_node.chains import SIZES, Chain, feed_of
 
 EXAMPLES = int(os.environ.get("EXAMPLES", scaled(100)))
 
