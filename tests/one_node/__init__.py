@@ -22,14 +22,17 @@ DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS | fused.DRAWS}
 NEW, OLD = (18, 23, 26), (11, 13)
 
 
-def drawn(op: str, seed: int, domain: str = "") -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+def drawn(
+    op: str, seed: int, domain: str = "", oldest: int = 0
+) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     """Draw a model of one node of a domain, and a feed for it.
 
     Dims are declared by number, by name or not at all, as are ranks; some inputs are constants.
     """
     rng = random.Random(f"{op} {seed}")
     is_followed = op in TRANSFERS.keys() - OF_SHAPES.keys()
-    opset = rng.choice(opsets(op, *NEW) if is_followed else opsets(op, *OLD, *NEW))
+    sets = opsets(op, *NEW) if is_followed else opsets(op, *OLD, *NEW)
+    opset = rng.choice([n for n in sets if n >= oldest])
     node = DOMAINS[domain][op](Draws(rng, opset))
     names, infos, constants, feed = [], [], [], {}
     symbols: dict[int, str] = {}
