@@ -8,7 +8,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.drawn_scatters import Drawn, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, rows, sizes
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, parse_text, row, rows, sizes
 from tests.helpers.support import assert_sound
 
 TRIANGLE = """g (float[3,3,N] x, float[6,N] u) => (float[3,3,N] y)
@@ -131,26 +131,14 @@ def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
 
 
 GOLDEN = {
-    "a triangle": Case(TRIANGLE, *sizes(N=(0, 1, 5))),
-    "all positions in another order": Case(
-        """g (float[2,3] x, float[6] u) => (float[2,3] y)
-        <int64[6,2] i = {1,2, 0,0, 1,0, 0,2, 0,1, 1,1}> { y = ScatterND (x, i, u) }""",
-        rules=["constant_indices"],
-    ),
-    "columns in another order for each row": Case("""g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
-        { y = ScatterElements <axis = 1> (x, i, u) }"""),
-    "positions that meet are added in rounds": Case(
-        written(5, [1, 3, 1, 1, 0], "add", ",N"), *sizes(N=(0, 1, 5))
-    ),
-    "the greatest of those that meet": Case(
-        written(4, [1, 3, 1, 0, 2, 2], "max").replace("float", "int64")
-    ),
-    "eight rounds": Case(written(2, [1] * 8, "add")),
-    "tables of 2048 entries": Case(written(1024, [1, 3, 1], "add")),
-    "one number for rows that meet": Case("""g (float[5,2] x) => (float[5,2] y)
-        <float two = {2}, int64[2] s = {4, 2}, int64[4,1] i = {1, -4, 3, 3}> {
-        u = Expand (two, s)
-        y = ScatterND (x, i, u) }"""),
+    "a triangle": row(*sizes(N=(0, 1, 5))),
+    "all positions in another order": row(rules=["constant_indices"]),
+    "columns in another order for each row": row(),
+    "positions that meet are added in rounds": row(*sizes(N=(0, 1, 5))),
+    "the greatest of those that meet": row(),
+    "eight rounds": row(),
+    "tables of 2048 entries": row(),
+    "one number for rows that meet": row(),
 }
 
 

@@ -12,7 +12,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Case, Golden, Refuses
+from tests.helpers.rules import Case, Golden, Refuses, row
 from tests.helpers.support import nodes, parse, sample
 
 READS = ("Gather", "GatherElements", "GatherND")
@@ -47,25 +47,19 @@ def test_positions_on_two_axes(golden: Golden) -> None:
 
 
 GOLDEN = {
-    "rows": Case(ROWS, *[{"i": positions(5, n)} for n in (0, 1, 9)], target=LACKS, **bounded(ROWS)),
-    "an axis in the middle": Case(
-        COLUMNS,
+    "rows": row(*[{"i": positions(5, n)} for n in (0, 1, 9)], target=LACKS, **bounded(ROWS)),
+    "an axis in the middle": row(
         *[{"i": positions(p, n, 2), "P": p} for p, n in ((1, 0), (1, 3), (7, 4))],
         target=LACKS,
         **bounded(COLUMNS),
     ),
-    "positions for each row": Case(
-        PER_ROW,
+    "positions for each row": row(
         *[{"i": positions(6, b, n)} for b, n in ((0, 2), (1, 0), (3, 9))],
         target=LACKS,
         **bounded(PER_ROW),
     ),
     # Features are selected by the places of the best scores; these count from the start.
-    "the largest scores": Case(
-        """g (float[9,4] x, float[9] s) => (float[3,4] y) <int64[1] k = {3}> {
-        best, at = TopK (s, k)  y = Gather (x, at) }""",
-        target=LACKS,
-    ),
+    "the largest scores": row(target=LACKS),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, row
 
 DENSE = Target("dense", dense_limit=1 << 20)
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -37,19 +37,15 @@ def per_row() -> list[dict[str, Any]]:
 
 
 GOLDEN = {
-    "a sum": Case(nd("5", "N", "add"), *for_rows(5, 0, 1, 9)),
-    "a sum of integers": Case(nd("5", "N", "add", "int32"), *for_rows(5, 0, 1, 9)),
-    "a sum for each row": Case(PER_ROW % "add", *per_row()),
-    "few updates": Case(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE),
-    "a maximum of integers": Case(nd("5", "N", "max", "int64"), *for_rows(5, 0, 1, 9)),
-    "a minimum of integers": Case(nd("5", "N", "min", "int8"), *for_rows(5, 0, 1, 9)),
-    "a maximum of floats for each row": Case(PER_ROW % "max", *per_row()),
-    "many of both where the target allows it": Case(
-        nd("50", "20", "min"), *for_rows(50, 20), target=DENSE
-    ),
-    "a product of few updates": Case(
-        nd("P", "3", "mul"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE
-    ),
+    "a sum": row(*for_rows(5, 0, 1, 9)),
+    "a sum of integers": row(*for_rows(5, 0, 1, 9)),
+    "a sum for each row": row(*per_row()),
+    "few updates": row(*for_rows(1, 3), *for_rows(9, 3), target=DENSE),
+    "a maximum of integers": row(*for_rows(5, 0, 1, 9)),
+    "a minimum of integers": row(*for_rows(5, 0, 1, 9)),
+    "a maximum of floats for each row": row(*per_row()),
+    "many of both where the target allows it": row(*for_rows(50, 20), target=DENSE),
+    "a product of few updates": row(*for_rows(1, 3), *for_rows(9, 3), target=DENSE),
 }
 
 

@@ -11,7 +11,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.drawn_scatters import Drawn, scatter_elements, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, row
 from tests.helpers.support import assert_sound
 
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -59,93 +59,28 @@ def test_any_scatter_elements(case: Drawn) -> None:
     assert_sound(case[0], *case[1], left=0, target=UNBOUNDED)
 
 
-COMPUTED = """g (float[5,3] x, int32[N] q, float[N,3] u) => (float[5,3] y)
-    <int64 two = {2}, int64[1] last = {-1}> {
-        c = Cast <to = 7> (q)
-        p = %s (c, two)
-        i = Unsqueeze (p, last)
-        y = ScatterND (x, i, u) }"""
-
-
 GOLDEN = {
-    "few positions": Case(nd("5", "N"), *for_rows(5, 0, 1, 9)),
-    "few updates": Case(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3), target=DENSE),
-    "few updates of long rows": Case(
-        nd("P", "2").replace(",3]", ",32]"), *for_rows(9, 2), *for_rows(1, 2)
-    ),
-    "positions for each row": Case(
-        PER_ROW,
+    "few positions": row(*for_rows(5, 0, 1, 9)),
+    "few updates": row(*for_rows(9, 3), *for_rows(1, 3), target=DENSE),
+    "few updates of long rows": row(*for_rows(9, 2), *for_rows(1, 2)),
+    "positions for each row": row(
         *[{"i": positions(9, b, n), "S": 9} for b in (0, 1, 3) for n in (0, 1, 20)],
         target=UNBOUNDED,
     ),
-    "many of both where the target allows it": Case(
-        nd("50", "20"), *for_rows(50, 20), target=DENSE
+    "many of both where the target allows it": row(*for_rows(50, 20), target=DENSE),
+    "pairs of positions": row(*({"i": positions(2, n, 2)} for n in (0, 1, 9))),
+    "positions of 32 bits": row(*({"q": f["i"]} for f in for_rows(5, 0, 1, 9))),
+    "an axis that counts beside one that is fed": row({"p": positions(4, 2, 3)}),
+    "twice what is fed": row({"q": [0, 2, -1, 2]}),
+    "half of what is fed": row({"q": [0, 9, 1, 2]}),
+    "the first of what is fed": row({"q": [0, 4, -1, 4, 3, 2, 1, 0, 0]}),
+    "what is fed with its axes exchanged": row({"q": [[0, 4, 1], [-1, 2, 2]]}),
+    "every second column beside rows that are fed": row(*({"p": [0, -1][:n]} for n in (1, 2))),
+    "a column that sizes decide beside rows that are fed": row(
+        *({"p": [[0], [1], [-2]], "K": k} for k in (0, 1, 3))
     ),
-    "pairs of positions": Case(
-        """g (float[2,3] x, int64[N,2] i, float[N] u) => (float[2,3] y)
-        { y = ScatterND (x, i, u) }""",
-        *({"i": positions(2, n, 2)} for n in (0, 1, 9)),
-    ),
-    "positions of 32 bits": Case(
-        nd("5", "N")
-        .replace("int64[N,1] i", "int32[N,1] q")
-        .replace("{ y", "{ i = Cast <to = 7> (q) y"),
-        *({"q": f["i"]} for f in for_rows(5, 0, 1, 9)),
-    ),
-    "an axis that counts beside one that is fed": Case(
-        """g (float[4,3,2] x, int64[2,3] p, float[2,3,2] u) => (float[4,3,2] y)
-        <int64[1] last = {-1}, int64[2,3,1] columns = {0, 1, 2, 2, 1, 0}> {
-            r = Unsqueeze (p, last)
-            i = Concat <axis = -1> (r, columns)
-            y = ScatterND (x, i, u) }""",
-        {"p": positions(4, 2, 3)},
-    ),
-    "twice what is fed": Case(COMPUTED % "Mul", {"q": [0, 2, -1, 2]}),
-    "half of what is fed": Case(COMPUTED % "Div", {"q": [0, 9, 1, 2]}),
-    "the first of what is fed": Case(
-        """g (float[5,3] x, int64[9] q, float[3,3] u) => (float[5,3] y)
-        <int64[1] zero = {0}, int64[1] three = {3}, int64[1] last = {-1}> {
-            p = Slice (q, zero, three)
-            i = Unsqueeze (p, last)
-            y = ScatterND (x, i, u) }""",
-        {"q": [0, 4, -1, 4, 3, 2, 1, 0, 0]},
-    ),
-    "what is fed with its axes exchanged": Case(
-        """g (float[5] x, int64[2,3] q, float[3,2] u) => (float[5] y) <int64[1] last = {-1}> {
-            p = Transpose (q)
-            i = Unsqueeze (p, last)
-            y = ScatterND (x, i, u) }""",
-        {"q": [[0, 4, 1], [-1, 2, 2]]},
-    ),
-    "every second column beside rows that are fed": Case(
-        f"""g (float[2,4] x, int64[N] p, float[N] u) => (float[2,4] y)
-        <int64 two = {{2}}, int64[1] last = {{-1}}> {{
-            {rows("r", "u")}
-            c = Mul (r, two)
-            q = Unsqueeze (p, last)
-            i = Concat <axis = 1> (q, c)
-            y = ScatterND (x, i, u) }}""",
-        *({"p": [0, -1][:n]} for n in (1, 2)),
-    ),
-    "a column that sizes decide beside rows that are fed": Case(
-        """g (float[2,4] x, int64[3,1] p, float[K] like, float[3] u) => (float[2,4] y)
-        <int64[2] many = {3, 1}> {
-            k = Shape (like)
-            c = Expand (k, many)
-            i = Concat <axis = 1> (p, c)
-            y = ScatterND (x, i, u) }""",
-        *({"p": [[0], [1], [-2]], "K": k} for k in (0, 1, 3)),
-    ),
-    "a diagonal": Case(
-        """g (float[3,3] x, float[3] u) => (float[3,3] y) <int64[3,2] i = {0,0, 1,1, 2,2}>
-        { y = ScatterND (x, i, u) }""",
-        rules=["dense_write"],
-    ),
-    "some of the rows": Case(
-        """g (float[3,5] x, int64[2,2] p, float[2,2] u) => (float[3,5] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        {"p": [[0, 3], [-1, 4]]},
-    ),
+    "a diagonal": row(rules=["dense_write"]),
+    "some of the rows": row({"p": [[0, 3], [-1, 4]]}),
 }
 
 

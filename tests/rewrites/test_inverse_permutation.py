@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, sizes
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, sizes
 from tests.helpers.support import parse
 
 
@@ -33,15 +33,10 @@ def test_numbers_that_are_compared() -> None:
 
 
 GOLDEN = {
-    "an order for each row": Case(sorted_write("S"), *sizes(B=(0, 1, 3), S=(1, 2, 9))),
-    "one order for all": Case(FOR_ALL, *sizes(N=(0, 1, 9))),
-    "numbers that are added": Case(sorted_write("S", "add"), *sizes(B=(0, 1, 3), S=(1, 2, 9))),
-    "operator set 11": Case(
-        """g (float[9] keys, float[9] x, float[9] u) => (float[9] y) <int64[1] k = {9}> {
-            values, i = TopK (keys, k)
-            y = ScatterElements (x, i, u) }""",
-        opset=11,
-    ),
+    "an order for each row": row(*sizes(B=(0, 1, 3), S=(1, 2, 9))),
+    "one order for all": row(*sizes(N=(0, 1, 9))),
+    "numbers that are added": row(*sizes(B=(0, 1, 3), S=(1, 2, 9))),
+    "operator set 11": row(opset=11),
 }
 
 

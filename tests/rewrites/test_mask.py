@@ -9,7 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.text.reasons import LastBit
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row
 from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
@@ -220,116 +220,31 @@ def test_a_mask_of_any_size() -> None:
 
 
 GOLDEN = {
-    "a number": Case(masked(NUMBER), *masks(4)),
-    "a number that is no negative zero": Case(
-        masked(NUMBER, given="float like").replace(
-            "<int64[1] zero", "<float v = {-1}, int64[1] zero"
-        ),
-        *masks(4),
+    "a number": row(*masks(4)),
+    "a number that is no negative zero": row(*masks(4)),
+    "numbers of a type with one zero": row(*masks(4)),
+    "booleans": row(*masks(4)),
+    "a number that is added": row(*masks(4)),
+    "a vector over the axis behind the mask": row(*masks()),
+    "a tensor under a mask that is the same everywhere": row(
+        *({"A": a, "flag": flag, "k": [flag]} for a in (1, 3) for flag in (0, 1))
     ),
-    "numbers of a type with one zero": Case(masked(NUMBER).replace("float", "int64"), *masks(4)),
-    "booleans": Case(masked(NUMBER).replace("float", "bool"), *masks(4)),
-    "a number that is added": Case(masked(NUMBER, reduction="add"), *masks(4)),
-    "a vector over the axis behind the mask": Case(rows_masked(VECTOR), *masks()),
-    "a tensor under a mask that is the same everywhere": Case(
-        f"""g (float[A,4] x, bool flag, float[A,4] v, int64[1] k) => (float[A,4] y) {NUMBERS} {{
-            s = Shape (x)
-            m = Expand (flag, s)
-            n = NonZero (m)
-            i = Transpose (n)
-            shape = Concat <axis = 0> (k, s)
-            e = Expand (v, shape)
-            u = Reshape (e, minus)
-            y = ScatterND (x, i, u) }}""",
-        *({"A": a, "flag": flag, "k": [flag]} for a in (1, 3) for flag in (0, 1)),
-    ),
-    "elements of another tensor under the same mask": Case(
-        masked("u = GatherND <batch_dims = 0> (z, i)", given="float[A,4] z"), *masks(4)
-    ),
-    "a function of what the mask reads": Case(
-        masked("a = GatherND (x, i) u = Mul (a, v)"), *masks(4)
-    ),
-    "a function of two tensors": Case(
-        masked(
-            "a = GatherND (x, i) b = GatherND (z, i) s = Sub (b, a) u = Tanh (s)",
-            given="float[A,4] z",
-        ),
-        *masks(4),
-    ),
-    "a function of a number": Case(masked("e = Expand (v, k) u = Neg (e)"), *masks(4)),
-    "a function whose first elements are taken": Case(
-        masked(
-            "a = GatherND (x, i) b = Exp (a) e = Reshape (b, minus) u = Slice (e, zero, k, zero)"
-        ),
-        *masks(4),
-    ),
+    "elements of another tensor under the same mask": row(*masks(4)),
+    "a function of what the mask reads": row(*masks(4)),
+    "a function of two tensors": row(*masks(4)),
+    "a function of a number": row(*masks(4)),
+    "a function whose first elements are taken": row(*masks(4)),
     # A vector for each row, and a number for each column.
-    "a function of rows": Case(
-        f"""g (float[A,4] x, bool[A] m, float[4] v, float[A] w) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            a = GatherND (x, i)
-            b = Mul (a, v)
-            c = GatherND (w, i)
-            d = Unsqueeze (c, one)
-            u = Add (b, d)
-            y = ScatterND (x, i, u) }}""",
-        *masks(),
-    ),
+    "a function of rows": row(*masks()),
     # As TorchScript exports ``x[torch.where(m)]``.
-    "a read by flat positions": Case(
-        masked("""r = Slice (n, zero, one, zero) c = Slice (n, one, two, zero)
-        f = Mul (r, four) p = Add (f, c) q = Reshape (p, minus) l = Reshape (x, minus)
-        a = Gather (l, q) u = Neg (a)"""),
-        *masks(4),
-    ),
-    "rows of another tensor under the same mask": Case(
-        f"""g (float[A,4] x, bool[A] m, float[A,4] z) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            u = GatherND (z, i)
-            y = ScatterND (x, i, u) }}""",
-        *masks(),
-    ),
+    "a read by flat positions": row(*masks(4)),
+    "rows of another tensor under the same mask": row(*masks()),
     # As TorchScript exports ``x[m] = z[m]`` with a mask of rows.
-    "rows of another tensor under a mask that is repeated": Case(
-        rows_masked(ROWS_READ, given="float[A,4] z"), *masks()
-    ),
-    "rows under a mask of few integers": Case(
-        few_integers(rows_masked(ROWS_READ, given="float[A,4] z")),
-        *({"j": np.array(j)} for j in FEW),
-    ),
-    "the first elements of what the mask reads are all": Case(
-        masked(
-            """a = GatherND (z, i)
-        f = Reshape (a, minus)
-        u = Slice (f, zero, k)""",
-            given="float[A,4] z",
-        ),
-        *masks(4),
-    ),
-    "a mask of numbers": Case(masked(NUMBER).replace("bool[A,4] m", "float[A,4] m"), *masks(4)),
-    "a mask that is computed twice": Case(
-        f"""g (float[A,A] x, float[A,A] z, int64 c, int64[A] like) => (float[A,A] y) {NUMBERS} {{
-            nil = Constant <value = int64 {{0}}> ()
-            unit = Constant <value = int64 {{1}}> ()
-            s = Shape (like)
-            a = Squeeze (s)
-            both = Concat <axis = 0> (s, s)
-            r = Range (nil, a, unit)
-            e = Expand (r, both)
-            m = Less (e, c)
-            n = NonZero (m)
-            i = Transpose (n)
-            r2 = Range (nil, a, unit)
-            e2 = Expand (r2, both)
-            m2 = Less (e2, c)
-            n2 = NonZero (m2)
-            i2 = Transpose (n2)
-            u = GatherND (z, i2)
-            y = ScatterND (x, i, u) }}""",
-        *({"A": a, "c": c} for a in (0, 1, 3) for c in (0, 1, 5)),
-    ),
+    "rows of another tensor under a mask that is repeated": row(*masks()),
+    "rows under a mask of few integers": row(*({"j": np.array(j)} for j in FEW)),
+    "the first elements of what the mask reads are all": row(*masks(4)),
+    "a mask of numbers": row(*masks(4)),
+    "a mask that is computed twice": row(*({"A": a, "c": c} for a in (0, 1, 3) for c in (0, 1, 5))),
 }
 
 

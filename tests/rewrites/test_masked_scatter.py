@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64 first = {0}, int64 second = {1}>"""
@@ -133,72 +133,20 @@ def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
 
 
 GOLDEN = {
-    "elements": Case(ELEMENTS, *masks((0, 4), (1, 4), (3, 4))),
-    "rows": Case(ROWS, *masks((0,), (1,), (3,))),
-    "the first elements of a vector need not be cut from it": Case(
-        FIRST, *masks((0, 4), (1, 4), (3, 4), more=2)
+    "elements": row(*masks((0, 4), (1, 4), (3, 4))),
+    "rows": row(*masks((0,), (1,), (3,))),
+    "the first elements of a vector need not be cut from it": row(
+        *masks((0, 4), (1, 4), (3, 4), more=2)
     ),
-    "columns": Case(
-        f"""g (float[4,A] x, bool[A] m, float[4,K] u) => (float[4,A] y) {NUMBERS} {{
-            n = NonZero (m)
-            four = Constant <value = int64[2] {{4, 1}}> ()
-            i = Expand (n, four)
-            y = ScatterElements <axis = 1> (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "a mask with its axes exchanged": Case(
-        f"""g (int32[4,A] x, bool[A,4] m, int32[K] u) => (int32[4,A] y) {NUMBERS} {{
-            n = NonZero (m)
-            rows = Gather (n, second)
-            columns = Gather (n, first)
-            r = Unsqueeze (rows, minus)
-            c = Unsqueeze (columns, minus)
-            i = Concat <axis = 1> (r, c)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0, 4), (1, 4), (3, 4)),
-    ),
-    "a row that is named twice is written twice": Case(ROUTED % 2, *masks((2, 0), (2, 1), (2, 3))),
-    "a mask of one row": Case(ROUTED % 1, *masks((1, 0), (1, 1), (1, 3))),
-    "the first columns of some rows": Case(
-        f"""g (float[A,4] x, bool[A] m, float[K,3] u) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            t = Transpose (n)
-            three = Constant <value = int64[2] {{1, 3}}> ()
-            i = Expand (t, three)
-            y = ScatterElements <axis = 0> (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "an axis of one position": Case(
-        f"""g (float[A,1] x, bool[A] m, float[K,1] u) => (float[A,1] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "the first column of some rows": Case(
-        f"""g (float[A,4] x, bool[A] m, float[K,1] u) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            y = ScatterElements <axis = 0> (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "one element that a mask of one chooses": Case(
-        f"""g (float[1,1] x, bool[1] m, float[K,1] u) => (float[1,1] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            y = ScatterND (x, i, u) }}""",
-        *masks((1,)),
-    ),
-    "elements from the second on are cut": Case(
-        f"""g (float[A] x, bool[A] m, float[K] v) => (float[A] y) {NUMBERS} {{
-            n = NonZero (m)
-            k = Shape <start = 1> (n)
-            i = Transpose (n)
-            end = Add (k, one)
-            u = Slice (v, one, end)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0,), (1,), (3,), more=2),
-    ),
+    "columns": row(*masks((0,), (1,), (3,))),
+    "a mask with its axes exchanged": row(*masks((0, 4), (1, 4), (3, 4))),
+    "a row that is named twice is written twice": row(*masks((2, 0), (2, 1), (2, 3))),
+    "a mask of one row": row(*masks((1, 0), (1, 1), (1, 3))),
+    "the first columns of some rows": row(*masks((0,), (1,), (3,))),
+    "an axis of one position": row(*masks((0,), (1,), (3,))),
+    "the first column of some rows": row(*masks((0,), (1,), (3,))),
+    "one element that a mask of one chooses": row(*masks((1,))),
+    "elements from the second on are cut": row(*masks((0,), (1,), (3,), more=2)),
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, rows
 
 PER_ROW = """g (float[B,%s] x, int64[B,1] p, float[B,1] u) => (float[B,%s] y)
     { y = ScatterElements <axis = 1, reduction = "%s"> (x, p, u) }"""
@@ -21,12 +21,6 @@ def positions(size: int) -> list[dict[str, Any]]:
     return [{"p": rng.integers(-size, size, (b, 1)), "S": size} for b in (0, 1, 7)]
 
 
-def test_an_index_that_counts_from_the_start(golden: Golden) -> None:
-    text = PER_ROW % (6, 6, "none")
-    text = text.replace("{ y =", "{ q = Abs (p) y =").replace("(x, p, u)", "(x, q, u)")
-    golden(text, *({"p": [[k] for k in range(b)], "B": b} for b in (0, 1, 6)))
-
-
 @pytest.mark.parametrize("size", ["6", "S"])
 @pytest.mark.parametrize("kind", ["int32", "int64"])
 def test_an_index_for_each_row_and_column(kind: str, size: str) -> None:
@@ -34,14 +28,6 @@ def test_an_index_for_each_row_and_column(kind: str, size: str) -> None:
     text = text.replace("B,6]", "B,6,8]").replace("int64", kind)
     rng = np.random.default_rng(1)
     assert_sound_at(text, *({"S": 6, "p": rng.integers(-6, 6, (b, 1, 8))} for b in (0, 1, 3)))
-
-
-def test_a_number_that_is_no_negative_zero(golden: Golden) -> None:
-    text = PER_ROW % (6, 6, "none")
-    text = text.replace("float[B,1] u)", "float like)").replace(
-        "{ y =", "{ s = Shape (p) u = ConstantOfShape <value = float[1] {1.0}> (s) y ="
-    )
-    golden(text, *positions(6))
 
 
 COMPUTED = """g (float[B,6] x, int32[B,1] p, float[B,1] u) => (float[B,6] y)
@@ -142,69 +128,27 @@ def test_one_element_of_one_row() -> None:
 
 
 GOLDEN = {
-    "an index for each row": Case(PER_ROW % (6, 6, "none"), *positions(6)),
-    "rows of a symbolic size": Case(PER_ROW % ("S", "S", "none"), *positions(6), *positions(1)),
-    "one position for all": Case(
-        FOR_ALL % (6, 6), *({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3))
+    "an index for each row": row(*positions(6)),
+    "rows of a symbolic size": row(*positions(6), *positions(1)),
+    "one position for all": row(*({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3))),
+    "the only row": row(*({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s))),
+    "narrow indices are widened for a size of the run": row(*positions(6), *positions(1)),
+    "numbers that are added": row(*positions(6)),
+    "a position behind the one that is fed": row(
+        *({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11))
     ),
-    "the only row": Case(
-        """g (float[1,S] x, int64 p, float[1] u) => (float[1,S] y)
-        <int64[1] first = {0}, int64 one = {1}> {
-            q = Sub (p, one)
-            r = Unsqueeze (q, first)
-            f = Constant <value_ints = [0]> ()
-            c = Concat <axis = 0> (f, r)
-            i = Unsqueeze (c, first)
-            y = ScatterND (x, i, u) }""",
-        *({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s)),
+    "a position that sizes decide": row(
+        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3))
     ),
-    "narrow indices are widened for a size of the run": Case(
-        (PER_ROW % ("S", "S", "none")).replace("int64", "int32"), *positions(6), *positions(1)
+    "a single row": row(*({"p": [[p]]} for p in (-6, 0, 5))),
+    "rows of one position": row(*positions(1)),
+    "one element of the first row": row(*({"p": [[p]]} for p in (-6, 0, 5)), rules=["one_per_row"]),
+    "pairs of row and position": row(*({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4))),
+    "a position of a part of the rows": row({"p": [[0], [5], [-6]]}, rules=["one_per_row"]),
+    "an index that counts from the start": row(
+        *({"p": [[k] for k in range(b)], "B": b} for b in (0, 1, 6))
     ),
-    "numbers that are added": Case(PER_ROW % (6, 6, "add"), *positions(6)),
-    "a position behind the one that is fed": Case(
-        COMPUTED % "q = Add (c, one)",
-        *({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11)),
-    ),
-    "a position that sizes decide": Case(
-        """g (float[6,B] x, float[K] like, float[1,B] u) => (float[6,B] y)
-        <int64[1] three = {3}, int64[1] first = {0}> {
-            k = Shape (like)
-            p = Sub (k, three)
-            i = Unsqueeze (p, first)
-            y = ScatterND (x, i, u) }""",
-        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3)),
-    ),
-    "a single row": Case(
-        """g (float[1,6] x, int64[1,1] p, float[1,1] u) => (float[1,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        *({"p": [[p]]} for p in (-6, 0, 5)),
-    ),
-    "rows of one position": Case(PER_ROW % (1, 1, "none"), *positions(1)),
-    "one element of the first row": Case(
-        """g (float[5,6] x, int64[1,1] p, float[1,1] u) => (float[5,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        *({"p": [[p]]} for p in (-6, 0, 5)),
-        rules=["one_per_row"],
-    ),
-    "pairs of row and position": Case(
-        """g (float[B,6,3] x, int64[B] p, float[B,3] u) => (float[B,6,3] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
-            s = Shape <end = 1> (x)
-            b = Squeeze (s)
-            r = Range (zero, b, one)
-            c = Unsqueeze (r, last)
-            d = Unsqueeze (p, last)
-            i = Concat <axis = -1> (c, d)
-            y = ScatterND (x, i, u) }""",
-        *({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4)),
-    ),
-    "a position of a part of the rows": Case(
-        """g (float[5,6] x, int64[3,1] p, float[3,1] u) => (float[5,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        {"p": [[0], [5], [-6]]},
-        rules=["one_per_row"],
-    ),
+    "a number that is no negative zero": row(*positions(6)),
 }
 
 

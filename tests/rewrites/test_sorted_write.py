@@ -7,14 +7,12 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses
+from tests.helpers.rules import Case, Golden, Refuses, row
 from tests.helpers.support import assert_sound, sample
 
 SMALL = Target("small", dense_limit=1)
 LACKING = Target("lacking", avoid=frozenset({"ScatterND", "ScatterElements"}))
 ROWS = """g ({0}[P,3] x, int64[N,1] i, {0}[N,3] u) => ({0}[P,3] y) {{ y = ScatterND (x, i, u) }}"""
-PER_ROW = """g (float[B,S,2] x, int64[B,N,2] i, float[B,N,2] u) => (float[B,S,2] y) {
-        y = ScatterElements <axis = 1> (x, i, u) }"""
 PAIRS = """g (float[A,B] x, int32[N,2] j, float[N] u) => (float[A,B] y) {
         i = Cast <to = 7> (j)
         y = ScatterND (x, i, u) }"""
@@ -50,18 +48,13 @@ def test_pairs_of_positions(golden: Golden) -> None:
 
 
 GOLDEN = {
-    "rows in any order": Case(
-        ROWS.format("float"), *for_rows(*SIZES), {"P": 0, "i": np.zeros((0, 1), int)}, target=SMALL
-    ),
-    "positions for each row": Case(
-        PER_ROW,
+    "rows in any order": row(*for_rows(*SIZES), {"P": 0, "i": np.zeros((0, 1), int)}, target=SMALL),
+    "positions for each row": row(
         *[{"S": s, "i": positions(s, b, n, 2)} for b, n, s in [(0, 2, 3), (1, 0, 2), (3, 20, 7)]],
         target=LACKING,
     ),
-    "one number": Case(FILL.format("float", "-inf", "none"), *for_each_row(), target=SMALL),
-    "the lesser of a number and what is there": Case(
-        FILL.format("float", "1", "min"), *for_each_row(), target=SMALL
-    ),
+    "one number": row(*for_each_row(), target=SMALL),
+    "the lesser of a number and what is there": row(*for_each_row(), target=SMALL),
 }
 
 

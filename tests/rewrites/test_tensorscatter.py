@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
@@ -42,27 +42,14 @@ RING = """g (float[2,100] x, float[2,{count}] u, int32 q) => (float[2,100] y)
 
 
 GOLDEN = {
-    "a start that may be negative goes round": Case(
-        copied("5", "2"), *starts(*((2, q) for q in range(-5, 4))), target=CACHES, opset=24
+    "a start that may be negative goes round": row(
+        *starts(*((2, q) for q in range(-5, 4))), target=CACHES, opset=24
     ),
-    "a start that is not negative is linear": Case(
-        copied("5", "2", "p = Max (q, nought)"),
-        *starts((2, -1), (2, 0), (2, 3)),
-        target=CACHES,
-        opset=24,
+    "a start that is not negative is linear": row(
+        *starts((2, -1), (2, 0), (2, 3)), target=CACHES, opset=24
     ),
-    "no rows may begin anywhere": Case(
-        copied("5", "N", "p = Max (q, nought)"),
-        *starts((0, 9), (2, 3), (5, 0)),
-        target=CACHES,
-        opset=24,
-    ),
-    "a ring buffer": Case(
-        RING.format(count=70, rows=rows("i", "u", 1, "p")),
-        *({"q": q} for q in (0, 60, 99, 1234, -345)),
-        target=CACHES,
-        opset=24,
-    ),
+    "no rows may begin anywhere": row(*starts((0, 9), (2, 3), (5, 0)), target=CACHES, opset=24),
+    "a ring buffer": row(*({"q": q} for q in (0, 60, 99, 1234, -345)), target=CACHES, opset=24),
 }
 
 
