@@ -1,10 +1,9 @@
 """Print a model as ONNX text that is the same wherever its constants are kept and named.
 
 Constants are written where they are read. Values that the optimizer names are numbered, in the
-order of their nodes. What is printed can be read again, if no constant is long.
+order of their nodes. `onnx_syntax.py` reads what is printed, if no constant is long.
 """
 
-import re
 from collections.abc import Collection
 from itertools import count
 from typing import Any
@@ -34,65 +33,6 @@ def text_of(model: onnx.ModelProto, names: Collection[str] | None = None) -> str
     }
     """
     return _Printer(names).graph(model.graph)
-
-
-def parser_text(printed: str, as_nodes: bool = False) -> str:
-    """Return what is printed as text that ONNX parses: constants are initializers, or nodes.
-
-    >>> print(parser_text('''(float[N] x) => (float[M] y) {
-    ...     y = Pad (x, [0, 1], float 1.0, [-1])
-    ... }'''))
-    g (float[N] x) => (float[M] y) <int64[2] k0 = {0, 1}, float k1 = {1.0}, int64[1] k2 = {-1}> {
-        y = Pad (x, k0, k1, k2)
-    }
-    """
-    constants: list[str] = []
-
-    def named(argument: str) -> str:
-        if re.fullmatch(r"|(?!MAX$|inf$|nan$)[A-Za-z_]\w*", argument):
-            return argument
-        kind, value = re.fullmatch(r"(?:([a-z]\w*) )?(.*)", argument).groups()  # type: ignore[union-attr]
-        name, (dims, numbers) = f"k{len(constants)}", _flat(value)
-        kind, numbers = f"{kind or 'int64'}{dims}", f"{{{numbers}}}"
-        node = f"    {name} = Constant <value = {kind} {numbers}> ()"
-        constants.append(node if as_nodes else f"{kind} {name} = {numbers}")
-        return name
-
-    head, *lines = printed.split("\n")
-    for i, line in enumerate(lines):
-        if (node := re.fullmatch(r"(.* = [\w.]+(?: <.*>)? )\((.*)\)", line)) and "=>" not in line:
-            line = f"{node[1]}({', '.join(map(named, _split(node[2])))})"
-        if of_shape := re.fullmatch(r"(.*ConstantOfShape <value = )(\w+ )?\[(.*)\](>.*)", line):
-            start, kind, number, end = of_shape.groups("int64")
-            line = f"{start}{kind.strip()}[1] {{{number}}}{end}"
-        lines[i] = re.sub(r"(\w+ = )(\([^<]*=>)", r"\1g \2", line)
-    if as_nodes:
-        return "\n".join([f"g {head}", *constants, *lines])
-    own = f"<{', '.join(constants)}> " if constants else ""
-    return "\n".join([f"g {head[:-1]}{own}{{", *lines])
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas that are in no bracket."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "[(<") - (character in "])>")
-        if character == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts]
-
-
-def _flat(value: str) -> tuple[str, str]:
-    """Return the dims of nested lists, and their numbers."""
-    dims, inner = [], value
-    while inner.startswith("["):
-        rows = [row for row in _split(inner[1:-1]) if row]
-        dims.append(len(rows))
-        inner = rows[0] if rows else ""
-    numbers = re.sub(r"[\[\]]", "", value).replace("True", "1").replace("False", "0")
-    return str(dims) if dims else "", numbers.replace("MAX", str(_MAX))
 
 
 def value_names(model: onnx.ModelProto) -> set[str]:

@@ -16,7 +16,8 @@ from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 from onnx_scatterx.rewrites import RULES
 from tests.helpers import pair
 from tests.helpers.golden import GoldenFile
-from tests.helpers.onnx_text import parser_text, text_of, value_names
+from tests.helpers.onnx_syntax import parser_text
+from tests.helpers.onnx_text import text_of, value_names
 from tests.helpers.support import assert_sound, feed_of, parse
 
 _NAMES = {rule.name for rule in RULES}
