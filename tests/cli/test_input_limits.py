@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
-    <int64[1] last = {-1}> { j = Unsqueeze(i, last) y = ScatterND(x, j, u) }"""
+    { j = Unsqueeze(i, [-1]) y = ScatterND(x, j, u) }"""
 
 
 # Models

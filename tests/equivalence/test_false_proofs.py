@@ -224,8 +224,7 @@ def test_a_region_keeps_its_own_value_if_its_name_means_something_else() -> None
 
 def test_promises_and_sizes_are_in_the_headline() -> None:
     one = parse("g (float[N, 4] x) => (float[A, B] y) { y = Transpose <perm = [1, 0]> (x) }")
-    other = parse("""g (float[1, 4] x) => (float[A, B] y) <int64[2] s = {4, 1}>
-        { y = Reshape (x, s) }""")
+    other = parse("""g (float[1, 4] x) => (float[A, B] y) { y = Reshape (x, [4, 1]) }""")
     found = prove(one, other)
     assert found.proven
     assert str(found).startswith("proven the same, for N = 1, which the second model has fixed")
@@ -295,7 +294,7 @@ def test_the_answer_does_not_depend_on_what_was_judged_before() -> None:
 @pytest.mark.parametrize("rows", [0, 3])
 def test_an_open_size_beside_a_size_of_0(rows: int) -> None:
     """With ``allowzero``, ONNX Runtime leaves out sizes of 0 before it divides."""
-    text = """g (float[A, 4] x) => (float[C, D, E] y) <int64[1] open = {-1}, int64[1] two = {2}> {
-        n = Shape <start = 0, end = 1> (x) s = Concat <axis = 0> (n, open, two)
+    text = """g (float[A, 4] x) => (float[C, D, E] y) {
+        n = Shape <start = 0, end = 1> (x) s = Concat <axis = 0> (n, [-1], [2])
         y = Reshape <allowzero = 1> (x, s) }"""
     assert_follows(text, {"x": np.arange(4 * rows, dtype=np.float32).reshape(rows, 4)})

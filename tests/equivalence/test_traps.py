@@ -86,8 +86,7 @@ def test_the_least_number_cannot_be_divided_by_minus_1() -> None:
         """g (float[2] x, bool c) => (float[2] z) {
             z = If<then_branch = a () => (float[2] t) { r = RandomNormalLike(x) t = Add(x, r) },
                    else_branch = b () => (float[2] e) { e = Abs(x) }>(c) }""",
-        """g (float[20] x) => (float[20] z) <float ratio = {0.5}, bool training = {1}>
-            { z = Dropout(x, ratio, training) }""",
+        """g (float[20] x) => (float[20] z) { z = Dropout(x, float 0.5, bool 1) }""",
     ],
     ids=["within a branch", "dropout"],
 )

@@ -42,10 +42,9 @@ def test_one_source_has_nothing_to_be_put_together(refuses: Refuses) -> None:
 
 def test_element_types_without_kernels(refuses: Refuses) -> None:
     refuses(
-        """g (complex64[2,N] x, complex64[1,N] u, complex64[1,N] v) => (complex64[2,N] y)
-        <int64[1,1] i = {0}, int64[1,1] j = {1}> {
-            z = ScatterND (x, i, u)
-            y = ScatterND (z, j, v) }""",
+        """g (complex64[2,N] x, complex64[1,N] u, complex64[1,N] v) => (complex64[2,N] y) {
+            z = ScatterND (x, [[0]], u)
+            y = ScatterND (z, [[1]], v) }""",
         Reason.NO_KERNEL,
         beside=["view"],
     )

@@ -37,15 +37,11 @@ def test_a_triangle_of_every_matrix(reduction: str) -> None:
 
 def test_axes_apart_from_each_other() -> None:
     """Axes 0 and 2 by a table, axis 1 and dim 1 in full: they are brought together and back."""
-    text = f"""g (float[3,N,3] x, float[4,N] u) => (float[3,N,3] y)
-        <int64[4,1,1] a = {{0, 2, 1, -1}}, int64[4,1,1] b = {{1, 1, 0, 0}}, int64[1] one = {{1}}> {{
+    text = f"""g (float[3,N,3] x, float[4,N] u) => (float[3,N,3] y) {{
             {rows("r", "u", 1)}
-            s = Shape (u)
-            t = Concat <axis = 0> (s, one)
-            i0 = Expand (a, t)
-            i1 = Expand (r, t)
-            i2 = Expand (b, t)
-            i = Concat <axis = -1> (i0, i1, i2)
+            t = Concat <axis = 0> (Shape (u), [1])
+            i0 = Expand ([[[0]], [[2]], [[1]], [[-1]]], t)
+            i = Concat <axis = -1> (i0, Expand (r, t), Expand ([[[1]], [[1]], [[0]], [[0]]], t))
             y = ScatterND (x, i, u) }}"""
     assert_sound_at(text, *sizes(N=(0, 1, 5)))
 
@@ -60,8 +56,8 @@ def test_any_positions(case: Drawn) -> None:
 
 
 def test_zeros_behind_axes_that_become_one_need_operator_set_14(refuses: Refuses) -> None:
-    text = """g (float[2,2,N] x, float[2,N] u) => (float[2,2,N] y) <int64[2,2] i = {0,1, 1,0}>
-        { y = ScatterND (x, i, u) }"""
+    text = """g (float[2,2,N] x, float[2,N] u) => (float[2,2,N] y)
+        { y = ScatterND (x, [[0, 1], [1, 0]], u) }"""
     assert_sound_at(text, *sizes(N=(0, 3)))
     refuses(text, Reason.OPSET, *sizes(N=(0, 3)), left=1, opset=13)
     (scatter,) = onnx_scatterx.inspect(parse_text(text, 13), target="standard").scatters
@@ -94,10 +90,8 @@ REFUSED = {
     "a size that only the run knows": (Reason.COLLIDES, written("M", [1, 3, 1], "add")),
     "a count that only the run knows": (
         Reason.UNKNOWN_INDICES,
-        """g (float[5] x, float[N] u) => (float[5] y) <int64[1] one = {1}> {
-            s = Shape (u)
-            t = Concat <axis = 0> (s, one)
-            i = ConstantOfShape (t)
+        """g (float[5] x, float[N] u) => (float[5] y) {
+            i = ConstantOfShape (Concat <axis = 0> (Shape (u), [1]))
             y = ScatterND <reduction = "add"> (x, i, u) }""",
     ),
     "positions outside": (Reason.INVALID, written(5, [1, 7, 1], "add")),

@@ -77,8 +77,7 @@ def test_the_order_of_many(reduction: str) -> None:
 def test_sums_of_nothing_keep_negative_zeros(width: int) -> None:
     text = f"""g (float[N,{width}] x, int64[3,1] i) => (float[N,{width}] y)
         <int64[2] shape = {{3, {width}}}> {{
-            u = ConstantOfShape (shape)
-            y = ScatterND <reduction = "add"> (x, i, u) }}"""
+            y = ScatterND <reduction = "add"> (x, i, ConstantOfShape (shape)) }}"""
     feeds = [{"x": np.full((n, width), -0.0), "i": [[0], [0], [1]]} for n in (2, 5)]
     assert_sound_at(text, *feeds, target=UNBOUNDED)
 
@@ -111,8 +110,8 @@ def test_more_elements_than_the_target_allows(refuses: Refuses) -> None:
 
 def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
     refuses(
-        """g (float[7] x, float[7] u) => (float[7] y) <int64[7,1] i = {0, 1, 2, 3, 4, 5, 6}>
-        { y = ScatterND <reduction = "add"> (x, i, u) }""",
+        """g (float[7] x, float[7] u) => (float[7] y)
+            { y = ScatterND <reduction = "add"> (x, [[0], [1], [2], [3], [4], [5], [6]], u) }""",
         Reason.NO_RULE,
     )
 

@@ -91,35 +91,26 @@ def test_golden(name: str, golden: Golden) -> None:
 
 INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "beside channels, as pillars are put onto a canvas": (
-        """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y)
-        <int64[3,1,1] c = {0, 1, 2}, int64[1] last = {-1}, int64[1] one = {1}> {
-            n = Shape (u)
-            t = Concat <axis = 0> (n, one)
-            a = Expand (c, t)
-            q = Unsqueeze (p, last)
-            b = Expand (q, t)
-            i = Concat <axis = -1> (a, b)
+        """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y) {
+            t = Concat <axis = 0> (Shape (u), [1])
+            a = Expand ([[[0]], [[1]], [[2]]], t)
+            i = Concat <axis = -1> (a, Expand (Unsqueeze (p, [-1]), t))
             y = ScatterND (x, i, u) }""",
         [{"p": positions(50, n)} for n in (0, 1, 60)],
     ),
     "one for rows that may be empty": (  # there is no first element that would do for all
         """g (float[5,D] x, int64[N,1] i, float[N,D] u) => (float[5,D] y) {
-            s = Shape (u)
-            j = Expand (i, s)
-            y = ScatterElements <axis = 0> (x, j, u) }""",
+            y = ScatterElements <axis = 0> (x, Expand (i, Shape (u)), u) }""",
         [{"i": [[3], [-1], [0]], "D": d} for d in (0, 1, 2)],
     ),
     "turned": (
         """g (float[4,4] x, int64[4,4] i, float[4,4] u) => (float[4,4] y) {
-            j = Transpose (i)
-            y = ScatterElements <axis = 0> (x, j, u) }""",
+            y = ScatterElements <axis = 0> (x, Transpose (i), u) }""",
         [{"i": positions(4, 4, 4)}],
     ),
     "beside a diagonal": (  # two axes have one dim of the updates: one of them is set aside
-        """g (float[3,3,P] x, int64[3,1] p, float[3] u) => (float[3,3,P] y)
-        <int64[3,2] r = {0, 0, 1, 1, 2, 2}> {
-            i = Concat <axis = 1> (r, p)
-            y = ScatterND (x, i, u) }""",
+        """g (float[3,3,P] x, int64[3,1] p, float[3] u) => (float[3,3,P] y) {
+            y = ScatterND (x, Concat <axis = 1> ([[0, 0], [1, 1], [2, 2]], p), u) }""",
         [{"P": 5, "p": [[4], [-1], [0]]}],
     ),
     "for some of the columns": (
@@ -139,10 +130,7 @@ def test_indices(how: str) -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_index_that_is_a_product(count: int) -> None:
     text = """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
-            a = Cast <to = 7> (p)
-            b = Cast <to = 7> (q)
-            i = Mul (a, b)
-            y = ScatterND (x, i, u) }"""
+            y = ScatterND (x, Mul (Cast <to = 7> (p), Cast <to = 7> (q)), u) }"""
     feed = {"p": [[3], [-2]][:count], "q": [[4], [9]][:count]}
     assert_sound_at(text.replace("[C,", f"[{count},"), feed)
 
@@ -197,13 +185,11 @@ KEPT = {
         nd("5000", "20"), Reason.TOO_LARGE, target=SMALL
     ),
     "updates that are known to meet": Case(
-        """g (float[5] x, float[2] u) => (float[5] y) <int64[2,1] i = {1, -4}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[5] x, float[2] u) => (float[5] y) { y = ScatterND (x, [[1], [-4]], u) }""",
         Reason.COLLIDES,
     ),
     "all positions in their own order": Case(
-        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) { y = ScatterND (x, [[0], [1]], u) }""",
         Reason.NO_RULE,
     ),
     "a sequence that goes round": Case(

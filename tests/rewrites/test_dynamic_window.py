@@ -114,10 +114,8 @@ def test_more_rows_than_positions_that_are_added(refuses: Refuses) -> None:
     assert str(scatter.refusal).endswith("(more rows than axis 0 has positions)")
 
 
-CONTIGUOUS = """g (float[S,2] x, int64[N] p, float[N,2] u) => (float[S,2] y)
-    <int64[1] last = {-1}> {
-            i = Unsqueeze (p, last)
-            y = ScatterND (x, i, u) }"""
+CONTIGUOUS = """g (float[S,2] x, int64[N] p, float[N,2] u) => (float[S,2] y) {
+            y = ScatterND (x, Unsqueeze (p, [-1]), u) }"""
 
 
 def test_no_bound_is_computed_that_clamping_makes_no_matter() -> None:
@@ -137,14 +135,12 @@ REFUSED = {
         Reason.UNKNOWN_SIGN,
         """g (float[9,9] x, int64[2] p, float[3,2] u) => (float[9,9] y)
         <int64[3,2,2] r = {0,0, 0,1, 1,0, 1,1, 2,0, 2,1}> {
-            i = Add (r, p)
-            y = ScatterND (x, i, u) }""",
+            y = ScatterND (x, Add (r, p), u) }""",
     ),
     "updates with fewer dims than the data": (
         Reason.UNKNOWN_SIGN,
-        """g (float[9,2] x, int64 p, float[2] u) => (float[9,2] y) <int64[1] first = {0}> {
-            i = Unsqueeze (p, first)
-            y = ScatterND (x, i, u) }""",
+        """g (float[9,2] x, int64 p, float[2] u) => (float[9,2] y) {
+            y = ScatterND (x, Unsqueeze (p, [0]), u) }""",
     ),
     "a reduction without a kernel": (
         Reason.NO_KERNEL,
@@ -160,11 +156,8 @@ def test_what_is_no_window(why: Reason, model: str, refuses: Refuses) -> None:
 
 def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
     refuses(
-        """g (float[9,2] x, int32[3] q, float[3,2] u) => (float[9,2] y)
-        <int64[3] r = {0, 1, 2}, int64[1] last = {-1}> {
-            p = Cast <to = 7> (q)
-            i = Add (r, p)
-            j = Unsqueeze (i, last)
+        """g (float[9,2] x, int32[3] q, float[3,2] u) => (float[9,2] y) {
+            j = Unsqueeze (Add ([0, 1, 2], Cast <to = 7> (q)), [-1])
             y = ScatterND (x, j, u) }""",
         Reason.UNKNOWN_INDICES,
         {"q": [4, 0, 3]},
@@ -174,16 +167,13 @@ def test_steps_that_are_fed_beside_a_count(refuses: Refuses) -> None:
 
 def test_another_axis_of_which_one_row_is_written(refuses: Refuses) -> None:
     refuses(
-        """g (float[A,S] x, int64 p, float[A,2] u) => (float[A,S] y)
-        <int64 zero = {0}, int64[2] steps = {0, 1}, int64[1] last = {-1}> {
-            i = Add (steps, p)
+        """g (float[A,S] x, int64 p, float[A,2] u) => (float[A,S] y) {
+            i = Add ([0, 1], p)
             s = Shape (u)
             column = Expand (i, s)
-            row = Expand (zero, s)
-            ii = Unsqueeze (column, last)
-            rr = Unsqueeze (row, last)
-            idx = Concat <axis = -1> (rr, ii)
-            y = ScatterND (x, idx, u) }""",
+            row = Expand (0, s)
+            ii = Unsqueeze (column, [-1])
+            y = ScatterND (x, Concat <axis = -1> (Unsqueeze (row, [-1]), ii), u) }""",
         Reason.UNKNOWN_SIGN,
         *({"A": a, "S": 4, "p": p} for a in (0, 1, 3) for p in (0, 2, -3)),
     )
@@ -197,10 +187,8 @@ def test_element_types_without_kernels(kind: str, refuses: Refuses) -> None:
 def test_a_size_that_may_be_0_needs_operator_set_12(refuses: Refuses) -> None:
     refuses(
         """g (float[S,2] x, int32 q, float[2,2] u) => (float[S,2] y)
-        <int64[2] r = {0, 1}, int64[1] last = {1}> {
-            p = Cast <to = 7> (q)
-            m = Add (r, p)
-            i = Unsqueeze <axes = [1]> (m)
+        <int64[1] last = {1}> {
+            i = Unsqueeze <axes = [1]> (Add ([0, 1], Cast <to = 7> (q)))
             y = ScatterND (x, i, u) }""",
         Reason.NO_KERNEL,
         opset=11,

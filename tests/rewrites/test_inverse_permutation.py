@@ -86,8 +86,7 @@ def test_an_order_that_is_moved_on(moved: str, refuses: Refuses) -> None:
 
 KEPT = {
     "all positions in their own order": Case(
-        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) { y = ScatterND (x, [[0], [1]], u) }""",
         Reason.NO_RULE,
     ),
     "some of the positions": Case(
@@ -101,10 +100,9 @@ KEPT = {
         left=1,
     ),
     "a diagonal of orders": Case(
-        """g (float[4,4] k, float[4] x, float[4] u) => (float[4] y)
-        <int64[1] four = {4}, int64[4,2] at = {0, 0, 1, 1, 2, 2, 3, 3}> {
-            v, i = TopK (k, four)
-            j = GatherND (i, at)
+        """g (float[4,4] k, float[4] x, float[4] u) => (float[4] y) {
+            v, i = TopK (k, [4])
+            j = GatherND (i, [[0, 0], [1, 1], [2, 2], [3, 3]])
             y = ScatterElements <axis = 0> (x, j, u) }""",
         Reason.UNKNOWN_INDICES,
         *({} for _ in range(3)),
@@ -121,8 +119,8 @@ KEPT = {
     "element types without kernels": Case(sorted_write("S", kind="complex64"), Reason.NO_KERNEL),
     "a reduction without a kernel": Case(sorted_write("S", "max", kind="bool"), Reason.NO_KERNEL),
     "sorting upwards needs operator set 11": Case(
-        """g (float[4] keys, float[4] x, float[4] u) => (float[4] y) <int64[1] k = {4}> {
-            values, i = TopK (keys, k)
+        """g (float[4] keys, float[4] x, float[4] u) => (float[4] y) {
+            values, i = TopK (keys, [4])
             y = Scatter (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
         {},

@@ -529,12 +529,9 @@ def test_a_column_of_a_mask_over_an_axis_behind_it() -> None:
 def test_a_mask_is_cut_and_filled_up_from_operator_set_13_on(
     opset: int, reason: Reason, refuses: Refuses
 ) -> None:
-    text = """g (float[A] x, bool[B] m, float v) => (float[A] y) <int64[1] minus = {-1}> {
-        n = NonZero (m)
-        i = Reshape (n, minus)
-        k = Shape (i)
-        u = Expand (v, k)
-        y = Scatter (x, i, u) }"""
+    text = """g (float[A] x, bool[B] m, float v) => (float[A] y) {
+        i = Reshape (NonZero (m), [-1])
+        y = Scatter (x, i, Expand (v, Shape (i))) }"""
     refuses(text if opset < 11 else text.replace("Scatter", "ScatterElements"), reason, opset=opset)
 
 

@@ -294,10 +294,8 @@ KEPT = {
         ROUTED % 9, Reason.UNKNOWN_INDICES, *masks((9, 9)), left=1
     ),
     "counting needs operator set 11": Case(
-        """g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) <int64[2] four = {1, 4}> {
-            n = NonZero (m)
-            t = Transpose (n)
-            i = Expand (t, four)
+        """g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) {
+            i = Expand (Transpose (NonZero (m)), [1, 4])
             y = Scatter <axis = 0> (x, i, u) }""",
         Reason.NO_KERNEL,
         opset=10,

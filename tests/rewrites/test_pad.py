@@ -11,9 +11,9 @@ ON_ZEROS = """g (float[3,N] u) => (float[8,N] y)
         s = Concat <axis = 0> (eight, n)
         x = ConstantOfShape <value = float[1] {0.0}> (s)
         y = ScatterND (x, i, u) }"""
-OLD = """g (%s[1,3] u) => (%s[4,3] y) <int64[1,3] i = {1, 1, 1}, int64[2] s = {4, 3}> {
+OLD = """g (%s[1,3] u) => (%s[4,3] y) <int64[2] s = {4, 3}> {
         x = ConstantOfShape <value = %s[1] {%s}> (s)
-        y = Scatter (x, i, u) }"""
+        y = Scatter (x, [[1, 1, 1]], u) }"""
 
 
 GOLDEN = {

@@ -21,8 +21,8 @@ LACKS, NO_ND = TARGETS
 ROWS = """g (float[4,6] x, int64[N] i) => (float[4,N] y) <int64[1] four = {4}> {
     n = Shape (i) s = Concat <axis = 0> (four, n) wide = Expand (i, s)
     y = GatherElements <axis = 1> (x, wide) }"""
-SIGNED = """g (float[2,5,3] x, int32[2,4,1] at) => (float[2,4,3] y) <int64[3] wide = {1,1,3}> {
-    i = Expand (at, wide) y = GatherElements <axis = -2> (x, i) }"""
+SIGNED = """g (float[2,5,3] x, int32[2,4,1] at) => (float[2,4,3] y) {
+    i = Expand (at, [1, 1, 3]) y = GatherElements <axis = -2> (x, i) }"""
 ONE = """g (float[B,6] x, float[1,6] s) => (float[B,1] y) <int64[1] one = {1}> {
     best, at = TopK <axis = 1> (s, one) n = Shape <end = 1> (x) w = Concat <axis = 0> (n, one)
     i = Expand (at, w) y = GatherElements <axis = 1> (x, i) }"""

@@ -12,9 +12,8 @@ from tests.helpers.rules import Golden, Refuses, row
 from tests.helpers.support import parse, sample, scatters
 
 KNOWN = ["batch: nondecreasing, nonnegative", "N <= 3000", "P <= 64"]
-ROWS = """g ({0}[P,3] x, int64[N] batch, {0}[N,3] u) => ({0}[P,3] y) <int64[1] last = {{-1}}> {{
-        i = Unsqueeze (batch, last)
-        y = ScatterND <reduction = "{1}"> (x, i, u) }}"""
+ROWS = """g ({0}[P,3] x, int64[N] batch, {0}[N,3] u) => ({0}[P,3] y) {{
+        y = ScatterND <reduction = "{1}"> (x, Unsqueeze (batch, [-1]), u) }}"""
 
 
 def feeds() -> list[dict[str, Any]]:
@@ -111,12 +110,10 @@ IN_ORDER = {  # made of scores and of a mask
 def _made(name: str, reduction: str) -> str:
     return f"""g (int64[70,3] x, bool[60,40] m, float[900,60] s, int64[900] w, int64[5000,3] u0)
             => (int64[70,3] y)
-        <int64 none = {{0}}, int64[1] first = {{0}}, int64 two = {{2}}, int64[1] last = {{-1}}> {{
+        <int64 none = {{0}}, int64 two = {{2}}> {{
         {IN_ORDER[name]}
-        n2 = Shape (i)
-        u = Slice (u0, first, n2, first)
-        j = Unsqueeze (i, last)
-        y = ScatterND <reduction = "{reduction}"> (x, j, u) }}"""
+        u = Slice (u0, [0], Shape (i), [0])
+        y = ScatterND <reduction = "{reduction}"> (x, Unsqueeze (i, [-1]), u) }}"""
 
 
 @pytest.mark.sampled(2)

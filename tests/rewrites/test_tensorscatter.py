@@ -30,14 +30,12 @@ def starts(*cases: tuple[int, int]) -> list[dict[str, Any]]:
     return [{"B": b, "N": n, "q": q} for n, q in cases for b in (0, 1, 2)]
 
 
-RING = """g (float[2,100] x, float[2,{count}] u, int32 q) => (float[2,100] y)
-    <int64 ring = {{100}}> {{
+RING = """g (float[2,100] x, float[2,{count}] u, int32 q) => (float[2,100] y) {{
             t = Transpose (x)
             v = Transpose (u)
             p = Cast <to = 7> (q)
             {rows}
-            h = Mod (i, ring)
-            z = ScatterND (t, h, v)
+            z = ScatterND (t, Mod (i, 100), v)
             y = Transpose (z) }}"""
 
 
@@ -88,9 +86,7 @@ def test_a_circular_write_may_begin_anywhere(dims: str, count: int) -> None:
 def test_a_ring_buffer_of_64_bits_begins_anywhere(target: str) -> None:
     """One row at ``Mod (q, size)``, for any q."""
     text = """g (float[1,S] x, float[1,1] u, int64[1,1] q) => (float[1,S] y) {
-        ring = Shape <start = 1> (x)
-        i = Mod (q, ring)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
+        y = ScatterElements <axis = 1> (x, Mod (q, Shape <start = 1> (x)), u) }"""
     starts = (*ENDS, 1 - 2**63, 2 - 2**63)
     feeds = [{"S": s, "q": [[q]]} for s, q in product((1, 3, 7), starts)]
     assert_sound_at(text, *feeds, left=None, target=target)
@@ -116,9 +112,8 @@ def test_rows_from_a_start_that_sizes_decide(refuses: Refuses) -> None:
 
 KEPT = {
     "a cache without a batch is no cache": Case(
-        """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) <int64[2,1] r = {0, 1}> {
-            i = Add (r, p)
-            y = ScatterND (x, i, u) }""",
+        """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) {
+            y = ScatterND (x, Add ([[0], [1]], p), u) }""",
         Reason.UNKNOWN_SIGN,
         *({"p": p} for p in range(-5, 4)),
         left=0,
@@ -136,12 +131,8 @@ KEPT = {
     "operator sets before 24": Case(copied("5", "2"), Reason.OPSET, target=CACHES, opset=23),
     "more rows than positions": Case(copied("S", "2"), Reason.MAY_COLLIDE, target=CACHES, opset=24),
     "one start for each of the batch": Case(
-        """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y)
-        <int64[2] behind = {1, 2}> {
-            q = Unsqueeze (p, behind)
-            s = Shape (u)
-            i = Expand (q, s)
-            y = ScatterElements <axis = 1> (x, i, u) }""",
+        """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y) {
+            y = ScatterElements <axis = 1> (x, Expand (Unsqueeze (p, [1, 2]), Shape (u)), u) }""",
         Reason.MAY_COLLIDE,
         *({"S": 4, "p": p} for p in ([], [-4], [3, 0, -1])),
         target=CACHES,
@@ -156,22 +147,17 @@ KEPT = {
     ),
     "one start for each of another axis": Case(
         """g (float[3,5,3] x, int64[1,1,3] p, float[3,1,3] u) => (float[3,5,3] y) {
-            s = Shape (u)
-            i = Expand (p, s)
-            y = ScatterElements <axis = 1> (x, i, u) }""",
+            y = ScatterElements <axis = 1> (x, Expand (p, Shape (u)), u) }""",
         Reason.UNKNOWN_INDICES,
         {"p": [[[0, 3, 1]]]},
         target=CACHES,
         opset=24,
     ),
     "no row is checked where there is no batch": Case(
-        f"""g (float[B,5,2] x, int64[1] q, float[B,N,2] u) => (float[B,5,2] y)
-        <int64 nought = {{0}}> {{
-            p = Max (q, nought)
+        f"""g (float[B,5,2] x, int64[1] q, float[B,N,2] u) => (float[B,5,2] y) {{
+            p = Max (q, 0)
             {rows("i", "u", 1, "p")}
-            s = Shape (u)
-            k = Expand (i, s)
-            y = ScatterElements <axis = 1> (x, k, u) }}""",
+            y = ScatterElements <axis = 1> (x, Expand (i, Shape (u)), u) }}""",
         Reason.MAY_COLLIDE,
         *({"B": b, "N": n, "q": [q]} for b, n, q in ((2, 3, 1), (0, 3, 4), (0, 7, 0))),
         target=CACHES,

@@ -8,12 +8,10 @@ from tests.helpers.rules import Golden, Refuses, row, sizes
 ALL_ROWS = """g (float[4,N] x, float[4,N] u) => (float[4,N] y) <int64[4,1] i = {%s}>
     { y = ScatterND (x, i, u) }"""
 REVERSED = ALL_ROWS % "3, 2, 1, 0"
-ONE_ROW = """g (float[1,N] x, float[N] u) => (float[1,N] y) <int64[1] i = {0}>
-    { y = ScatterND (x, i, u) }"""
-READ = """g (float[4,N] x, float[4,N] u) => (float[N] y)
-    <int64[4,1] i = {3, 2, 1, 0}, int64 one = {1}> {
-        z = ScatterND (x, i, u)
-        y = Gather (z, one) }"""
+ONE_ROW = """g (float[1,N] x, float[N] u) => (float[1,N] y) { y = ScatterND (x, [0], u) }"""
+READ = """g (float[4,N] x, float[4,N] u) => (float[N] y) {
+        z = ScatterND (x, [[3], [2], [1], [0]], u)
+        y = Gather (z, 1) }"""
 
 
 GOLDEN = {
@@ -46,8 +44,7 @@ def test_golden(name: str, golden: Golden) -> None:
 
 def test_two_sources_are_no_view(refuses: Refuses) -> None:
     refuses(
-        """g (float[4,N] x, float[1,N] u) => (float[4,N] y) <int64[1,1] i = {0}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[4,N] x, float[1,N] u) => (float[4,N] y) { y = ScatterND (x, [[0]], u) }""",
         Reason.NO_RULE,
     )
 
@@ -58,8 +55,8 @@ def test_what_is_added_is_no_view(refuses: Refuses) -> None:
 
 
 def test_steps_need_operator_set_10(refuses: Refuses) -> None:
-    text = """g (float[4,1] x, float[4,1] u) => (float[4,1] y) <int64[4,1] i = {3, 2, 1, 0}>
-        { y = Scatter (x, i, u) }"""
+    text = """g (float[4,1] x, float[4,1] u) => (float[4,1] y)
+        { y = Scatter (x, [[3], [2], [1], [0]], u) }"""
     refuses(text, Reason.OPSET, opset=9)
 
 

@@ -145,14 +145,10 @@ def test_rows(op: str, name: str) -> None:
     if op == "ScatterElements":
         scatter = "like = Shape (u) j = Expand (i, like) y = ScatterElements <axis = 0> (x, j, u)"
     model = f"""g (float[N,2] x) => (float[N,2] y) <{CONSTANTS}> {{
-        n1 = Shape <end = 1> (x)
-        n = Squeeze (n1)
+        n = Squeeze (Shape <end = 1> (x))
         {chain}
-        count = Size (r)
-        number = Range (c0, count, c1)
-        column = Unsqueeze (number, vm1)
-        whole = Tile (column, v12)
-        u = Cast <to = 1> (whole)
+        column = Unsqueeze (Range (c0, Size (r), c1), vm1)
+        u = Cast <to = 1> (Tile (column, v12))
         i = Unsqueeze (r, vm1)
         {scatter} }}"""
     assert_sound(model, *({"N": n} for n in sizes))
