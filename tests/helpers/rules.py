@@ -182,6 +182,16 @@ def row(*feeds: Mapping[str, Any], **options: Any) -> Case:
     return Case(None, *feeds, **options)
 
 
+def each(table: Mapping[str, Case], fixture: str) -> Callable[..., None]:
+    """Return a test of every row of a table, which ``golden`` or ``refuses`` checks."""
+
+    @pytest.mark.parametrize("name", table)
+    def test(name: str, request: pytest.FixtureRequest) -> None:
+        table[name].check(request.getfixturevalue(fixture))
+
+    return test
+
+
 def parse_text(model: str | onnx.ModelProto, opset: int) -> onnx.ModelProto:
     """Return a model by its text; the IR version is one that allows the operator set."""
     return parse(model, opset, 11 if opset > 22 else 8) if isinstance(model, str) else model

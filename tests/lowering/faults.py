@@ -14,8 +14,10 @@ class Pattern(NamedTuple):
 
 _MOVED_DOWN = """<ir_version: 10, opset_import: ["" : {0}]>
     g ({1}[4] x) => (float[2] y)
-    <float s = {{0.5}}, {2}int64[1] b = {{0}}> {{
-        y = Neg (Slice (DequantizeLinear ({3}), b, [2])) }}"""
+    <float s = {{0.5}}, {2}int64[1] b = {{0}}, int64[1] e = {{2}}> {{
+        a = DequantizeLinear ({3})
+        c = Slice (a, b, e)
+        y = Neg (c) }}"""
 _BETWEEN = """<ir_version: 8, opset_import: ["" : 13]>
     g (uint8[4, 64] u, uint8[4, 64] v, bool[4, 64] m) => (uint8[4, 64] y)
     <float{0} r = {{{2}}}, float{0} s = {{{3}}}, float{0} t = {{{4}}}> {{
@@ -44,16 +46,19 @@ PATTERNS: dict[FloatReason, tuple[Pattern, ...]] = {
     ),
     FloatReason.INEXACT: (
         Pattern("""<ir_version: 8, opset_import: ["" : 13]>
-            g (uint8[4] x) => (uint8[2] y) {
-                c = Slice (DequantizeLinear (x, float 0, uint8 3), [0], [2])
-                y = QuantizeLinear (c, float 0, uint8 3) }"""),
+            g (uint8[4] x) => (uint8[2] y)
+            <float s = {0}, uint8 z = {3}, int64[1] b = {0}, int64[1] e = {2}> {
+                a = DequantizeLinear (x, s, z)
+                c = Slice (a, b, e)
+                y = QuantizeLinear (c, s, z) }"""),
     ),
     FloatReason.MOVED: (
         Pattern("""<ir_version: 8, opset_import: ["" : 13]>
-            g (float[2, 3] x) => (float[2, 3] y, float[3, 2] w) {
+            g (float[2, 3] x) => (float[2, 3] y, float[3, 2] w) <float s = {0.5}, uint8 z = {3}> {
                 y = Neg (x)
-                q = QuantizeLinear (Transpose (y), float 0.5, uint8 3)
-                w = DequantizeLinear (q, float 0.5, uint8 3) }"""),
+                t = Transpose (y)
+                q = QuantizeLinear (t, s, z)
+                w = DequantizeLinear (q, s, z) }"""),
     ),
 }
 """The faults, by the reason that a report gives."""

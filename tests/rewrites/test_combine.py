@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, row, sizes
+from tests.helpers.rules import Refuses, each, row, sizes
 
 BOX = """g ({0}[8,N] x, {0}[3,N] u) => ({0}[8,N] y) <int64[3,1] i = {{2, 3, 4}}>
     {{ y = ScatterND <reduction = "{1}"> (x, i, u) }}"""
@@ -19,11 +19,7 @@ GOLDEN = {
     "a full cover": row(*sizes(N=(0, 1, 5)), by=["view"]),
     "what was added is multiplied": row(*sizes(N=(0, 1, 5)), by=["concat", "view"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_a_write_is_not_combined(refuses: Refuses) -> None:

@@ -1,7 +1,6 @@
 """concat: a region that can be cut across is the Concat of its parts."""
 
 import onnx_ir as ir
-import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.lowering.rule import Region
@@ -10,7 +9,7 @@ from onnx_scatterx.optimizer.mosaic.strided_interval import AxisMap, StridedInte
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import size, term
 from onnx_scatterx.rewrites.concat import split
-from tests.helpers.rules import Golden, Refuses, row, sizes
+from tests.helpers.rules import Refuses, each, row, sizes
 
 BOX = """g (float[8,N] x, float[3,N] u) => (float[8,N] y) <int64[3,1] i = {2, 3, 4}>
     { y = ScatterND (x, i, u) }"""
@@ -29,11 +28,7 @@ GOLDEN = {
     "boxes that reach past each other are cut through": row(by=["view"]),
     "the cut is where the fewest boxes lie across": row(by=["view"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_one_source_has_nothing_to_be_put_together(refuses: Refuses) -> None:

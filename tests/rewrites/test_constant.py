@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, row
+from tests.helpers.rules import Golden, Refuses, each, row
 
 ZEROS = """g (float like) => (float[2,4] y)
     <int64[2] shape = {2, 4}, int64[1,1] i = {1}, float[1,4] u = {1, 2, 3, 4}> {
@@ -82,8 +82,4 @@ GOLDEN = {
     "a constant that is reshaped is written before": row(),
     "a constant of 4096 bytes is always written": row(),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")

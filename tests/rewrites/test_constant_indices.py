@@ -8,7 +8,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.drawn_scatters import Drawn, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, parse_text, row, rows, sizes
+from tests.helpers.rules import Refuses, assert_sound_at, each, parse_text, row, rows, sizes
 from tests.helpers.support import assert_sound
 
 TRIANGLE = """g (float[3,3,N] x, float[6,N] u) => (float[3,3,N] y)
@@ -134,8 +134,4 @@ GOLDEN = {
     "tables of 2048 entries": row(),
     "one number for rows that meet": row(),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses, row
+from tests.helpers.rules import Refuses, each, row
 from tests.helpers.support import assert_sound, sample
 
 ANY = Target("unbounded", dense_limit=float("inf"))
@@ -70,8 +70,4 @@ GOLDEN = {
     "no number that is kept or not": row(*drawn()),
     "one number at positions that are known to meet": row(rules=["dense_fill"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")

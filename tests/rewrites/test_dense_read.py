@@ -12,7 +12,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Case, Golden, Refuses, row
+from tests.helpers.rules import Case, Golden, each, row
 from tests.helpers.support import nodes, parse, sample
 
 READS = ("Gather", "GatherElements", "GatherND")
@@ -61,11 +61,7 @@ GOLDEN = {
     # Features are selected by the places of the best scores; these count from the start.
     "the largest scores": row(target=LACKS),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_what_the_target_has_stays() -> None:
@@ -95,11 +91,7 @@ KEPT = {
         target=LACKS,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")
 
 
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, 1e38, -3.5)

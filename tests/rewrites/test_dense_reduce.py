@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Golden, Refuses, assert_sound_at, row
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, each, row
 
 DENSE = Target("dense", dense_limit=1 << 20)
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -47,11 +47,7 @@ GOLDEN = {
     "many of both where the target allows it": row(*for_rows(50, 20), target=DENSE),
     "a product of few updates": row(*for_rows(1, 3), *for_rows(9, 3), target=DENSE),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["float", "int64"])

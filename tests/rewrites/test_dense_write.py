@@ -11,7 +11,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.drawn_scatters import Drawn, scatter_elements, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, row
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, parse_text, row
 from tests.helpers.support import assert_sound
 
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -82,11 +82,7 @@ GOLDEN = {
     "a diagonal": row(rules=["dense_write"]),
     "some of the rows": row({"p": [[0, 3], [-1, 4]]}),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
@@ -202,8 +198,4 @@ KEPT = {
         nd("P", "3").replace(' <reduction = "none">', ""), Reason.NO_KERNEL, target=DENSE, opset=11
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, sizes
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row, sizes
 
 
 def diagonal(a: int, b: int, *, less: int | None = None, reduction: str = "none") -> str:
@@ -76,11 +76,7 @@ GOLDEN = {
     "updates are padded in front": row(rules=["diagonal"], opset=11),
     "strings are not padded but cut out": row(*feeds(1)),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize(
@@ -140,11 +136,7 @@ KEPT = {
         OLD.replace("ScatterElements", "Scatter"), Reason.OPSET, opset=9
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")
 
 
 # Right at every size, beside all other rules

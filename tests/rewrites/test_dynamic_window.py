@@ -9,10 +9,10 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.rules import (
-    Golden,
     Refuses,
     assert_same,
     assert_sound_at,
+    each,
     parse_text,
     row,
     rows,
@@ -87,11 +87,7 @@ GOLDEN = {
     "a start of 32 bits": row(*({"q": q} for q in (-5, -1, 0, 3))),
     "another axis that is written in part": row(*({"p": p} for p in (-12, -4, 0, 3))),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("ring", [3, 5, 7])

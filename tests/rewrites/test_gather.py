@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, row, sizes
+from tests.helpers.rules import Refuses, each, row, sizes
 
 SHUFFLED = """g (float[9,N] x, float[4,N] u) => (float[9,N] y) <int64[4,1] i = {3, 0, 7, 5}>
     { y = ScatterND (x, i, u) }"""
@@ -21,11 +21,7 @@ GOLDEN = {
         *sizes(N=(0, 1, 5)), by=["view"], rules=["view", "gather"]
     ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 REFUSED = {

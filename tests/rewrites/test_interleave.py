@@ -6,7 +6,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.target import Target
-from tests.helpers.rules import Case, Golden, Refuses, row, sizes
+from tests.helpers.rules import Case, each, row, sizes
 from tests.helpers.support import parse
 
 EVEN_AND_ODD = """g (float[6,N] x, float[3,N] u, float[3,N] v) => (float[6,N] y)
@@ -54,11 +54,7 @@ GOLDEN = {
     "operator set 14": row(*sizes(N=(0, 1, 5)), by=["view"], opset=14),
     "sixteen classes": row(by=["view"], rules=["view", "interleave"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 KEPT = {
@@ -90,11 +86,7 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")
 
 
 @pytest.mark.sampled(2)

@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, sizes
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row, sizes
 from tests.helpers.support import parse
 
 
@@ -38,11 +38,7 @@ GOLDEN = {
     "numbers that are added": row(*sizes(B=(0, 1, 3), S=(1, 2, 9))),
     "operator set 11": row(opset=11),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 REFUSED = {
@@ -127,8 +123,4 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

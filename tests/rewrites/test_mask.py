@@ -9,7 +9,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.text.reasons import LastBit
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row
 from tests.helpers.support import parse
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
@@ -246,11 +246,7 @@ GOLDEN = {
     "a mask of numbers": row(*masks(4)),
     "a mask that is computed twice": row(*({"A": a, "c": c} for a in (0, 1, 3) for c in (0, 1, 5))),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 SAME_FORMULA = f"""g (float[N,N] x, float[N,N] z, float[A,B] like, int64 c) => (float[N,N] y)
@@ -466,11 +462,7 @@ KEPT = {
         rows_masked(VECTOR, mask="float[A] m"), Reason.UNKNOWN_INDICES, {"m": ROWS}
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")
 
 
 def test_a_vector_under_a_mask_of_another_width(refuses: Refuses) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64 first = {0}, int64 second = {1}>"""
@@ -148,11 +148,7 @@ GOLDEN = {
     "one element that a mask of one chooses": row(*masks((1,))),
     "elements from the second on are cut": row(*masks((0,), (1,), (3,), more=2)),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 REFUSED = {
@@ -301,8 +297,4 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

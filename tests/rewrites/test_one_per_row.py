@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, rows
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row, rows
 
 PER_ROW = """g (float[B,%s] x, int64[B,1] p, float[B,1] u) => (float[B,%s] y)
     { y = ScatterElements <axis = 1, reduction = "%s"> (x, p, u) }"""
@@ -133,11 +133,7 @@ GOLDEN = {
     ),
     "a number that is no negative zero": row(*positions(6)),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["int16", "complex64"])
@@ -176,8 +172,4 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

@@ -12,7 +12,7 @@ from onnx_scatterx.optimizer.reports.entries import Action
 from tests.helpers.examples import scaled
 from tests.helpers.native_support import body, check, natives, operators
 from tests.helpers.pair import Feed, assert_same
-from tests.helpers.rules import Golden, Refuses, row, sizes
+from tests.helpers.rules import Refuses, each, row, sizes
 from tests.helpers.slow_machine import use_slow_machine
 from tests.helpers.support import i64, parse, sample
 
@@ -33,11 +33,7 @@ GOLDEN = {
     "as many rows as a size says": row(*sizes(A=(5,), T=(0, 1, 5)), by=BY, target="ort-cpu"),
     "two boxes": row(*sizes(B=(1, 3)), by=BY, target="ort-cpu"),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_an_element_type_that_scatterx_lacks(refuses: Refuses) -> None:

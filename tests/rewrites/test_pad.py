@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, row, sizes
+from tests.helpers.rules import Case, Refuses, each, row, sizes
 
 ON_ZEROS = """g (float[3,N] u) => (float[8,N] y)
     <int64[3,1] i = {2, 3, 4}, int64[1] eight = {8}> {
@@ -31,11 +31,7 @@ GOLDEN = {
     "operator set 11": row(by=["view"], opset=11),
     "fills that are attributes before operator set 11": row(by=["view"], opset=10),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_a_full_cover_has_nothing_outside(refuses: Refuses) -> None:
@@ -98,8 +94,4 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

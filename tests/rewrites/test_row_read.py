@@ -9,7 +9,7 @@ from hypothesis import given
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Golden, row
+from tests.helpers.rules import Golden, each, row
 from tests.helpers.support import nodes, parse, sample
 
 TARGETS = [
@@ -41,11 +41,7 @@ GOLDEN = {
     # The other axis may be empty, as the position of a TopK is within bounds.
     "bounds that are known": row({"B": 0}, {"B": 3}, gathers=True),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_a_gather_as_gather_nd(golden: Golden) -> None:

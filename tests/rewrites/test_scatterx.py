@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, row
+from tests.helpers.rules import Refuses, each, row
 
 ROWS = """g ({0}[A,B] x, int64[N,1] i, {0}[N,B] u) => ({0}[A,B] y)
     {{ y = ScatterND <reduction = "{1}"> (x, i, u) }}"""
@@ -30,11 +30,7 @@ GOLDEN = {
         opset=24,
     ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize(("kind", "reduction"), [("complex64", "none"), ("string", "add")])

@@ -8,7 +8,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Golden, Refuses, row
+from tests.helpers.rules import Refuses, each, row
 from tests.helpers.support import parse, sample, scatters
 
 KNOWN = ["batch: nondecreasing, nonnegative", "N <= 3000", "P <= 64"]
@@ -30,11 +30,7 @@ GOLDEN = {
     "numbers of segments": row(*feeds(), assume=KNOWN),
     "one number": row(*feeds(), assume=KNOWN),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["double", "float16", "int32", "uint8", "bool"])

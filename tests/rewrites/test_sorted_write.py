@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses, row
+from tests.helpers.rules import Case, Golden, each, row
 from tests.helpers.support import assert_sound, sample
 
 SMALL = Target("small", dense_limit=1)
@@ -54,11 +54,7 @@ GOLDEN = {
     "one number": row(*for_each_row(), target=SMALL),
     "the lesser of a number and what is there": row(*for_each_row(), target=SMALL),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["double", "float16", "int64", "int8", "bool"])
@@ -111,8 +107,4 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

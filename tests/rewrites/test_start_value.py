@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.helpers.rules import Golden, parse_text, row
+from tests.helpers.rules import Golden, each, parse_text, row
 from tests.helpers.support import assert_sound, sample
 
 PAIR = """g ({0}[N] x, int64[E] i, int64[E] j, {0}[E] u) => ({0}[E] z) <{0} number = {{{1}}}> {{
@@ -51,11 +51,7 @@ GOLDEN = {
     "zeros times a number": row(*FEEDS, by=BY, target="scatterx"),
     "a few positions": row(*FEEDS, by=["dense_reduce"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_rows(golden: Golden) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, row, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
@@ -49,11 +49,7 @@ GOLDEN = {
     "no rows may begin anywhere": row(*starts((0, 9), (2, 3), (5, 0)), target=CACHES, opset=24),
     "a ring buffer": row(*({"q": q} for q in (0, 60, 99, 1234, -345)), target=CACHES, opset=24),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_rows_that_are_contiguous_by_assumption(golden: Golden) -> None:
@@ -167,8 +163,4 @@ KEPT = {
         copied("5", "2").replace("float", "string"), Reason.NO_KERNEL, target=CACHES, opset=24
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Golden, Refuses, row, sizes
+from tests.helpers.rules import Refuses, each, row, sizes
 
 ALL_ROWS = """g (float[4,N] x, float[4,N] u) => (float[4,N] y) <int64[4,1] i = {%s}>
     { y = ScatterND (x, i, u) }"""
@@ -35,11 +35,7 @@ GOLDEN = {
         *sizes(B=(1, 2), T=(1, 3)), by=["concat"], opset=13
     ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_two_sources_are_no_view(refuses: Refuses) -> None:
