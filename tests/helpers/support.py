@@ -28,8 +28,10 @@ GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
 def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
     """Parse a graph (`onnx_syntax.py`) and functions after it, under the header of an opset.
 
-    The header imports the domains of the functions, and ``more``.
+    The header imports the domains of the functions, and ``more``. A text may have its own.
     """
+    if text.lstrip().startswith("<"):
+        return onnx.parser.parse_model(parser_text(text))
     own = dict.fromkeys(re.findall(r'<domain: "(\w+)"', text))
     imported = "".join(f', "{domain}" : 1' for domain in own if f'"{domain}"' not in more)
     header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{imported}{more}]>'

@@ -73,7 +73,7 @@ def test_branches_and_functions_that_are_needed() -> None:
                          else_branch = e2 () => (float[2] q2) { q2 = own.f (x) } > }
         <domain: "own", opset_import: ["" : 18]> f (x) => (y) { y = Exp (x) }
         <domain: "own", opset_import: ["" : 18]> h (x) => (y) { y = Erf (x) }"""
-    model = ir.from_proto(onnx.parser.parse_model(text))
+    model = ir.from_proto(parse(text))
     assert [(v.graph, v.op) for v in violations(model, TARGET)] == [("own.f", "Exp")]
 
 
