@@ -14,7 +14,7 @@ from tests.helpers.pair import open_session, rejections
 from tests.one_node import drawn
 from tests.one_node.table import DRAWS
 
-EXAMPLES = int(os.environ.get("EXAMPLES", scaled(60)))  # nodes of each operator
+EXAMPLES = int(os.environ.get("EXAMPLES", max(12, scaled(60))))  # nodes of each operator
 
 
 @pytest.mark.sampled(3)

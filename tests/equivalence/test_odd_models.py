@@ -158,8 +158,7 @@ def test_a_node_that_no_output_needs_may_fail() -> None:
 def test_that_axes_are_short_is_always_an_assumption() -> None:
     one = parse("""g (int64 n) => (int64[M] y) {
         r = Range(0, n, 1) c = Cast <to = 6> (r) y = Cast <to = 7> (c) }""")
-    other = parse("""g (int64 n) => (int64[M] y) {
-        y = Range(0, n, 1) }""")
+    other = parse("""g (int64 n) => (int64[M] y) { y = Range(0, n, 1) }""")
     assert "every axis is shorter than 2^31" in str(prove(one, other))
 
 

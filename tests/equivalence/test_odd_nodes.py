@@ -265,8 +265,7 @@ def test_a_rank_that_the_body_of_a_loop_states() -> None:
             => (bool l, int64[K] w, float[A, B] o) {
                 l = Identity(k) w = Identity(v) o = ConstantOfShape(v) }>
         q = Shape(r) y = Shape(q) }""")
-    other = parse("""g (int64 n, bool c, int64[K] s) => (int64[1] y) {
-        y = Identity([3]) }""")
+    other = parse("""g (int64 n, bool c, int64[K] s) => (int64[1] y) { y = Identity([3]) }""")
     feed = {"n": np.array(2), "c": np.array(True), "s": np.array([2])}
     unproven(one, other, feed)
 

@@ -25,8 +25,7 @@ MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 
 EVERY_OTHER = """g (float[N, 8] x, float[M, 8] u) => (float[N, 8] y) {
         rows = Range (0, Squeeze (Shape <start = 0, end = 1> (u)), 1)
-        y = ScatterND (x, Unsqueeze (Add (rows, rows), [-1]), u)
-    }"""
+        y = ScatterND (x, Unsqueeze (Add (rows, rows), [-1]), u) }"""
 KNOWN_ROWS = """g (float[N, 4] x, float[3, 4] u) => (float[N, 4] y)
     { y = ScatterND (x, [[5], [3], [1]], u) }"""
 BACKWARDS = """g (float[N, K] x) => (float[3, K] y) { y = Gather (x, [7, 5, 3]) }"""
@@ -34,8 +33,7 @@ BACKWARDS = """g (float[N, K] x) => (float[3, K] y) { y = Gather (x, [7, 5, 3]) 
 DIAGONAL = """g (float[N, N] x, float[N] u) => (float[N, N] y) {
         rows = Range (0, Squeeze (Shape <start = 0, end = 1> (u)), 1)
         row = Reshape (rows, [-1, 1])
-        y = ScatterND (x, Concat <axis = -1> (row, row), u)
-    }"""
+        y = ScatterND (x, Concat <axis = -1> (row, row), u) }"""
 
 
 def at(move: Move[Any], numbers: Any) -> Move[int]:
@@ -118,8 +116,7 @@ def test_offsets_may_be_elements_of_a_tensor() -> None:
     model = parse(
         """g (float[2, 4, S, 8] x, float[2, 4, 3, 8] u, float[2, K] s) => (float[2, 4, S, 8] y) {
             w = ArgMax <axis = 1, keepdims = 0> (s)
-            y = TensorScatter <axis = 2> (x, u, w)
-        }""",
+            y = TensorScatter <axis = 2> (x, u, w) }""",
         24,
     )
     _, (record,) = inspect_records(model, Settings.of(), details=False)

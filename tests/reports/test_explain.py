@@ -105,8 +105,7 @@ def test_sizes_and_where_they_come_from() -> None:
             one = Constant <value_ints = [1]> ()
             n = Shape(x)  zero = Constant <value_int = 0> ()  k = Constant <value_int = 1> ()
             s = Squeeze(n)  r = Range(zero, s, k)  i = Unsqueeze(r, one)
-            z = ScatterND(x, i, u)
-        }"""
+            z = ScatterND(x, i, u) }"""
     )
     assert "data      x, float[N]" in text
     assert "writes    everything" in text
@@ -117,8 +116,7 @@ def test_what_is_known_from_checks() -> None:
     text = explained(
         """g (float[N] x, float[1] u) => (float[N] z, float[] w) {
             two = Constant <value_int = 2> ()  w = Gather(x, two)
-            i = Constant <value = int64[1, 1] {1}> ()  z = ScatterND(x, i, u)
-        }"""
+            i = Constant <value = int64[1, 1] {1}> ()  z = ScatterND(x, i, u) }"""
     )
     assert "known     N - 3 >= 0, which the model checks when it runs" in text
 

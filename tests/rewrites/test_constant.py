@@ -22,8 +22,7 @@ ALL = """g (float[2,2] x) => (float[2,2] y)
 
 def test_a_large_constant_takes_the_place_of_the_one_it_is_made_of(golden: Golden) -> None:
     numbers = ", ".join(map(str, range(1100)))
-    golden(f"""g (float like) => (float[1100] y)
-        <float[1100] x = {{{numbers}}}>
+    golden(f"""g (float like) => (float[1100] y) <float[1100] x = {{{numbers}}}>
         {{ y = ScatterND (x, [[1]], float [9]) }}""")
 
 

@@ -105,8 +105,7 @@ IN_ORDER = {  # made of scores and of a mask
 
 def _made(name: str, reduction: str) -> str:
     return f"""g (int64[70,3] x, bool[60,40] m, float[900,60] s, int64[900] w, int64[5000,3] u0)
-            => (int64[70,3] y)
-        <int64 none = {{0}}, int64 two = {{2}}> {{
+            => (int64[70,3] y) <int64 none = {{0}}, int64 two = {{2}}> {{
         {IN_ORDER[name]}
         u = Slice (u0, [0], Shape (i), [0])
         y = ScatterND <reduction = "{reduction}"> (x, Unsqueeze (i, [-1]), u) }}"""

@@ -100,8 +100,7 @@ KEPT = {
         target=Target("unsorted", avoid=frozenset({"TopK"}), dense_limit=1),
     ),
     "an old operator set": Case(
-        """g (float[P] x, int64[N] i, float[N] u) => (float[P] y) {
-        y = Scatter (x, i, u) }""",
+        """g (float[P] x, int64[N] i, float[N] u) => (float[P] y) { y = Scatter (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
         target=SMALL,
         opset=10,

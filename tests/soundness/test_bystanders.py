@@ -45,8 +45,7 @@ def written(model: onnx.ModelProto, op: str) -> list[bytes]:
 
 
 def test_quantized_values() -> None:
-    model = parse(f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y)
-        <{ROWS}> {{
+    model = parse(f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
             q = QuantizeLinear (x, float 0.05, uint8 128)
             s = ScatterND (q, i, QuantizeLinear (u, float 0.05, uint8 128))
             y = DequantizeLinear (s, float 0.05, uint8 128) }}""")
@@ -58,8 +57,7 @@ def test_quantized_values() -> None:
 def test_four_bit_integers_beside() -> None:
     # ONNX Runtime slices no int4: nothing may be done to it.
     model = parse(
-        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y, int8[6] z)
-        <{ROWS}> {{
+        f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y, int8[6] z) <{ROWS}> {{
             y = ScatterND (x, i, u)
             z = Cast <to = 3> (w) }}""",
         opset=21,
@@ -123,8 +121,7 @@ def test_sequences() -> None:
 
 
 def test_a_sequence_that_is_fed() -> None:
-    model = parse(f"""g (seq(float[4,2]) xs, float[2,2] u)
-        => (float[4,2] y) <{ROWS}> {{
+    model = parse(f"""g (seq(float[4,2]) xs, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
         y = ScatterND (SequenceAt (xs, 1), i, u) }}""")
     xs = [sample("float32", 4, 2, seed=seed) for seed in range(2)]
     assert_sound(model, {"xs": xs, "u": sample("float32", 2, 2)})
@@ -134,8 +131,7 @@ def test_optional_values() -> None:
     model = parse(
         f"""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
         s = ScatterND (OptionalGetElement (Optional (x)), i, u)
-        y = Clip (s, , top)
-    }}""".replace("<int64", "<float top = {1}, int64")
+        y = Clip (s, , top) }}""".replace("<int64", "<float top = {1}, int64")
     )
     assert_sound(model)
     kept(model, "Optional", "OptionalGetElement", "Clip")
@@ -223,9 +219,7 @@ def test_metadata_and_untouched_nodes_stay() -> None:
 
 def test_no_scatter_at_all() -> None:
     # Comes back unchanged, dead nodes and foldable ones included.
-    model = parse("""g (float[4,2] x)
-        => (float[4,2] y)
-        <float[1] unused = {2}> {
+    model = parse("""g (float[4,2] x) => (float[4,2] y) <float[1] unused = {2}> {
         two = Add (float [1], float [1])
         dead = Neg (x)
         y = Mul (x, two) }""")

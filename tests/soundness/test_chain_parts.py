@@ -14,8 +14,7 @@ from tests.helpers.support import assert_sound, f32, i64, optimize, parse, sampl
 
 # Two boxes whose order is known only at run time: [0:A, 0:B], then [C:C+D, E:E+F].
 UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e)
-    => (float[6,6] y)
-    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+    => (float[6,6] y) <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
     sa = Shape (a)
     na = Gather <axis = 0> (sa, zero)
     nb = Gather <axis = 0> (sa, one)

@@ -49,8 +49,7 @@ def test_data_updates_and_output_transposed() -> None:
 
 
 def test_columns_that_repeat() -> None:
-    model = """g (float[2,4] x, float[2,3] u)
-        => (float[2,4] y) {
+    model = """g (float[2,4] x, float[2,3] u) => (float[2,4] y) {
         y = ScatterElements <axis = 1> (x, [[1, 2, 1], [1, 2, 1]], u) }"""
     assert_sound(model, {"u": counting(2, 3)})
 

@@ -41,8 +41,7 @@ def test_the_shape_of_what_a_mask_selects() -> None:
 
 def test_a_shared_name_of_unequal_sizes() -> None:
     # t has 2 N rows and is written at K of them; the model says N for both.
-    model = """g (float[N,3] x, float[K,3] v) => (float[M,3] y)
-        <float[N,3] t, int64[N,1] i> {
+    model = """g (float[N,3] x, float[K,3] v) => (float[M,3] y) <float[N,3] t, int64[N,1] i> {
             t = Concat <axis = 0> (x, x)
             q = Range (0, Squeeze (Shape <end = 1> (v)), 1)
             y = ScatterND (t, Unsqueeze (q, [-1]), v) }"""
@@ -51,8 +50,7 @@ def test_a_shared_name_of_unequal_sizes() -> None:
 
 def test_a_derived_name_that_ignores_a_clamp() -> None:
     # Exporters mean N - 2 rows for x[1:-1]; with fewer than two rows the slice has none.
-    model = """g (float[N,3] x) => (float[N,3] y)
-        <float[unk__7,3] u, int64[unk__7,1] i> {
+    model = """g (float[N,3] x) => (float[N,3] y) <float[unk__7,3] u, int64[unk__7,1] i> {
             u = Neg (Slice (x, [1], [-1], [0]))
             r = Range (0, Squeeze (Shape <end = 1> (x)), 1)
             y = ScatterND (x, Unsqueeze (Slice (r, [1], [-1]), [-1]), u) }"""
@@ -63,8 +61,7 @@ def test_a_derived_name_that_ignores_a_clamp() -> None:
 @pytest.mark.parametrize("rows", ["2", "7", "N"])
 def test_the_shape_of_an_output(rows: str) -> None:
     model = f"""g (float[N,3] x, float[2,3] u, int64[1] a, int64[1] b)
-        => (float[{rows},3] y) <{COVER}> {{
-        y = ScatterND (Slice (x, a, b), i, u) }}"""
+        => (float[{rows},3] y) <{COVER}> {{ y = ScatterND (Slice (x, a, b), i, u) }}"""
     assert_sound(model, *({"N": 6, "a": [a], "b": [b]} for a, b in ((0, 2), (0, 6), (1, 5))))
 
 
@@ -99,7 +96,6 @@ def test_the_declared_shape_of_a_loop_carried_value() -> None:
 
 
 def test_the_type_and_shape_of_indices() -> None:
-    model = """g (float[5,2] x, float[K,2] u, int64[K] r) => (float[5,2] y)
-        <int64[5,1] i> {
+    model = """g (float[5,2] x, float[K,2] u, int64[K] r) => (float[5,2] y) <int64[5,1] i> {
             y = ScatterND (x, Unsqueeze (r, [-1]), u) }"""
     assert_sound(model, *({"K": len(r), "r": i64(r)} for r in ([0, 1, 2, 3, 4], [2], [4, 0], [])))

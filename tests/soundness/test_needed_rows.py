@@ -36,8 +36,7 @@ def test_rows_that_another_node_needs(nodes: str, least: int) -> None:
             sum = ReduceSum<keepdims=0>(mask, last)
             column = Unsqueeze(sum, last)
             index = Concat<axis=-1>(line, column)
-            y = ScatterND(v, index, u)
-        }}""")
+            y = ScatterND(v, index, u) }}""")
     sizes = (3, 2, 1, 0)
     feeds = [
         {"N": n, "L": 5, "mask": i64([[0, 1, 1]] * n).reshape(n, 3), "top": [[0, 0, 0, 0]]}
@@ -58,8 +57,7 @@ def test_an_axis_without_elements_has_no_index() -> None:
             weights = ReduceSum<keepdims=0>(Gather(x, ends), [-1])
             none = ConstantOfShape(n)
             at = Expand(ends, Shape(weights))
-            y = ScatterElements<axis=0, reduction="add">(none, at, weights)
-        }""")
+            y = ScatterElements<axis=0, reduction="add">(none, at, weights) }""")
     feeds = [
         {"N": n, "edges": i64([n - 1] * e)} for n, e in ((3, 2), (1, 0), (3, 0), (0, 0), (0, 1))
     ]

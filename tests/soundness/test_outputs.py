@@ -78,8 +78,7 @@ def test_an_output_inside_a_transposed_chain(seen: str, shape: str) -> None:
 
 def test_an_output_that_is_read_again() -> None:
     model = f"""g (float[4,3] x, float[4,3] v, float[2,3] u)
-        => (float[4,3] y, float[4,3] z, float[3] r)
-        <{ALL}, {SOME}> {{
+        => (float[4,3] y, float[4,3] z, float[3] r) <{ALL}, {SOME}> {{
             y = ScatterND (x, all, v)
             z = ScatterND (Neg (y), some, u)
             r = ReduceMax <keepdims = 0> (y, [0]) }}"""

@@ -44,8 +44,7 @@ def test_parts_of_two_axes() -> None:
 
 def test_rows_behind_others() -> None:
     """Row 2 + k of the data takes an update at one column that is known only at run time."""
-    model = f"""g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y)
-        <int64 two = {{2}}> {{
+    model = f"""g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y) <int64 two = {{2}}> {{
             x = Pad (u, [2, 0, 3, 0])
             {rows("r", "u", start="two")}
             y = ScatterND (x, Concat <axis = -1> (r, Unsqueeze (i, [-1])), w) }}"""
@@ -55,8 +54,7 @@ def test_rows_behind_others() -> None:
 
 def test_rows_that_may_lie_outside_stay() -> None:
     """Of the data nothing is known; where there is no row, none is looked at."""
-    model = f"""g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y)
-        <int64 two = {{2}}> {{
+    model = f"""g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y) <int64 two = {{2}}> {{
             {rows("r", "i", start="two")}
             y = ScatterND (x, Concat <axis = -1> (r, Unsqueeze (i, [-1])), w) }}"""
     feeds = [

@@ -72,8 +72,7 @@ def test_odd_types(dtype: str, reduction: str, rows: str) -> None:
 @pytest.mark.parametrize("fill", ["0", "-0.0", "1"])
 def test_data_that_is_an_identity_almost(fill: str, reduction: str) -> None:
     # 0 + -0 is +0: zeros are no identity of adding floats.
-    model = f"""g (float[2,3] u) => (float[4,3] y)
-        <float[1] v = {{{fill}}}> {{
+    model = f"""g (float[2,3] u) => (float[4,3] y) <float[1] v = {{{fill}}}> {{
             x = Expand (v, [4, 3])
             y = ScatterND <reduction: string = "{reduction}"> (x, [[1], [2]], u) }}"""
     zeros = f32([[0.0, -0.0, 1.0], [-0.0, np.nan, -np.inf]])
@@ -82,8 +81,7 @@ def test_data_that_is_an_identity_almost(fill: str, reduction: str) -> None:
 
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
 def test_adding_everywhere_to_constant_zeros(op: str) -> None:
-    model = f"""g (float[4,1] u)
-        => (float[4,1] y) {{
+    model = f"""g (float[4,1] u) => (float[4,1] y) {{
         x = ConstantOfShape ([4, 1])
         y = {op} <reduction: string = "add"> (x, [[0], [1], [2], [3]], u) }}"""
     assert_sound(model, {"u": [[-0.0], [0.0], [np.nan], [1.0]]})

@@ -10,8 +10,7 @@ from tests.helpers.support import assert_sound, i64, nodes, optimize, parse
 DENSE = Target("dense", dense_limit=1 << 40)
 
 # The two parts of an order, one after the other, are that order where there are 3 elements.
-PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y)
-    <float none = {0.0}> {
+PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y) <float none = {0.0}> {
     s = Shape (x)
     b = Slice (s, [0], [1])
     n = Slice (s, [1], [2])

@@ -35,8 +35,7 @@ SHARED = {
         y = ScatterND (s, [[3], [2], [1], [0]], s) }}""",
     # x[1:3] += u as dynamo writes it: the region is read again and written a second time.
     "what was written is read and written back": f"""
-        g (float[4,2] x, float[2,2] u) => (float[4,2] y)
-        <{ROWS}> {{
+        g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
             s = ScatterND (x, i, Add (Slice (x, [1], [3]), u))
             y = ScatterND (s, i, Slice (s, [1], [3])) }}""",
 }

@@ -38,8 +38,7 @@ def test_no_index_per_update(n: int) -> None:
 
 
 def test_no_index_at_all() -> None:
-    model = """g (float[2,3] x, float[2,3] u) => (float[2,3] y) {
-        y = ScatterND (x, [], u) }"""
+    model = """g (float[2,3] x, float[2,3] u) => (float[2,3] y) { y = ScatterND (x, [], u) }"""
     assert_sound(model)
 
 

@@ -58,8 +58,7 @@ def test_between_transposes(opset: int, name: str) -> None:
 @pytest.mark.parametrize("name", SLICES)
 def test_with_one_column_per_axis(name: str) -> None:
     # TorchScript: the ranges of both axes, broadcast and put side by side.
-    model = f"""g (float[B,N] x)
-        => (float[B,N] y) <{constants(name)}> {{
+    model = f"""g (float[B,N] x) => (float[B,N] y) <{constants(name)}> {{
         s = Shape (x)
         b = Gather <axis = 0> (s, zero)
         n = Gather <axis = 0> (s, one)
@@ -113,8 +112,7 @@ def test_an_end_that_is_fed(end: int) -> None:
 @pytest.mark.parametrize("start", [-5, -3, -1, 0, 1, 3])
 def test_a_start_that_is_fed(start: int) -> None:
     # Two rows from start on; a negative start counts from the end, and -1 wraps to row 0.
-    model = f"""g (float[N,2] x, float[2,2] u, int64 at) => (float[N,2] y)
-        <{ZERO}> {{
+    model = f"""g (float[N,2] x, float[2,2] u, int64 at) => (float[N,2] y) <{ZERO}> {{
             y = ScatterND (x, Unsqueeze (Add (at, [0, 1]), last), u) }}"""
     assert_sound(model, *({"N": n, "at": start} for n in (5, 6, 9)))
 
@@ -180,8 +178,7 @@ def test_updates_that_broadcast_over_data() -> None:
 def test_one_row_by_number(axis: str) -> None:
     # dynamo's x.select(axis, -1)[...] = u: ScatterElements with an expanded number.
     place = int(axis) % 2
-    model = f"""g (float[N,M] x)
-        => (float[N,M] y) <{ZERO}> {{
+    model = f"""g (float[N,M] x) => (float[N,M] y) <{ZERO}> {{
         u = Neg (Gather <axis: int = {axis}> (x, last))
         y = ScatterElements <axis: int = {axis}> (x, Expand (-1, Shape (u)), u) }}"""
     shapes = [(1, 1), (3, 4), (4, 1), (0, 3) if place else (3, 0)]
@@ -194,8 +191,7 @@ def test_ends_that_shape_inference_takes_for_others(end: int) -> None:
 
     ONNX's shape inference takes them for the last one: it says that nothing is left of the axis.
     """
-    model = f"""g (float[B, 8] x, float[8] sin) => (float[B, 8] y)
-        <int64[1] end = {{{end}}}> {{
+    model = f"""g (float[B, 8] x, float[8] sin) => (float[B, 8] y) <int64[1] end = {{{end}}}> {{
         u = Slice (x, [0], end, [1], [-3])
         shape = Shape (x) empty = Expand (float 0, shape)
         t = Transpose <perm = [1, 0]> (empty) v = Transpose <perm = [1, 0]> (u)

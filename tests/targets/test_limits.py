@@ -124,8 +124,7 @@ def test_indices_that_may_be_negative(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("of", "taken"), [("at", False), ("line", True), ("size", True)])
 def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) -> None:
-    text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y)
-        <int64[3] line = {{0, 1, 2}}> {{
+    text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y) <int64[3] line = {{0, 1, 2}}> {{
             size = Shape (x) y = Mod ({of}, [3]) }}"""
     path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Mod]\nnegative = false')
     found = onnx_scatterx.inspect(parse(text), target=path).violations
