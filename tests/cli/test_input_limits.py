@@ -89,13 +89,7 @@ def test_tensors_of_every_type_in_the_field_of_their_type(kind: int) -> None:
         assert not onnx_scatterx.inspect(model).scatters
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "+".join(["N"] * 3000),
-        "*".join(["N"] * 3000),
-    ],
-)
+@pytest.mark.parametrize("name", ["+".join(["N"] * 3000), "*".join(["N"] * 3000)])
 def test_declared_dims_that_are_large_expressions(
     name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -96,10 +96,7 @@ def test_false_alarms(tmp_path: Path, models: list[Path]) -> None:
     profile = tmp_path / "own.toml"
     run = RUNS.format(refused="ScatterND")
     consumer = fake(tmp_path, run, members=f"profile = {str(profile)!r}")
-    for text, alarms in (
-        ('avoid = ["Neg"]', ["plain"]),
-        ("[limits.Neg]\nnative = false", []),
-    ):
+    for text, alarms in (('avoid = ["Neg"]', ["plain"]), ("[limits.Neg]\nnative = false", [])):
         profile.write_text(f'name = "own"\n{text}\n')
         table = device_table(models[2:], [(consumer, None)])
         assert table.unlike_strict("fake", right=True) == alarms

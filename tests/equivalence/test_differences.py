@@ -47,10 +47,7 @@ WRONG = {
         "{ y = Neg(x) z = Concat<axis = 0>(x, y) }",
         "{ y = Neg(x) z = Concat<axis = 0>(y, x) }",
     ),
-    "another axis": (
-        "{ z = Concat<axis = 0>(x, x) }",
-        "{ z = Concat<axis = 1>(x, x) }",
-    ),
+    "another axis": ("{ z = Concat<axis = 0>(x, x) }", "{ z = Concat<axis = 1>(x, x) }"),
     "transposed within a reshape": (
         "<int64[2] s = {4, -1}> { z = Reshape(x, s) }",
         "{ z = Transpose<perm = [1, 0]>(x) }",

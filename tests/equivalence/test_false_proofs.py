@@ -252,10 +252,7 @@ def test_external_data_are_known_by_their_bytes(tmp_path: Path) -> None:
 
 def test_what_is_not_valid_is_an_answer() -> None:
     text = "g (float[2, 4, 3] x) => (float[A, B, C] y) { y = Neg (x) }"
-    for node in (
-        "w = Flatten <axis = 9> (x) y = Neg (x)",
-        "y = Neg (later) later = Neg (x)",
-    ):
+    for node in ("w = Flatten <axis = 9> (x) y = Neg (x)", "y = Neg (later) later = Neg (x)"):
         assert prove(parse(text), parse(text.replace("y = Neg (x)", node))).kind == "unknown"
 
 

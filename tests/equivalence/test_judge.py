@@ -221,11 +221,7 @@ def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 def test_its_progress_is_reported() -> None:
     told: list[tuple[str, int, int]] = []
     onnx_scatterx.verify(
-        parse(ROWS),
-        parse(ROWS),
-        samples=1,
-        prove=True,
-        on_progress=lambda *said: told.append(said),
+        parse(ROWS), parse(ROWS), samples=1, prove=True, on_progress=lambda *said: told.append(said)
     )
     assert {stage for stage, *_ in told} == {"proving", "verifying"}
     assert all(done <= wanted for _, done, wanted in told)

@@ -44,10 +44,7 @@ TRAPS = {
     "a power by another tensor, which squares by a product if it has one element": (
         "g (float[3] x, float[3] e) => (float[M] z) <int64[1] a = {0}, int64[1] b = {1}> "
         "{ w = Pow(x, e) z = Slice(w, a, b) }",
-        (
-            "w = Pow(x, e) z = Slice(w, a, b)",
-            "w = Slice(x, a, b) f = Slice(e, a, b) z = Pow(w, f)",
-        ),
+        ("w = Pow(x, e) z = Slice(w, a, b)", "w = Slice(x, a, b) f = Slice(e, a, b) z = Pow(w, f)"),
     ),
     "bounds that are no numbers": (
         "g (int64[N] x) => (int64[A] y) { y = Neg(x) }",

@@ -99,11 +99,7 @@ def test_declared_shapes_are_not_believed() -> None:
     assert judged.same, str(judged)
 
 
-PADS = {
-    "constant": "x, p, v, a",
-    "edge": "x, p, , a",
-    "reflect": "x, p, , a",
-}
+PADS = {"constant": "x, p, v, a", "edge": "x, p, , a", "reflect": "x, p, , a"}
 
 
 @pytest.mark.parametrize("mode", PADS)

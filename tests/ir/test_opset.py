@@ -69,11 +69,7 @@ KEPT = {
     "b = Cast <to = 9> (x) y = If (b) <then_branch = t () => (float o) { o = Gelu (x) },"
     " else_branch = e () => (float q) { q = Neg (x) }>": "o (Gelu): began with 20",
 }
-OLDER = {
-    "Cast": 18,
-    "Pad": 18,
-    "AveragePool": 19,
-}
+OLDER = {"Cast": 18, "Pad": 18, "AveragePool": 19}
 
 
 @pytest.mark.parametrize("body", KEPT)

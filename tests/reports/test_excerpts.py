@@ -48,7 +48,7 @@ def test_what_is_removed_and_what_stands_there() -> None:
         ),
     }
     assert arrows(detail.after) == {
-        *(("x", "Slice"), ("n", "Slice"), ("Slice", "Concat"), ("u", "Concat"), ("Concat", "y")),
+        *(("x", "Slice"), ("n", "Slice"), ("Slice", "Concat"), ("u", "Concat"), ("Concat", "y"))
     }
     assert detail.before is not None
     assert (detail.before.nodes, dict(detail.before.operators)["Range"]) == (4, 1)

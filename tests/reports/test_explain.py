@@ -76,8 +76,7 @@ def test_elements_along_an_axis() -> None:
 
 def test_an_old_scatter() -> None:
     text = explained(
-        """g (float[4] x, float[2] y) => (float[4] z) { z = Scatter(x, [2, 3], y) }""",
-        opset=9,
+        """g (float[4] x, float[2] y) => (float[4] z) { z = Scatter(x, [2, 3], y) }""", opset=9
     )
     assert "z: Scatter in graph g" in text
     assert "box [2:4]" in text

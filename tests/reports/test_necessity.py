@@ -15,10 +15,7 @@ def test_only_what_is_needed_is_named() -> None:
     result = optimized(CACHE, assume)
     report = result.report
     said = [a for a in report.assumptions if not a.startswith(("declared-dims", "axis-limit"))]
-    assert said == [
-        "pos: contiguous",
-        "pos: nonnegative",
-    ]
+    assert said == ["pos: contiguous", "pos: nonnegative"]
     assert report.not_needed == ("D <= 9", "N >= 2", "pos: unique")
     assert {p.key: p.value for p in result.model.metadata_props} == {
         METADATA: '{"pos": "contiguous, nonnegative"}'

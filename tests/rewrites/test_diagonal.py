@@ -155,8 +155,7 @@ def turned(text: str) -> str:
     text = text.replace("[N,N,C] x, float[K,C] u", "[C,N,N] d, float[C,K] v")
     text = text.replace("[N,N,C] y", "[C,N,N] z")
     text = text.replace(
-        "s = Shape <end",
-        "x = Transpose <perm = [1, 2, 0]> (d) u = Transpose (v) s = Shape <end",
+        "s = Shape <end", "x = Transpose <perm = [1, 2, 0]> (d) u = Transpose (v) s = Shape <end"
     )
     return text.removesuffix("}") + "z = Transpose <perm = [2, 0, 1]> (y) }"
 

@@ -8,15 +8,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from tests.helpers.rules import (
-    Refuses,
-    assert_same,
-    assert_sound_at,
-    each,
-    parse_text,
-    row,
-    rows,
-)
+from tests.helpers.rules import Refuses, assert_same, assert_sound_at, each, parse_text, row, rows
 
 
 def written(size: str, count: str, reduction: str = "none") -> str:

@@ -100,10 +100,7 @@ def test_a_gather_of_what_is_written_over() -> None:
     result = onnx_scatterx.optimize(parse(text), target="ort-cpu", gathers=True)
     assert operators(result.model) == ["Neg", "ScatterX"]
     assert_same(parse(text), result.model, [{"x": X, "y": Y}], library=True)
-    assert [e.done for e in result.report.entries] == [
-        "becomes ScatterX",
-        "removed without a node",
-    ]
+    assert [e.done for e in result.report.entries] == ["becomes ScatterX", "removed without a node"]
 
 
 def test_a_gather_that_makes_the_last_update_win() -> None:

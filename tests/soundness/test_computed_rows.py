@@ -57,10 +57,7 @@ CHAINS = {
     "clipped at both ends": (f"{ALL} t = Sub (all, c1) r = Clip (t, c0, c3)", (4, 5, 8)),
     "mirrored": (f"{ALL} e = Sub (n, c1) r = Sub (e, all)", SIZES),
     "distances": (f"{ALL} h = Div (n, c2) t = Sub (all, h) r = Abs (t)", SIZES),
-    "counted": (
-        "s = Reshape (n, v1) o = Expand (c1, s) q = CumSum (o, c0) r = Sub (q, c1)",
-        SIZES,
-    ),
+    "counted": ("s = Reshape (n, v1) o = Expand (c1, s) q = CumSum (o, c0) r = Sub (q, c1)", SIZES),
     "where something is true": (
         "s = Reshape (n, v1) o = Expand (c1, s) z = NonZero (o) r = Squeeze (z, v0)",
         SIZES,

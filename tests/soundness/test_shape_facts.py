@@ -91,8 +91,7 @@ def _resized(*sizes: int) -> Feed:
 
 
 @pytest.mark.parametrize(
-    ("asked", "axes"),
-    [("all", ""), ("four", ", axes = [2, 3]"), ("other", ", axes = [-1, 2]")],
+    ("asked", "axes"), [("all", ""), ("four", ", axes = [2, 3]"), ("other", ", axes = [-1, 2]")]
 )
 def test_resize_gives_the_sizes_asked_for(asked: str, axes: str) -> None:
     model = RESIZED.replace("ASKED", asked).replace(" AXES", axes)

@@ -47,9 +47,7 @@ def test_added() -> None:
 
 
 def test_counted_from_the_end() -> None:
-    model = digits(
-        f"v = Sub (w, four) {columns('q', 'v')} y = ScatterND (x, i, flat)",
-    )
+    model = digits(f"v = Sub (w, four) {columns('q', 'v')} y = ScatterND (x, i, flat)")
     assert_sound(model, *feeds(0, 1, 2, 5), left=0)
 
 

@@ -106,11 +106,7 @@ PAIRS = [(path, name) for path in EXAMPLES[::4] for name in profile_names()]
 
 
 @pytest.mark.sampled(17, each="name")
-@pytest.mark.parametrize(
-    ("path", "name"),
-    PAIRS,
-    ids=lambda given: getattr(given, "stem", given),
-)
+@pytest.mark.parametrize(("path", "name"), PAIRS, ids=lambda given: getattr(given, "stem", given))
 def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> None:
     target, original = target_of(name), onnx.load(path)
     result = onnx_scatterx.optimize(path, target=target)
