@@ -7,6 +7,7 @@ channels, an image of no pixels that is normalized, unique rows of none.
 """
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
@@ -15,7 +16,7 @@ from onnx import helper, numpy_helper
 from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.one_node import fused, quantized
-from tests.one_node.source import Draws
+from tests.one_node.source import EXTENTS, Draws
 from tests.one_node.table import DRAWS, opsets
 
 DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS | fused.DRAWS}
@@ -23,7 +24,7 @@ NEW, OLD = (18, 23, 26), (11, 13)
 
 
 def drawn(
-    op: str, seed: int, domain: str = "", oldest: int = 0
+    op: str, seed: int, domain: str = "", oldest: int = 0, extents: Sequence[int] = EXTENTS
 ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     """Draw a model of one node of a domain, and a feed for it.
 
@@ -33,7 +34,7 @@ def drawn(
     is_followed = op in TRANSFERS.keys() - OF_SHAPES.keys()
     sets = opsets(op, *NEW) if is_followed else opsets(op, *OLD, *NEW)
     opset = rng.choice([n for n in sets if n >= oldest])
-    node = DOMAINS[domain][op](Draws(rng, opset))
+    node = DOMAINS[domain][op](Draws(rng, opset, extents))
     names, infos, constants, feed = [], [], [], {}
     symbols: dict[int, str] = {}
     for i, array in enumerate(node.inputs):

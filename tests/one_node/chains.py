@@ -49,7 +49,7 @@ class Chain(Draws):
     """A model that grows; `values` holds what its tensors are at the first pair of sizes."""
 
     def __init__(self, rng: random.Random, opset: int = 18) -> None:
-        super().__init__(rng, opset)
+        super().__init__(rng, opset, (0, 1, 2, 2, 3))
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, np.ndarray] = {}
         self.values: dict[str, np.ndarray] = dict(feed_of(*SIZES[0], 0))
@@ -59,9 +59,6 @@ class Chain(Draws):
         name = f"c{len(self.constants)}"
         self.constants[name] = self.values[name] = np.asarray(values).astype(dtype)
         return name
-
-    def extent(self) -> int:
-        return self.rng.choice((0, 1, 2, 2, 3))
 
     def _some(
         self, fits: Callable[[np.ndarray], bool], chance: float, recent: float = 0

@@ -73,8 +73,9 @@ def cast(d: Draws) -> OneNode:
 
 
 def trilu(d: Draws) -> OneNode:
-    k = [d.ints(d.pick([], [1]), -2, 2)] if d.flag() else []
-    return OneNode([d.data("int64", "bool", "float32", low=2), *k], {"upper": d.pick(0, 1)})
+    k = [d.numbers(d.pick(-7, -2, -1, 0, 1, 2, 7))] if d.flag(0.7) else []
+    x, fixed = d.data("int64", "bool", "float32", low=2), d.pick((), (1,))
+    return OneNode([x, *k], {"upper": d.pick(0, 1)} if d.flag(0.8) else {}, constant=fixed)
 
 
 def eye_like(d: Draws) -> OneNode:

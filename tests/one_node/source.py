@@ -37,8 +37,8 @@ class Draws:
     for: ``data`` and the methods behind it.
     """
 
-    def __init__(self, rng: random.Random, opset: int) -> None:
-        self.rng, self.opset = rng, opset
+    def __init__(self, rng: random.Random, opset: int, extents: Sequence[int] = EXTENTS) -> None:
+        self.rng, self.opset, self.extents = rng, opset, extents
 
     def flag(self, chance: float = 0.5) -> bool:
         return self.rng.random() < chance
@@ -47,11 +47,11 @@ class Draws:
         return self.rng.choice(items)
 
     def extent(self) -> int:
-        return self.rng.choice(EXTENTS)
+        return self.rng.choice(self.extents)
 
     def some(self) -> int:
         """Return an extent that is not 0."""
-        return self.rng.choice(EXTENTS[2:])
+        return self.rng.choice([n for n in self.extents if n])
 
     def shape(self, low: int = 0, high: int = 4) -> list[int]:
         return [self.extent() for _ in range(self.rng.randint(low, high))]
