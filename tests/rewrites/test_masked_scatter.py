@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64 first = {0}, int64 second = {1}>"""
@@ -126,12 +126,6 @@ def test_no_row_where_a_product_of_sizes_is_0() -> None:
     assert_sound_at(text, *masks((3, 2), (1, 1), (0, 2), (2, 0)))
 
 
-def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
-    small = np.array([[True, False, True, False]])
-    feeds = ({"A": 3, "K": 2, "m": np.pad(small, ((0, n), (0, 0)))} for n in (0, 2, 4))
-    golden(ELEMENTS.replace("bool[A,4] m", "bool[B,4] m"), *feeds)
-
-
 GOLDEN = {
     "elements": row(*masks((0, 4), (1, 4), (3, 4))),
     "rows": row(*masks((0,), (1,), (3,))),
@@ -147,6 +141,9 @@ GOLDEN = {
     "the first column of some rows": row(*masks((0,), (1,), (3,))),
     "one element that a mask of one chooses": row(*masks((1,))),
     "elements from the second on are cut": row(*masks((0,), (1,), (3,), more=2)),
+    "a mask of another size is cut and filled up": row(
+        *({"A": 3, "K": 2, "m": [[1, 0, 1, 0], *[[0] * 4] * n]} for n in (0, 2, 4))
+    ),
 }
 test_golden = each(GOLDEN, "golden")
 

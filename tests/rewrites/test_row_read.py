@@ -9,7 +9,7 @@ from hypothesis import given
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Golden, each, row
+from tests.helpers.rules import each, row
 from tests.helpers.support import nodes, parse, sample
 
 TARGETS = [
@@ -40,15 +40,11 @@ GOLDEN = {
     "equal rows of a constant": row(gathers=True),
     # The other axis may be empty, as the position of a TopK is within bounds.
     "bounds that are known": row({"B": 0}, {"B": 3}, gathers=True),
+    "a gather as gather nd": row(
+        {"i": [-5, 4, 0, 0]}, target=Target("nd", avoid=frozenset({"Gather"}), dense_limit=0)
+    ),
 }
 test_golden = each(GOLDEN, "golden")
-
-
-def test_a_gather_as_gather_nd(golden: Golden) -> None:
-    target = Target("nd", avoid=frozenset({"Gather"}), dense_limit=0)
-    text = "g (float[5,3] x, int64[4] i) => (float[4,3] y) { y = Gather (x, i) }"
-    golden(text, {"i": np.array([-5, 4, 0, 0])}, target=target)
-
 
 KEPT = {
     "a position behind the last, if there are no rows": ONE.replace(
