@@ -29,8 +29,7 @@ def test_loop(what: str, gathered: str) -> None:
             so = Identity({gathered})
         }}>(n, c, v)
         shape = Shape(r)
-        again = Shape(s)
-    }}""".replace("vi) =>", "int64[K] vi) =>")
+        again = Shape(s) }}""".replace("vi) =>", "int64[K] vi) =>")
     )
     accepted = 0
     for n in (0, 1, 3):
@@ -50,8 +49,7 @@ def test_loop_that_swaps() -> None:
             q = Identity(u)
         }>(n, go, x, y)
         sa = Shape(a)
-        sb = Shape(b)
-    }""")
+        sb = Shape(b) }""")
     feeds = [{"x": i64([1]), "y": i64([1, 2]), "n": i64(n)} for n in range(4)]
     assert judge(model, feeds) == 4
 
@@ -69,8 +67,7 @@ def test_if_branches_that_agree_and_that_differ() -> None:
         }>(c)
         s = Shape(a)
         u = Shape(b)
-        v = Reshape(x, d)
-    }""")
+        v = Reshape(x, d) }""")
     feeds = [
         {"x": i64(np.arange(n)), "y": i64(np.arange(4)), "c": np.array(c)}
         for n in (2, 3)
@@ -87,8 +84,7 @@ def test_facts_of_a_branch_hold_only_in_it() -> None:
                else_branch = e () => (a2) { a2 = Constant<value_int = 0>() }>(c)
         one = Constant<value_ints = [1]>()
         far = Constant<value_ints = [4]>()
-        r = Slice(x, one, far)
-    }""")
+        r = Slice(x, one, far) }""")
     feeds = [{"x": i64(np.arange(n)), "c": np.array(False)} for n in N_FEEDS]
     assert judge(model, feeds) == len(feeds)
 
@@ -100,8 +96,7 @@ def test_scan() -> None:
             so = Identity(xi)
         }>(v, xs)
         shape = Shape(r)
-        again = Shape(s)
-    }""")
+        again = Shape(s) }""")
     feeds = [{"v": i64([1, 2]), "xs": np.ones((t, 3), np.int64)} for t in (1, 2, 5)]
     assert judge(model, feeds) == 3
 
@@ -122,8 +117,7 @@ def test_a_loop_in_a_function_that_is_called_twice() -> None:
             r = Loop<body = b (int64 i, bool ci, int64[K] vi) => (bool co, vo) {
                 co = Identity(ci)
                 vo = Concat<axis = 0>(vi, one)
-            }>(n, go, x)
-        }""",
+            }>(n, go, x) }""",
         ir_version=9,
     )
     feeds = [{"x": i64([1]), "n": i64(n), "m": i64(m)} for n in (0, 2) for m in (0, 1)]
@@ -135,6 +129,5 @@ def test_a_branch_that_cannot_run() -> None:
         two = Constant<value_ints = [1, 2]>()
         three = Constant<value_ints = [1, 2, 3]>()
         r = If<then_branch = t () => (a) { a = Add(two, three) },
-               else_branch = e () => (b) { b = Identity(x) }>(c)
-    }""")
+               else_branch = e () => (b) { b = Identity(x) }>(c) }""")
     interpret(ir.from_proto(model))

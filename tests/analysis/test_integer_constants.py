@@ -171,10 +171,7 @@ CASES: dict[str, tuple[Callable[[Rng, str], Case], tuple[str, ...]]] = {
     "Cast": (cast, ALL),
     "CastLike": (lambda r, k: ([*single(r, k)[0], whole(r, "int16", 1)], {}), ALL),
     "Clip": (clipped, ("int8", "uint8", "int32", "uint32", "int64", "uint64")),
-    "Concat": (
-        lambda r, k: (lambda c: ([c[0][0], c[0][0]], c[1]))(along(r, k)),
-        ALL,
-    ),
+    "Concat": (lambda r, k: (lambda c: ([c[0][0], c[0][0]], c[1]))(along(r, k)), ALL),
     "ConstantOfShape": (
         lambda r, k: ([i64(*full(r))], {"value": onnx.numpy_helper.from_array(whole(r, k, 1))}),
         ALL,

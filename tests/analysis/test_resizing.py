@@ -9,8 +9,8 @@ from tests.helpers.support import assert_sound, optimize, parse, sample
 
 def dims(attributes: str, scales: str = "scales") -> list[str]:
     model = f"""g (float[N,4] x, int64[2] to) => (float[P,Q] r)
-        <float[2] scales = {{2, 2.6}}, float[2] bad = {{inf, 1}}, float[4] roi = {{0, 0, 1, 1}}> {{
-        r = Resize <mode = "nearest"{attributes}> (x, roi, {scales}) }}"""
+        <float[2] scales = {{2, 2.6}}, float[2] bad = {{inf, 1}}> {{
+        r = Resize <mode = "nearest"{attributes}> (x, float [0, 0, 1, 1], {scales}) }}"""
     found = ir.from_proto(parse(model))
     (value,) = found.graph.outputs
     return [str(d) for d in interpret(found).values[value].shape or ()]
@@ -33,13 +33,10 @@ def test_scales_are_not_all_that_counts() -> None:
 
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 def test_a_resized_image_that_is_written_over(mode: str) -> None:
-    model = f"""g (float[A,B] x, float[C,D] u) => (float[P,Q] y)
-        <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
+    model = f"""g (float[A,B] x, float[C,D] u) => (float[P,Q] y) {{
         s = Shape (u)
         r = Resize <mode = "{mode}"> (x, , , s)
-        n = Gather (s, zero)
-        j = Range (zero, n, one)
-        i = Unsqueeze (j, last)
+        i = Unsqueeze (Range (0, Gather (s, 0), 1), [-1])
         y = ScatterND (r, i, u) }}"""
     cases = [(2, 3, 4, 5), (3, 2, 1, 1), (1, 1, 5, 2)]
     feeds = [{"x": sample("float32", a, b), "u": sample("float32", c, d)} for a, b, c, d in cases]

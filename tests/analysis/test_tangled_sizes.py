@@ -6,32 +6,21 @@ from tests.helpers.support import assert_sound, nodes, optimize, parse
 
 # Rows of images with a batch that broadcasts, as tokens and back: if H is 0, Reshape copies the
 # number of tokens. What is padded to a multiple of four gets its last but two rows written.
-TOKENS_AND_BACK = """g (float[R,H,W,16] a, float[B,H,W,16] b) => (float[M,4] y)
-    <int64[1] rest = {-1}, int64[1] channels = {16}, int64[1] four = {4}, int64[1] rows = {0},
-     int64 zero = {0}, int64 one = {1}, int64[1] first = {-4}, int64[1] end = {-2}> {
+TOKENS_AND_BACK = """g (float[R,H,W,16] a, float[B,H,W,16] b) => (float[M,4] y) {
         x = Add (a, b)
         n = Shape <start = 0, end = 1> (b)
         h = Shape <start = 1, end = 2> (b)
         w = Shape <start = 2, end = 3> (b)
-        as_tokens = Concat <axis = 0> (n, rest, channels)
-        tokens = Reshape (x, as_tokens)
-        as_images = Concat <axis = 0> (n, h, w, channels)
-        images = Reshape (tokens, as_images)
+        tokens = Reshape (x, Concat <axis = 0> (n, [-1], [16]))
+        images = Reshape (tokens, Concat <axis = 0> (n, h, w, [16]))
         height = Shape <start = 1, end = 2> (images)
-        over = Mod (height, four)
-        under = Sub (four, over)
-        more = Mod (under, four)
+        more = Mod (Sub ([4], Mod (height, [4])), [4])
         padded = Add (height, more)
-        size = Concat <axis = 0> (padded, four)
-        data = ConstantOfShape (size)
-        scalar = Squeeze (padded)
-        all = Range (zero, scalar, one)
-        part = Slice (all, first, end, rows)
-        count = Shape (part)
-        written = Concat <axis = 0> (count, four)
+        data = ConstantOfShape (Concat <axis = 0> (padded, [4]))
+        part = Slice (Range (0, Squeeze (padded), 1), [-4], [-2], [0])
+        written = Concat <axis = 0> (Shape (part), [4])
         updates = ConstantOfShape <value = float[1] {2.0}> (written)
-        i = Unsqueeze (part, rest)
-        y = ScatterND (data, i, updates) }"""
+        y = ScatterND (data, Unsqueeze (part, [-1]), updates) }"""
 
 
 def test_a_write_to_its_end() -> None:

@@ -27,23 +27,16 @@ from tests.helpers.pair import Pair
 from tests.helpers.support import parse, scatters
 from tests.text.test_reasons import BEHIND_ROWS, EVERY_SIXTEENTH, OPSET, nd
 
-CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y)
-    <int64[1] last = {{-1}}> {{
-        i = Unsqueeze (pos, last)
-        y = ScatterND (x, i, u) }}"""
-START = f"""{OPSET} g (float[N,2] x, float[3,2] u, KIND p) => (float[N,2] y)
-    <int64[3] steps = {{0, 1, 2}}, int64[1] last = {{-1}}> {{
-        q = Cast <to = 7> (p)
-        some = Add (q, steps)
-        i = Unsqueeze (some, last)
+CACHE = f"""{OPSET} g (float[N,D] x, float[S,D] u, int64[S] pos) => (float[N,D] y) {{
+        y = ScatterND (x, Unsqueeze (pos, [-1]), u) }}"""
+START = f"""{OPSET} g (float[N,2] x, float[3,2] u, KIND p) => (float[N,2] y) {{
+        i = Unsqueeze (Add (Cast <to = 7> (p), [0, 1, 2]), [-1])
         y = ScatterND (x, i, u) }}"""
 EVERY_SECOND = EVERY_SIXTEENTH.replace("{16}", "{2}")
 TWO_ROWS = f"""{OPSET} g (float[N,2] x, float[1,2] u, float[1,2] v, int64 p, int64 q)
-    => (float[N,2] z) <int64[2] rows = {{1, 1}}> {{
-        i = Reshape (p, rows)
-        y = ScatterND (x, i, u)
-        j = Reshape (q, rows)
-        z = ScatterND (y, j, v) }}"""
+    => (float[N,2] z) {{
+        y = ScatterND (x, Reshape (p, [1, 1]), u)
+        z = ScatterND (y, Reshape (q, [1, 1]), v) }}"""
 
 # What boxes take, which is what the assumptions are about: other rules need to know less.
 BOXES = [r.name for r in RULES if isinstance(r, RegionRule)] + ["mask"]
@@ -57,7 +50,7 @@ def source_of(model: onnx.ModelProto, assume: Sequence[str]) -> SampleSource:
 
 def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
     """Optimize for `standard` on assumptions, and compare on inputs that respect them."""
-    model = onnx.parser.parse_model(text)
+    model = parse(text)
     result = onnx_scatterx.optimize(model, target="standard", rules=BOXES, assume=assume)
     source, accepted = source_of(model, assume), 0
     pair = Pair(model, result.model)
@@ -194,7 +187,7 @@ def test_divisors(assume: list[str]) -> None:
     ],
 )
 def test_unique(assume: list[str], unique: str) -> None:
-    model = onnx.parser.parse_model(CACHE)
+    model = parse(CACHE)
     result = onnx_scatterx.optimize(model, assume=assume)
     (scatter,) = result.report.scatters
     (node,) = [n for n in result.model.graph.node if n.op_type == "ScatterX"]
@@ -258,7 +251,7 @@ def test_proofs_about_one_size(
 
 
 def test_verify_draws_what_the_second_model_assumes() -> None:
-    model = onnx.parser.parse_model(CACHE)
+    model = parse(CACHE)
     result = onnx_scatterx.optimize(model, target="standard", assume="pos: contiguous, nonnegative")
     assert scatters(result.model) == 0
     verification = onnx_scatterx.verify(model, result.model, samples=25)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import onnx
 import pytest
 
 import onnx_scatterx
@@ -11,6 +10,7 @@ from onnx_scatterx import ScatterXError
 from onnx_scatterx.optimizer.assumptions.clauses import clauses
 from onnx_scatterx.optimizer.assumptions.expressions import statement
 from tests.assumptions.test_assumptions import CACHE
+from tests.helpers.support import parse
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_statements_that_cannot_be_read(text: str) -> None:
     ],
 )
 def test_statements_that_do_not_fit_the_model(assume: str | list[str], message: str) -> None:
-    model = onnx.parser.parse_model(CACHE)
+    model = parse(CACHE)
     with pytest.raises(ScatterXError, match=message.replace("[0]", r"\[0\]")) as raised:
         onnx_scatterx.inspect(model, assume=assume)
     assert "\n" not in str(raised.value)

@@ -31,10 +31,7 @@ def shapes(given: ir.Model, fix: Fix, **options: bool) -> dict[str, list[int | N
 def test_every_dim_of_a_name() -> None:
     assert shapes(IMAGES, {"batch": 2}) == {"x": [2, None, None, None], "mask": [2, None]}
     assert shapes(IMAGES, {"height": 4, "width": 5})["mask"] == [None, 20]
-    assert shapes(IMAGES, {"height": 0, "width": 1}) == {
-        "x": [None, None, 0, 1],
-        "mask": [None, 0],
-    }
+    assert shapes(IMAGES, {"height": 0, "width": 1}) == {"x": [None, None, 0, 1], "mask": [None, 0]}
 
 
 def test_a_shape_fixes_its_names_everywhere() -> None:

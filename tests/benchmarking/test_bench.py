@@ -103,11 +103,7 @@ def test_differences_are_reported() -> None:
               {{ c = Constant <value_float = {}> ()  y = {}(x, c) }}"""
     thirds = [parse(text.format(*how)) for how in (("3.0", "Div"), ("0.33333334", "Mul"))]
     found = onnx_scatterx.bench(
-        thirds,
-        inputs={"x": f32([1.1, 2.3, 3.7, 0.9])},
-        rounds=6,
-        node_times=False,
-        library=False,
+        thirds, inputs={"x": f32([1.1, 2.3, 3.7, 0.9])}, rounds=6, node_times=False, library=False
     )
     assert found.timings[1].difference == "differ by rounding"
     others = parse(NEG.replace("y", "w"))
@@ -129,10 +125,7 @@ def test_errors() -> None:
             {"models": [parse(NEG.replace("[N]", f"[{n}]")) for n in "43"]},
             r"model 2: input 'x' has shape \[4\], and the model takes \[3\]",
         ),
-        (
-            {"models": [model, parse(failing)]},
-            "model 2: ONNX Runtime cannot run the model: ",
-        ),
+        ({"models": [model, parse(failing)]}, "model 2: ONNX Runtime cannot run the model: "),
     ):
         with pytest.raises(ScatterXError, match=because) as error:
             onnx_scatterx.bench(**arguments, library=False)

@@ -130,8 +130,7 @@ def test_a_python_for_one_consumer(model: str, tmp_path: Path) -> None:
 def test_after_optimize(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = """g (float[4, 2] x, float[1, 2] u) => (float[4, 2] y)
-        <int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }"""
+    text = """g (float[4, 2] x, float[1, 2] u) => (float[4, 2] y) { y = ScatterND (x, [[1]], u) }"""
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     onnx.save(parse(text), before)
     adapter = str(fake(tmp_path, NO_SCATTER).path)

@@ -26,12 +26,12 @@ YOLOX = str(MODELS / "yolox_head_ts_dynamic.onnx")
 KV = str(MODELS / "kv_cache_dynamo.onnx")
 
 ROW = """row (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
-    <int64[1, 1] i = {1}> { [the_write] z = ScatterND(x, i, y) }"""
+    { [the_write] z = ScatterND(x, [[1]], y) }"""
 NEG = "g (float[N] x) => (float[N] y) { y = Neg(x) }"
 ABS = "g (float[N] x) => (float[N] y) { y = Abs(x) }"
 NEVER = """g (float[3] x) => (float[1] y) { i = Constant <value_ints = [9]> () y = Gather(x, i) }"""
 RANDOM = """g (float[2, 2] x, float[1, 2] y) => (float[2, 2] z)
-    <int64[1, 1] i = {1}> { r = RandomNormalLike(x) z = ScatterND(r, i, y) }"""
+    { r = RandomNormalLike(x) z = ScatterND(r, [[1]], y) }"""
 
 
 def saved(path: Path, text: str, opset: int = 18) -> str:

@@ -143,7 +143,7 @@ def test_a_directory(tmp_path: Path) -> None:
 def test_assumptions_of_fixed_sizes() -> None:
     """A bound by a size that is fixed is a bound by its number, and is noted as that."""
     model = parse("""put (float[n, 4] x, int64[m] i, float[m, 4] u) => (float[n, 4] y)
-        <int64[1] last = {-1}> { j = Unsqueeze (i, last)  y = ScatterND (x, j, u) }""")
+        { j = Unsqueeze (i, [-1])  y = ScatterND (x, j, u) }""")
     assume = ["i: contiguous", "i >= n - 4", "n >= 4"]
     result = onnx_scatterx.optimize(model, target="standard", assume=assume, fix={"n": 5})
     assert result.report.removed == 1
@@ -156,7 +156,7 @@ def test_assumptions_of_fixed_sizes() -> None:
 def test_commands_keep_the_sizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """If a scatter is kept, the commands that would remove it have the same sizes."""
     model = parse("""twice (float[N] x, float[2] y) => (float[N] z)
-        <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }""")
+        { z = ScatterND(x, [[1], [1]], y) }""")
     path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
     onnx.save(model, path)
     options = ["--target", "standard", "--fix", "x:4"]

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]> g (float[N] x, bool c) => (float[N] y) '
 ROWS = """rows (float[N, 2] x, int64[K] i, float[K, 2] u) => (float[N, 2] y)
-    <int64[1] last = {-1}> { j = Unsqueeze(i, last) y = ScatterND(x, j, u) }"""
+    { j = Unsqueeze(i, [-1]) y = ScatterND(x, j, u) }"""
 
 
 # Models
@@ -89,13 +89,7 @@ def test_tensors_of_every_type_in_the_field_of_their_type(kind: int) -> None:
         assert not onnx_scatterx.inspect(model).scatters
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "+".join(["N"] * 3000),
-        "*".join(["N"] * 3000),
-    ],
-)
+@pytest.mark.parametrize("name", ["+".join(["N"] * 3000), "*".join(["N"] * 3000)])
 def test_declared_dims_that_are_large_expressions(
     name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

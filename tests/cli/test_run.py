@@ -42,11 +42,7 @@ def files(tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("library", [True, False])
 def test_given_inputs(
-    model: str,
-    files: list[str],
-    library: bool,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    model: str, files: list[str], library: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = [] if library else ["--no-library"]
     out = tmp_path / "out"

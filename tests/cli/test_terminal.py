@@ -69,10 +69,7 @@ def test_colors_can_be_forced(
 @pytest.mark.parametrize("columns", [200, 80, 60, 40, 20])
 @pytest.mark.parametrize("model", [BOX, MASK, KV], ids=["box", "mask", "cache"])
 def test_the_width_of_the_terminal(
-    columns: int,
-    model: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    columns: int, model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is wider than it, and no word is broken: all that is there is there when joined."""
     as_terminal(monkeypatch)

@@ -326,11 +326,8 @@ def test_an_adapter_is_self_contained(name: str) -> None:
 
 # ---- the real ones, where they are ---------------------------------------------------------------
 
-WRITES = """g (float[4, 6] x, float[2, 6] u) => (float[4, 6] y)
-    <int64[1] one = {1}, int64[1] three = {3}, int64[1] zero = {0}, int64[1] last = {9}> {
-        head = Slice (x, zero, one, zero)
-        tail = Slice (x, three, last, zero)
-        y = Concat <axis = 0> (head, u, tail) }"""
+WRITES = """g (float[4, 6] x, float[2, 6] u) => (float[4, 6] y) {
+        y = Concat <axis = 0> (Slice (x, [0], [1], [0]), u, Slice (x, [3], [9], [0])) }"""
 
 
 def _installed(name: str) -> tuple[Consumer, str | None]:

@@ -15,16 +15,14 @@ from tests.helpers.support import parse
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
 
-ROOT = Path(__file__).parents[2]
-
 
 devices = script("devices")
 DeviceTable, device_table, with_sizes = (
     getattr(script("device_table"), name) for name in ("DeviceTable", "device_table", "with_sizes")
 )
 
-BOX = """g (float[{0}, 2] x, float[1, 2] u) => (float[{0}, 2] y) <int64[1, 1] i = {{1}}> {{
-    y = ScatterND (x, i, u) }}"""
+BOX = """g (float[{0}, 2] x, float[1, 2] u) => (float[{0}, 2] y) {{
+    y = ScatterND (x, [[1]], u) }}"""
 PLAIN = "g (float[3] x) => (float[3] y) { y = Neg (x) }"
 RUNS = """
         import onnx, onnxruntime
@@ -98,10 +96,7 @@ def test_false_alarms(tmp_path: Path, models: list[Path]) -> None:
     profile = tmp_path / "own.toml"
     run = RUNS.format(refused="ScatterND")
     consumer = fake(tmp_path, run, members=f"profile = {str(profile)!r}")
-    for text, alarms in (
-        ('avoid = ["Neg"]', ["plain"]),
-        ("[limits.Neg]\nnative = false", []),
-    ):
+    for text, alarms in (('avoid = ["Neg"]', ["plain"]), ("[limits.Neg]\nnative = false", [])):
         profile.write_text(f'name = "own"\n{text}\n')
         table = device_table(models[2:], [(consumer, None)])
         assert table.unlike_strict("fake", right=True) == alarms

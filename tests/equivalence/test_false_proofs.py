@@ -224,8 +224,7 @@ def test_a_region_keeps_its_own_value_if_its_name_means_something_else() -> None
 
 def test_promises_and_sizes_are_in_the_headline() -> None:
     one = parse("g (float[N, 4] x) => (float[A, B] y) { y = Transpose <perm = [1, 0]> (x) }")
-    other = parse("""g (float[1, 4] x) => (float[A, B] y) <int64[2] s = {4, 1}>
-        { y = Reshape (x, s) }""")
+    other = parse("""g (float[1, 4] x) => (float[A, B] y) { y = Reshape (x, [4, 1]) }""")
     found = prove(one, other)
     assert found.proven
     assert str(found).startswith("proven the same, for N = 1, which the second model has fixed")
@@ -253,10 +252,7 @@ def test_external_data_are_known_by_their_bytes(tmp_path: Path) -> None:
 
 def test_what_is_not_valid_is_an_answer() -> None:
     text = "g (float[2, 4, 3] x) => (float[A, B, C] y) { y = Neg (x) }"
-    for node in (
-        "w = Flatten <axis = 9> (x) y = Neg (x)",
-        "y = Neg (later) later = Neg (x)",
-    ):
+    for node in ("w = Flatten <axis = 9> (x) y = Neg (x)", "y = Neg (later) later = Neg (x)"):
         assert prove(parse(text), parse(text.replace("y = Neg (x)", node))).kind == "unknown"
 
 
@@ -295,7 +291,7 @@ def test_the_answer_does_not_depend_on_what_was_judged_before() -> None:
 @pytest.mark.parametrize("rows", [0, 3])
 def test_an_open_size_beside_a_size_of_0(rows: int) -> None:
     """With ``allowzero``, ONNX Runtime leaves out sizes of 0 before it divides."""
-    text = """g (float[A, 4] x) => (float[C, D, E] y) <int64[1] open = {-1}, int64[1] two = {2}> {
-        n = Shape <start = 0, end = 1> (x) s = Concat <axis = 0> (n, open, two)
+    text = """g (float[A, 4] x) => (float[C, D, E] y) {
+        n = Shape <start = 0, end = 1> (x) s = Concat <axis = 0> (n, [-1], [2])
         y = Reshape <allowzero = 1> (x, s) }"""
     assert_follows(text, {"x": np.arange(4 * rows, dtype=np.float32).reshape(rows, 4)})

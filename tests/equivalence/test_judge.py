@@ -79,8 +79,7 @@ def test_verify_proves_what_optimize_makes() -> None:
 
 def test_verify_refutes_by_a_run() -> None:
     """The slices differ only for more than 3000 rows, and no draw has so many."""
-    text = """g (float[N] x) => (float[M] y) <int64[1] a = {0}, int64[1] b = {3000}>
-        { y = Slice(x, a, b, a) }"""
+    text = """g (float[N] x) => (float[M] y) { y = Slice(x, [0], [3000], [0]) }"""
     before, after = parse(text), parse(text.replace("3000", "3001"))
     found = onnx_scatterx.verify(before, after, samples=1, prove=True)
     assert not found.same
@@ -104,10 +103,9 @@ def test_assumptions_of_the_user_are_facts() -> None:
 
 
 def test_contiguous_numbers_are_known_from_the_first() -> None:
-    rows = """g (int64[K] i) => (int64[K] y)
-        <int64[1] z = {0}, int64[1] b = {1}, int64 nil = {0}, int64 one = {1}> {
-        first = Slice(i, z, b, z) e = Shape(i) n = Squeeze(e)
-        r = Range(nil, n, one) y = Add(first, r) }"""
+    rows = """g (int64[K] i) => (int64[K] y) {
+        first = Slice(i, [0], [1], [0]) e = Shape(i) n = Squeeze(e)
+        r = Range(0, n, 1) y = Add(first, r) }"""
     same = "g (int64[K] i) => (int64[K] y) { y = Identity(i) }"
     before, after = parse(same), parse(rows)
     for assume, proven in ((["i: contiguous"], True), ([], False)):
@@ -223,11 +221,7 @@ def test_without_z3_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 def test_its_progress_is_reported() -> None:
     told: list[tuple[str, int, int]] = []
     onnx_scatterx.verify(
-        parse(ROWS),
-        parse(ROWS),
-        samples=1,
-        prove=True,
-        on_progress=lambda *said: told.append(said),
+        parse(ROWS), parse(ROWS), samples=1, prove=True, on_progress=lambda *said: told.append(said)
     )
     assert {stage for stage, *_ in told} == {"proving", "verifying"}
     assert all(done <= wanted for _, done, wanted in told)

@@ -19,7 +19,7 @@ def test_a_constant_of_a_branch_that_has_the_name_of_one_outside() -> None:
     one = parse("""g (float[N] x) => (float[N] y) <bool c = {1}, float[1] k = {5}> {
         y = If(c) <then_branch = t () => (float[N] o) <float[1] k = {1}> { o = Add(x, k) },
             else_branch = e () => (float[N] p) { p = Add(x, k) }> }""")
-    other = parse("g (float[N] x) => (float[N] y) <float[1] k = {1}> { y = Add(x, k) }")
+    other = parse("g (float[N] x) => (float[N] y) { y = Add(x, float [1]) }")
     unproven(one, other, {"x": floats(3)})
 
 
@@ -31,7 +31,7 @@ def test_a_sparse_constant_of_a_branch() -> None:
     sparse.values.CopyFrom(onnx.numpy_helper.from_array(np.array([7], np.float32), "k"))
     sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.array([0]), "places"))
     one.graph.node[0].attribute[0].g.sparse_initializer.append(sparse)
-    other = parse("g (float[N] x) => (float[N] y) <float[1] k = {5}> { y = Add(x, k) }")
+    other = parse("g (float[N] x) => (float[N] y) { y = Add(x, float [5]) }")
     unproven(one, other, {"x": floats(3)})
 
 
@@ -61,7 +61,7 @@ def test_a_remainder_of_floats_without_fmod() -> None:
 
 @pytest.mark.parametrize("op", ["Min", "Max"])
 def test_the_extremes_of_an_old_operator_set(op: str) -> None:
-    text = f"g (float[2, 3] x) => (float[2, 3] y) <float[1] one = {{1}}> {{ y = {op}(x, one) }}"
+    text = f"g (float[2, 3] x) => (float[2, 3] y) {{ y = {op}(x, float [1]) }}"
     unproven(parse(text, 8), parse(text, 7), {"x": floats(2, 3)})
 
 
@@ -102,8 +102,8 @@ def test_a_node_that_onnx_does_not_have(head: str, node: str, opset: int) -> Non
 
 def test_a_size_that_is_fixed_in_one_of_two_inputs() -> None:
     one = parse("g (float[N] x, float[N] w) => (float[M] y) { y = Concat <axis = 0> (x, w) }")
-    other = parse("""g (float[4] x, float[N] w) => (float[M] y) <int64[1] s = {8}> {
-        c = Concat <axis = 0> (x, w) y = Reshape(c, s) }""")
+    other = parse("""g (float[4] x, float[N] w) => (float[M] y) {
+        c = Concat <axis = 0> (x, w) y = Reshape(c, [8]) }""")
     found = verify(one, other, prove=True, samples=5)
     assert found.answer == "same", found
     assert "for N = 4, which the second model has fixed, and all inputs" in str(found)
@@ -156,10 +156,9 @@ def test_a_node_that_no_output_needs_may_fail() -> None:
 
 
 def test_that_axes_are_short_is_always_an_assumption() -> None:
-    one = parse("""g (int64 n) => (int64[M] y) <int64 zero = {0}, int64 one = {1}> {
-        r = Range(zero, n, one) c = Cast <to = 6> (r) y = Cast <to = 7> (c) }""")
-    other = parse("""g (int64 n) => (int64[M] y) <int64 zero = {0}, int64 one = {1}> {
-        y = Range(zero, n, one) }""")
+    one = parse("""g (int64 n) => (int64[M] y) {
+        r = Range(0, n, 1) c = Cast <to = 6> (r) y = Cast <to = 7> (c) }""")
+    other = parse("""g (int64 n) => (int64[M] y) { y = Range(0, n, 1) }""")
     assert "every axis is shorter than 2^31" in str(prove(one, other))
 
 

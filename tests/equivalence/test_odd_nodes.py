@@ -41,7 +41,7 @@ def floats(*shape: int, spread: float = 1) -> np.ndarray:
 
 @pytest.mark.parametrize("opset", [11, 18])
 def test_a_squeeze_of_no_axes_is_one_of_all(opset: int) -> None:
-    text = "g (float[1, 3] x) => (int64[A] y) <int64[0] a = {}> { r = Squeeze(x, a) y = Shape(r) }"
+    text = "g (float[1, 3] x) => (int64[A] y) { r = Squeeze(x, []) y = Shape(r) }"
     if opset < 13:
         text = (
             "g (float[1, 3] x) => (int64[A] y) { r = Squeeze <axes : ints = []> (x) y = Shape(r) }"
@@ -154,8 +154,8 @@ def test_two_constants_of_one_name() -> None:
     one = parse("""g (float[2] x) => (float[2] y, float[2] z) {
         k = Constant <value = float[1] {1}> () y = Add(x, k)
         k = Constant <value = float[1] {5}> () z = Add(x, k) }""")
-    other = parse("""g (float[2] x) => (float[2] y, float[2] z) <float[1] a = {1}, float[1] b = {5}>
-        { y = Add(x, a) z = Add(x, b) }""")
+    other = parse("""g (float[2] x) => (float[2] y, float[2] z)
+        { y = Add(x, float [1]) z = Add(x, float [5]) }""")
     unproven(one, other, {"x": floats(2)})
 
 
@@ -195,14 +195,14 @@ def test_a_stated_name_of_a_value_whose_rank_is_not_known() -> None:
 def test_assumptions_on_shapes() -> None:
     one = parse("g (float x) => (int64[A] y) { y = Shape(x) }")
     assert "an input that is stated to be a scalar is one" in str(prove(one, one))
-    resized = parse("""g (float[1, N] x) => (float[1, M] y) <float[2] by = {1, 2}> {
-        y = Resize <mode = "nearest"> (x, , by) }""")
+    resized = parse("""g (float[1, N] x) => (float[1, M] y) {
+        y = Resize <mode = "nearest"> (x, , float [1, 2]) }""")
     assert "2^24 elements" in str(prove(resized, resized))
 
 
 def test_a_training_mode_of_one_element() -> None:
-    one = parse("""g (float[N] x) => (float[N] y) <float r = {0.5}, bool[1] t = {0}> {
-        d = Dropout(x, r, t) y = Neg(d) }""")
+    one = parse("""g (float[N] x) => (float[N] y) {
+        d = Dropout(x, float 0.5, bool [0]) y = Neg(d) }""")
     assert prove(one, one).proven
 
 
@@ -220,7 +220,7 @@ def test_axes_are_no_scalar(head: str, nodes: str) -> None:
         int64[2] p = {{{{1, 0}}}}> {{{{ {nodes} }}}}"""
     x = np.ones((1, 3), np.int32 if "int32" in head else np.float32)
     unproven(parse(text.format("[1]")), parse(text.format("")), {"x": x})
-    one = parse("g (float[3] x) => (float[1, 3] y) <int64 a = {0}> { y = Unsqueeze(x, a) }")
+    one = parse("g (float[3] x) => (float[1, 3] y) { y = Unsqueeze(x, 0) }")
     assert prove(one, one).proven
 
 
@@ -265,8 +265,7 @@ def test_a_rank_that_the_body_of_a_loop_states() -> None:
             => (bool l, int64[K] w, float[A, B] o) {
                 l = Identity(k) w = Identity(v) o = ConstantOfShape(v) }>
         q = Shape(r) y = Shape(q) }""")
-    other = parse("""g (int64 n, bool c, int64[K] s) => (int64[1] y) <int64[1] three = {3}> {
-        y = Identity(three) }""")
+    other = parse("""g (int64 n, bool c, int64[K] s) => (int64[1] y) { y = Identity([3]) }""")
     feed = {"n": np.array(2), "c": np.array(True), "s": np.array([2])}
     unproven(one, other, feed)
 
@@ -277,7 +276,7 @@ def test_padding_of_the_result_beside_automatic_padding() -> None:
         r = ConvTranspose <auto_pad = "SAME_UPPER", output_padding = [1], strides = [2]> (x, w)
         y = Shape(r) }""")
     other = parse("""g (float[1, 1, 3] x, float[1, 1, 2] w) => (int64[3] y)
-        <int64[3] s = {1, 1, 7}> { y = Identity(s) }""")
+        { y = Identity([1, 1, 7]) }""")
     unproven(one, other, {"x": floats(1, 1, 3), "w": floats(1, 1, 2)})
 
 

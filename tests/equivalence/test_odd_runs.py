@@ -104,10 +104,10 @@ def test_memory_of_values_whose_dims_onnx_infers(op: str, node: str, size: int) 
 @pytest.mark.parametrize(("to", "proven"), [(9, False), (3, False), (2, False), (6, True)])
 def test_memory_of_values_whose_sizes_are_cast(to: int, proven: bool, size: str) -> None:
     """ONNX infers sizes as if a Cast kept them: of 300, a bool is 1, and an int8 is 44."""
-    text = """g (float[%s] x) => (float[K] y, float[L] z) <int64[1] one = {1}, float[1] c = {2}> {
+    text = """g (float[%s] x) => (float[K] y, float[L] z) <int64[1] one = {1}> {
         s = Shape(x) %s t = Transpose(x) u = Concat<axis = 0>(t, t) v = Concat<axis = 0>(u, u)
         z = Concat<axis = 0>(v, v)
-        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+        e = Expand(float [2], q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
     least = "q = Min(s, one)" if to == 9 else "q = Identity(s)"
     one = parse(text % (size, least))
     other = parse(text % (size, f"r = Cast<to = {to}>(s) q = Cast<to = 7>(r)"))
@@ -136,10 +136,10 @@ def test_memory_of_values_whose_dims_onnx_runtime_infers() -> None:
 def test_memory_of_values_whose_sizes_got_an_axis() -> None:
     """Of the column [[300], [0]] of sizes, ONNX infers the first one only."""
     text = """g (float[N, 300, 0] w, float[300] x) => (float[K, M] y, float[L] z)
-        <int64 zero = {0}, int64[1] last = {-1}, float[1] c = {2}> {
+        <int64 zero = {0}, int64[1] last = {-1}> {
         s = Shape<start = 1>(w) %s t = Transpose(x) u = Concat<axis = 0>(t, t)
         v = Concat<axis = 0>(u, u) z = Concat<axis = 0>(v, v)
-        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+        e = Expand(float [2], q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
     one = parse(text % "q = Identity(s)")
     other = parse(text % "column = Unsqueeze(s, last) q = Gather<axis = 1>(column, zero)")
     unproven(one, other, {"w": floats(2, 300, 0), "x": floats(300)})
@@ -185,10 +185,10 @@ def test_memory_of_values_whose_sizes_are_divided_or_squeezed(
 
 
 def test_memory_of_values_whose_sizes_are_constants_in_the_first_model() -> None:
-    text = """g (float[300] x) => (float[K] y, float[L] z) <int64[1] n = {300}, float[1] c = {2}> {
+    text = """g (float[300] x) => (float[K] y, float[L] z) <int64[1] n = {300}> {
         s = %s r = Cast<to = 9>(s) q = Cast<to = 7>(r) t = Transpose(x)
         u = Concat<axis = 0>(t, t) v = Concat<axis = 0>(u, u) z = Concat<axis = 0>(v, v)
-        e = Expand(c, q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
+        e = Expand(float [2], q) f = Concat<axis = 0>(e, e) y = Concat<axis = 0>(f, f) }"""
     one, other = (parse(text % made) for made in ("Identity(n)", "Shape(x)"))
     unproven(one, other, {"x": floats(300)})
 
@@ -227,8 +227,8 @@ def test_memory_of_a_range_whose_bounds_are_far_apart(bits: int) -> None:
 @pytest.mark.parametrize("equal", [True, False])
 def test_memory_of_values_within_a_branch(equal: bool) -> None:
     """The branch that is taken is followed, also if both models have it, with other names."""
-    text = """g (float[300] x) => (float[K] y) <int64[1] one = {1}, float[1] c = {2},
-        bool yes = {1}> { n = Shape(x) m = Max(n, one) a = Reshape(x, m) %s }"""
+    text = """g (float[300] x) => (float[K] y) <float[1] c = {2},
+        bool yes = {1}> { n = Shape(x) m = Max(n, [1]) a = Reshape(x, m) %s }"""
     branch = """s = Shape(a) r = Cast<to = 9>(s) q = Cast<to = 7>(r) t = Transpose(a)
         u = Concat<axis = 0>(t, t) v = Concat<axis = 0>(u, u) z = Concat<axis = 0>(v, v)
         e = Expand(c, q) f = Concat<axis = 0>(e, e) g = Concat<axis = 0>(f, f)
@@ -248,8 +248,8 @@ def test_memory_of_values_within_a_branch(equal: bool) -> None:
 
 
 def test_verify_asks_onnx_runtime_in_its_process() -> None:
-    text = """g (float[300] x) => (float[K] y) <float[1] c = {2}, int64[1] one = {1}> {
-        s = Shape(x) %s e = Expand(c, q) y = Neg(e) }"""
+    text = """g (float[300] x) => (float[K] y) <int64[1] one = {1}> {
+        s = Shape(x) %s e = Expand(float [2], q) y = Neg(e) }"""
     one = parse(text % "q = Min(s, one)")
     other = parse(text % "r = Cast<to = 9>(s) q = Cast<to = 7>(r)")
     same, wrong = (onnx_scatterx.verify(one, m, prove=True, samples=1) for m in (one, other))
@@ -283,8 +283,8 @@ def test_operators_of_the_runtime_that_draw(op: str) -> None:
 @pytest.mark.parametrize("end", [2**31 - 1, 2**63 - 1])
 def test_a_slice_backwards_to_the_greatest_end(end: int) -> None:
     """It takes all, and ONNX infers that it takes nothing: the default options fold by that."""
-    one = parse("""g (float[5] x) => (int64[1] y) <int64[4] i = {3, 2, 1, 0}> {
-        t = Gather(x, i) y = Shape(t) }""")
+    one = parse("""g (float[5] x) => (int64[1] y) {
+        t = Gather(x, [3, 2, 1, 0]) y = Shape(t) }""")
     other = parse(f"""g (float[5] x) => (int64[1] y) <int64[1] s = {{3}}, int64[1] e = {{{end}}},
         int64[1] a = {{0}}, int64[1] m = {{-1}}> {{ t = Slice(x, s, e, a, m) y = Shape(t) }}""")
     feed = {"x": floats(5)}

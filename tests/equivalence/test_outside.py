@@ -20,10 +20,9 @@ def test_a_greatest_element_of_a_row_that_is_not_there(op: str, first: int, last
     table = np.random.default_rng(0).integers(10, 50, (3, 20))
     table[2, 0], table[2, -1] = first, last
     text = f"""g (int64[M] x) => (int64[L] y)
-        <int64[3, 20] t = {{{", ".join(map(str, table.ravel()))}}}, int64[1] axis = {{1}},
-         int64[1] one = {{1}}> {{
-        v = {op} <keepdims = 0> (t, axis)
-        z = Add (x, one)
+        <int64[3, 20] t = {{{", ".join(map(str, table.ravel()))}}}> {{
+        v = {op} <keepdims = 0> (t, [1])
+        z = Add (x, [1])
         y = Concat <axis = 0> (v, {{0}}) }}"""
     one, other = (text.replace("{0}", name) for name in "xz")
     outputs = [run(parse(m), {"x": np.arange(2)}) for m in (one, other)]

@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 from onnx_scatterx.judges.equivalence.core import arithmetic, logic
 from onnx_scatterx.judges.equivalence.core.lookups import StoredArray, tabulated
 from onnx_scatterx.judges.equivalence.core.solver import Encoder
-from onnx_scatterx.judges.equivalence.core.terms import (
-    Term,
-    new_table,
-    substitute,
-    variable,
-    walk,
-)
+from onnx_scatterx.judges.equivalence.core.terms import Term, new_table, substitute, variable, walk
 from onnx_scatterx.judges.equivalence.core.types import constant, range_of, wrapped
 from tests.helpers.support import f32
 

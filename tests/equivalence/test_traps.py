@@ -44,10 +44,7 @@ TRAPS = {
     "a power by another tensor, which squares by a product if it has one element": (
         "g (float[3] x, float[3] e) => (float[M] z) <int64[1] a = {0}, int64[1] b = {1}> "
         "{ w = Pow(x, e) z = Slice(w, a, b) }",
-        (
-            "w = Pow(x, e) z = Slice(w, a, b)",
-            "w = Slice(x, a, b) f = Slice(e, a, b) z = Pow(w, f)",
-        ),
+        ("w = Pow(x, e) z = Slice(w, a, b)", "w = Slice(x, a, b) f = Slice(e, a, b) z = Pow(w, f)"),
     ),
     "bounds that are no numbers": (
         "g (int64[N] x) => (int64[A] y) { y = Neg(x) }",
@@ -86,8 +83,7 @@ def test_the_least_number_cannot_be_divided_by_minus_1() -> None:
         """g (float[2] x, bool c) => (float[2] z) {
             z = If<then_branch = a () => (float[2] t) { r = RandomNormalLike(x) t = Add(x, r) },
                    else_branch = b () => (float[2] e) { e = Abs(x) }>(c) }""",
-        """g (float[20] x) => (float[20] z) <float ratio = {0.5}, bool training = {1}>
-            { z = Dropout(x, ratio, training) }""",
+        """g (float[20] x) => (float[20] z) { z = Dropout(x, float 0.5, bool 1) }""",
     ],
     ids=["within a branch", "dropout"],
 )

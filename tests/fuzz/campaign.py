@@ -180,12 +180,7 @@ def _serve(heard: int, told: int) -> None:
 def _tried(case: Case, tell: Callable[[dict[str, object]], None]) -> dict[str, object]:
     model, _, options = case.drawn()
     try:
-        done = trial(
-            model,
-            options,
-            case.seed,
-            accepted=lambda: tell({"stage": "optimized"}),
-        )
+        done = trial(model, options, case.seed, accepted=lambda: tell({"stage": "optimized"}))
     except FoundError as error:
         return {"found": str(error)}
     except ScatterXError as error:

@@ -1,7 +1,7 @@
 """Print a model as ONNX text that is the same wherever its constants are kept and named.
 
 Constants are written where they are read. Values that the optimizer names are numbered, in the
-order of their nodes.
+order of their nodes. `onnx_syntax.py` reads what is printed, if no constant is long.
 """
 
 from collections.abc import Collection

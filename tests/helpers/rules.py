@@ -16,6 +16,7 @@ from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 from onnx_scatterx.rewrites import RULES
 from tests.helpers import pair
 from tests.helpers.golden import GoldenFile
+from tests.helpers.onnx_syntax import parser_text
 from tests.helpers.onnx_text import text_of, value_names
 from tests.helpers.support import assert_sound, feed_of, parse
 
@@ -67,7 +68,7 @@ class Golden:
 
     def __call__(
         self,
-        model: str | onnx.ModelProto,
+        model: str | onnx.ModelProto | None,
         *feeds: Mapping[str, Any],
         by: Sequence[str] = (),
         target: AnyTarget = "standard",
@@ -77,13 +78,17 @@ class Golden:
         """Check what becomes of a model.
 
         Args:
-            model: ONNX text of a graph, or a model.
+            model: ONNX text of a graph, or a model; None if it is the one in the golden text.
             feeds: for each run, symbolic sizes and inputs by name; other inputs are drawn.
             by: the other rules that take part.
             target: for whom to optimize.
             opset: the operator set of the text.
             options: what else `optimize` takes.
         """
+        written = model
+        if model is None:
+            printed = self._file.sections()[self._test].split(" becomes")[0]
+            model, written = parser_text(printed), parser_text(printed, as_nodes=True)
         original = parse_text(model, opset)
         result = onnx_scatterx.optimize(original, target=target, **options)
         entries = result.report.entries
@@ -96,7 +101,7 @@ class Golden:
         _, _, body = after.partition(" {\n")
         self._compare(f"{before} becomes {{\n{body}")
         for older in (version for version in _OLDER if version < opset):
-            _is_right_before(model, older, feeds or ({},), target=target, **options)
+            _is_right_before(written, older, feeds or ({},), target=target, **options)
 
     def _compare(self, text: str) -> None:
         if self._update:
@@ -106,7 +111,10 @@ class Golden:
 
 
 def _is_right_before(
-    text: str | onnx.ModelProto, opset: int, feeds: Sequence[Mapping[str, Any]], **options: Any
+    text: str | onnx.ModelProto | None,
+    opset: int,
+    feeds: Sequence[Mapping[str, Any]],
+    **options: Any,
 ) -> None:
     """Check what becomes of a model in an older operator set, if it is valid there."""
     if not isinstance(text, str):
@@ -160,13 +168,28 @@ class Refuses:
 class Case:
     """A row of a table: what `golden` or `refuses` is called with."""
 
-    def __init__(self, model: str | onnx.ModelProto, *given: Any, **options: Any) -> None:
+    def __init__(self, model: str | onnx.ModelProto | None, *given: Any, **options: Any) -> None:
         self._given = (model, *given)
         self._options = options
 
     def check(self, judge: Callable[..., None]) -> None:
         """Call `golden` or `refuses`."""
         judge(*self._given, **self._options)
+
+
+def row(*feeds: Mapping[str, Any], **options: Any) -> Case:
+    """Return a row of `GOLDEN` whose model is the one that its golden text begins with."""
+    return Case(None, *feeds, **options)
+
+
+def each(table: Mapping[str, Case], fixture: str) -> Callable[..., None]:
+    """Return a test of every row of a table, which ``golden`` or ``refuses`` checks."""
+
+    @pytest.mark.parametrize("name", table)
+    def test(name: str, request: pytest.FixtureRequest) -> None:
+        table[name].check(request.getfixturevalue(fixture))
+
+    return test
 
 
 def parse_text(model: str | onnx.ModelProto, opset: int) -> onnx.ModelProto:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
+from tests.helpers.onnx_syntax import parser_text
 from tests.helpers.pair import Feed, Pair, agree, describe, open_session, rejections
 
 Judge = Callable[[onnx.ModelProto, Feed], list[Any]]
@@ -25,14 +26,16 @@ GATHERS = frozenset({"Gather", "GatherElements", "GatherND"})
 
 
 def parse(text: str, opset: int = 18, ir_version: int = 8, more: str = "") -> onnx.ModelProto:
-    """Parse a graph, and functions after it, under the header that opset and IR version make.
+    """Parse a graph (`onnx_syntax.py`) and functions after it, under the header of an opset.
 
-    The header imports the domains of the functions, and ``more``.
+    The header imports the domains of the functions, and ``more``. A text may have its own.
     """
+    if text.lstrip().startswith("<"):
+        return onnx.parser.parse_model(parser_text(text))
     own = dict.fromkeys(re.findall(r'<domain: "(\w+)"', text))
     imported = "".join(f', "{domain}" : 1' for domain in own if f'"{domain}"' not in more)
     header = f'<ir_version: {ir_version}, opset_import: ["" : {opset}{imported}{more}]>'
-    return onnx.parser.parse_model(header + text)
+    return onnx.parser.parse_model(header + parser_text(text))
 
 
 def run(model: onnx.ModelProto, feed: Feed) -> list[Any]:

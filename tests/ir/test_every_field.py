@@ -42,8 +42,7 @@ def model() -> onnx.ModelProto:
         }}
         <opset_import: ["" : 18], domain: "own"> scaled <factor: float = 1.0> (a) => (c) {{
             f = Constant <value_float: float = @factor> ()
-            c = Mul (a, f)
-        }}""")
+            c = Mul (a, f) }}""")
     kind = onnx.helper.make_tensor_value_info("q", onnx.TensorProto.FLOAT, ["N", 4])
     made.graph.value_info.extend([kind, onnx.helper.make_tensor_value_info("gone", 1, [3])])
     annotation = made.graph.quantization_annotation.add(tensor_name="q")

@@ -105,9 +105,7 @@ CHANGES = [drop, exchange, rename, swap, append, empty, insert, in_a_branch]
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_it_has_the_changes_and_all_that_onnx_ir_drops(
-    change: Callable[[ir.Model], None],
-) -> None:
+def test_it_has_the_changes_and_all_that_onnx_ir_drops(change: Callable[[ir.Model], None]) -> None:
     found = merged(change)
     assert found.SerializeToString().count(UNKNOWN) == (5 if change is not in_a_branch else 4)
     assert found != weighted()

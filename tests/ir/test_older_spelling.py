@@ -78,10 +78,9 @@ def test_parts_of_a_split(size: int, parts: int, axis: int) -> None:
 
 def test_sizes_that_follow_from_constants() -> None:
     model = parse(
-        """g (float x) => (float[2] y, float[2] z) <float[4] w = {5, 6, 7, 8}> {
+        """g (float x) => (float[2] y, float[2] z) {
             c = Constant <value = float[4] {1, 2, 3, 4}> ()
-            a = Add (c, x)
-            b = Mul (a, w)
+            b = Mul (Add (c, x), float [5, 6, 7, 8])
             y, z = Split <num_outputs = 2> (b) }""",
         opset=18,
     )
@@ -100,11 +99,7 @@ def test_declared_shapes_are_not_believed() -> None:
     assert judged.same, str(judged)
 
 
-PADS = {
-    "constant": "x, p, v, a",
-    "edge": "x, p, , a",
-    "reflect": "x, p, , a",
-}
+PADS = {"constant": "x, p, v, a", "edge": "x, p, , a", "reflect": "x, p, , a"}
 
 
 @pytest.mark.parametrize("mode", PADS)

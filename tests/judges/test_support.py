@@ -11,8 +11,8 @@ import onnx_scatterx
 from tests.helpers.pair import agree
 from tests.helpers.support import assert_sound, f32, parse, sample, scatters
 
-MODEL = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y) <int64[2,1] i = {1, 2}> {
-    y = ScatterND (x, i, u) }""")
+MODEL = parse("""g (float[4,2] x, float[2,2] u) => (float[4,2] y) {
+    y = ScatterND (x, [[1], [2]], u) }""")
 FEED = {
     "x": f32([[-0.0, 0.3], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
     "u": sample("float32", 2, 2, seed=1),

@@ -23,29 +23,17 @@ from tests.helpers.support import parse
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 
-EVERY_OTHER = """g (float[N, 8] x, float[M, 8] u) => (float[N, 8] y)
-    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
-        n = Shape <start = 0, end = 1> (u)
-        m = Squeeze (n)
-        rows = Range (zero, m, one)
-        two = Add (rows, rows)
-        i = Unsqueeze (two, last)
-        y = ScatterND (x, i, u)
-    }"""
+EVERY_OTHER = """g (float[N, 8] x, float[M, 8] u) => (float[N, 8] y) {
+        rows = Range (0, Squeeze (Shape <start = 0, end = 1> (u)), 1)
+        y = ScatterND (x, Unsqueeze (Add (rows, rows), [-1]), u) }"""
 KNOWN_ROWS = """g (float[N, 4] x, float[3, 4] u) => (float[N, 4] y)
-    <int64[3, 1] i = {5, 3, 1}> { y = ScatterND (x, i, u) }"""
-BACKWARDS = """g (float[N, K] x) => (float[3, K] y)
-    <int64[3] i = {7, 5, 3}> { y = Gather (x, i) }"""
+    { y = ScatterND (x, [[5], [3], [1]], u) }"""
+BACKWARDS = """g (float[N, K] x) => (float[3, K] y) { y = Gather (x, [7, 5, 3]) }"""
 
-DIAGONAL = """g (float[N, N] x, float[N] u) => (float[N, N] y)
-    <int64 zero = {0}, int64 one = {1}, int64[2] shape = {-1, 1}> {
-        n = Shape <start = 0, end = 1> (u)
-        m = Squeeze (n)
-        rows = Range (zero, m, one)
-        row = Reshape (rows, shape)
-        i = Concat <axis = -1> (row, row)
-        y = ScatterND (x, i, u)
-    }"""
+DIAGONAL = """g (float[N, N] x, float[N] u) => (float[N, N] y) {
+        rows = Range (0, Squeeze (Shape <start = 0, end = 1> (u)), 1)
+        row = Reshape (rows, [-1, 1])
+        y = ScatterND (x, Concat <axis = -1> (row, row), u) }"""
 
 
 def at(move: Move[Any], numbers: Any) -> Move[int]:
@@ -128,8 +116,7 @@ def test_offsets_may_be_elements_of_a_tensor() -> None:
     model = parse(
         """g (float[2, 4, S, 8] x, float[2, 4, 3, 8] u, float[2, K] s) => (float[2, 4, S, 8] y) {
             w = ArgMax <axis = 1, keepdims = 0> (s)
-            y = TensorScatter <axis = 2> (x, u, w)
-        }""",
+            y = TensorScatter <axis = 2> (x, u, w) }""",
         24,
     )
     _, (record,) = inspect_records(model, Settings.of(), details=False)
@@ -158,18 +145,16 @@ def test_offsets_may_be_elements_of_a_tensor() -> None:
             "known only when the model runs (axis 0) - dim 0: no component is I_0",
         ),
         (
-            """g (float[4] x, float[2] u) => (float[4] y)
-            <int64[2, 1] i = {1, 1}> { y = ScatterND (x, i, u) }""",
+            """g (float[4] x, float[2] u) => (float[4] y) { y = ScatterND (x, [[1], [1]], u) }""",
             "moves updates (0,) and (1,) go to one element",
         ),
         (
             """g (float[4] x, float[1] u) => (float[4] y)
-            <int64[1, 1] i = {1}> { y = ScatterND <reduction = "add"> (x, i, u) }""",
+                { y = ScatterND <reduction = "add"> (x, [[1]], u) }""",
             "moves no copy does the reduction add",
         ),
         (
-            """g (string[4] x, string[1] u) => (string[4] y)
-            <int64[1, 1] i = {1}> { y = ScatterND (x, i, u) }""",
+            """g (string[4] x, string[1] u) => (string[4] y) { y = ScatterND (x, [[1]], u) }""",
             "moves an element of string has no bytes of its own",
         ),
     ],

@@ -68,10 +68,9 @@ def test_failing_nodes_are_refused(
 
 def test_the_node_is_named() -> None:
     model = parse("""g (float[N, 3] x, float[8, 3] d, float[M, 4] w)
-        => (float[8, 3] y, float[A, 4] z)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+        => (float[8, 3] y, float[A, 4] z) {
             n = Shape <start = 0, end = 1> (x)  m = Squeeze (n)
-            r = Range (zero, m, one)  i = Unsqueeze (r, last)
+            r = Range (0, m, 1)  i = Unsqueeze (r, [-1])
             y = ScatterND (d, i, x)  z = MatMul (x, w) }""")
     for fix, told in (
         ({"N": 9}, r"at the fixed sizes \(N = 9\) the node y \(ScatterND\) cannot run: an index"),
@@ -101,6 +100,6 @@ def test_nodes_that_need_not_run_are_not_named() -> None:
 
 def test_positions_within_batches_are_not_out_of_bounds() -> None:
     """Their first column is of the first axis behind those of the batch."""
-    model = parse("""g (float[N, 5] x) => (float[N] y) <int64[2, 1] i = {4, -5}> {
-        y = GatherND <batch_dims = 1> (x, i) }""")
+    model = parse("""g (float[N, 5] x) => (float[N] y) {
+        y = GatherND <batch_dims = 1> (x, [[4], [-5]]) }""")
     onnx_scatterx.optimize(model, fix={"N": 2})

@@ -13,8 +13,7 @@ class Pattern(NamedTuple):
 
 
 _MOVED_DOWN = """<ir_version: 10, opset_import: ["" : {0}]>
-    g ({1}[4] x) => (float[2] y)
-    <float s = {{0.5}}, {2}int64[1] b = {{0}}, int64[1] e = {{2}}> {{
+    g ({1}[4] x) => (float[2] y) <float s = {{0.5}}, {2}int64[1] b = {{0}}, int64[1] e = {{2}}> {{
         a = DequantizeLinear ({3})
         c = Slice (a, b, e)
         y = Neg (c) }}"""

@@ -12,11 +12,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.lowering.runtime_patterns import (
-    MEASURED,
-    GraphValues,
-    obstacle,
-)
+from onnx_scatterx.optimizer.lowering.runtime_patterns import MEASURED, GraphValues, obstacle
 from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.pair import SESSIONS, agree, rejections

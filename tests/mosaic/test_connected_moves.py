@@ -25,8 +25,7 @@ MODEL = """<ir_version: 8, opset_import: ["" : 18]>
         count = Gather (shape, zero)
         range = Range (zero, count, one)
         read = Gather (v, range)
-        j = Identity (k)
-    }"""
+        j = Identity (k) }"""
 
 
 def parsed() -> ir.Model:

@@ -58,10 +58,7 @@ NESTED = {
 def test_nested_bodies(name: str) -> None:
     """In bodies of Loop, Scan and If, and of one in another: run often, and not at all."""
     rng = np.random.default_rng(0)
-    base = FEED | {
-        "ys": sample("float32", 2, 3, 4, seed=2),
-        "js": rng.integers(-5, 5, (2, 3, 1)),
-    }
+    base = FEED | {"ys": sample("float32", 2, 3, 4, seed=2), "js": rng.integers(-5, 5, (2, 3, 1))}
     model = parse(NESTED[name])
     names = {value.name for value in model.graph.input}
     feeds = [

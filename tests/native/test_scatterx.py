@@ -111,8 +111,7 @@ def test_broadcast_indices_shrink(shape: tuple[int, ...], p1: tuple[int, ...]) -
 
 def test_constant_indices_shrink() -> None:
     text = """g (float[5, N] x, float[2, 2] y) => (float[5, N] z)
-              <int64[2, 2] i = {3, 3, 3, 3}>
-              { z = ScatterElements <axis = 0, reduction = "add"> (x, i, y) }"""
+        { z = ScatterElements <axis = 0, reduction = "add"> (x, [[3, 3], [3, 3]], y) }"""
     model = check(text, {"x": X, "y": Y[:2, :2]}, {"x": X[:, :1], "y": Y[:2, :2]}, rejected=1)
     (node,) = natives(model)
     assert operators(model) == ["ScatterX"]

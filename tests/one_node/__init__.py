@@ -7,6 +7,7 @@ channels, an image of no pixels that is normalized, unique rows of none.
 """
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
@@ -15,26 +16,25 @@ from onnx import helper, numpy_helper
 from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
 from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
 from tests.one_node import fused, quantized
-from tests.one_node.source import Draws
-from tests.one_node.table import DRAWS
-
-OPSETS = {"Upsample": (9,), "CumProd": (26,)} | dict.fromkeys(("TensorScatter", "Swish"), (24, 26))
-"""Operator sets in which an operator is drawn, if in others than NEW, or than OLD and NEW."""
+from tests.one_node.source import EXTENTS, Draws
+from tests.one_node.table import DRAWS, opsets
 
 DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS | fused.DRAWS}
 NEW, OLD = (18, 23, 26), (11, 13)
 
 
-def drawn(op: str, seed: int, domain: str = "") -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+def drawn(
+    op: str, seed: int, domain: str = "", oldest: int = 0, extents: Sequence[int] = EXTENTS
+) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     """Draw a model of one node of a domain, and a feed for it.
 
     Dims are declared by number, by name or not at all, as are ranks; some inputs are constants.
     """
     rng = random.Random(f"{op} {seed}")
-    opset = rng.choice(
-        OPSETS.get(op, NEW if op in TRANSFERS.keys() - OF_SHAPES.keys() else (*OLD, *NEW))
-    )
-    node = DOMAINS[domain][op](Draws(rng, opset))
+    is_followed = op in TRANSFERS.keys() - OF_SHAPES.keys()
+    sets = opsets(op, *NEW) if is_followed else opsets(op, *OLD, *NEW)
+    opset = rng.choice([n for n in sets if n >= oldest])
+    node = DOMAINS[domain][op](Draws(rng, opset, extents))
     names, infos, constants, feed = [], [], [], {}
     symbols: dict[int, str] = {}
     for i, array in enumerate(node.inputs):
@@ -59,10 +59,10 @@ def drawn(op: str, seed: int, domain: str = "") -> tuple[onnx.ModelProto, dict[s
         constants,
     )
     ir_version = 8 if opset < 19 else 10 if opset < 24 else 11
-    opsets = [helper.make_opsetid("", opset)]
+    imports = [helper.make_opsetid("", opset)]
     if domain:
-        opsets.append(helper.make_opsetid(domain, 1))
-    return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version), feed
+        imports.append(helper.make_opsetid(domain, 1))
+    return helper.make_model(graph, opset_imports=imports, ir_version=ir_version), feed
 
 
 def _declared(extent: int, symbols: dict[int, str], rng: random.Random) -> int | str | None:

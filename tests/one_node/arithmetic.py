@@ -4,51 +4,45 @@ from typing import Any
 
 import numpy as np
 
-from tests.one_node.source import Draw, Draws, OneNode, f32, i64
+from tests.one_node.source import WRAPPING, Draw, Draws, OneNode, f32, i64
 
 
-def broadcast(*dtypes: str, count: int = 2, **attributes: Any) -> Draw:
-    def draw(d: Draws) -> OneNode:
-        dtype = d.pick(*(dtypes or ("float32", "int64")))
-        shape = d.shape()
-        shapes = [shape, *(d.beside(shape) for _ in range(count - 1))]
-        d.rng.shuffle(shapes)
-        return OneNode([d.any(s, dtype) for s in shapes], attributes)
-
-    return draw
+def several(d: Draws, count: int, *dtypes: str) -> list[np.ndarray | None]:
+    """Return tensors of one type that may be broadcast together."""
+    x = d.data(*(dtypes or (*WRAPPING, "float32")))
+    found: list[np.ndarray | None] = [x, *(d.second(x) for _ in range(count - 1))]
+    d.rng.shuffle(found)
+    return found
 
 
-def variadic(d: Draws) -> OneNode:
-    shape = d.shape()
-    count = d.rng.randint(1, 3)
-    return OneNode([d.floats(shape if d.flag(0.3) else d.beside(shape)) for _ in range(count)])
+def broadcast(*dtypes: str, **attributes: Any) -> Draw:
+    return lambda d: OneNode(several(d, 2, *dtypes), attributes)
+
+
+def variadic(*dtypes: str) -> Draw:
+    return lambda d: OneNode(several(d, d.rng.randint(1, 3), *dtypes))
 
 
 def where(d: Draws) -> OneNode:
-    shape = d.shape()
-    a, b, c = (d.beside(shape) for _ in range(3))
-    dtype = d.pick("float32", "int64")
-    return OneNode([d.any(a, "bool"), d.any(b, dtype), d.any(c, dtype)])
+    both = several(d, 2, *WRAPPING, "uint8", "float32")
+    return OneNode([d.second(d.pick(*both), "bool"), *both])
 
 
 def clip(d: Draws) -> OneNode:
-    dtype = d.pick("float32", "int64")
-    bounds = [d.any(d.pick([], [], [1]), dtype) if d.flag(0.8) else None for _ in range(2)]
-    return OneNode([d.any(d.shape(), dtype), *bounds])
+    x = d.data(*WRAPPING, "uint8", "uint64", "float32")
+    bounds = [d.any(d.pick([], [], [1]), x.dtype.name) if d.flag(0.8) else None for _ in range(2)]
+    return OneNode([x, *bounds])
 
 
 def matmul(*kinds: tuple[str, ...], zero_points: bool = False) -> Draw:
     def draw(d: Draws) -> OneNode:
-        m, k, n = (d.extent() for _ in range(3))
-        batch = d.shape(0, 2)
-        a, b = [*d.beside(batch), m, k], [*d.beside(batch), k, n]
-        if d.flag(0.2):
-            a = a[-1:]
-        elif d.flag(0.2):
-            b = b[-2:-1]
         left, right = d.pick(*kinds)
+        a = d.data(left, low=d.pick(1, 2, 2), high=4)
+        b = [*d.beside(a.shape[:-2]), a.shape[-1], d.extent()]
+        if d.flag(0.2):
+            b = b[-2:-1]
         points = [d.ints([], 0, 1, t) for t in (left, right)] if zero_points and d.flag() else []
-        return OneNode([d.any(a, left), d.any(b, right), *points])
+        return OneNode([a, d.any(b, right), *points])
 
     return draw
 
@@ -68,9 +62,15 @@ def qlinear_matmul(d: Draws) -> OneNode:
 
 
 def einsum(d: Draws) -> OneNode:
-    i, j, k = (d.extent() for _ in range(3))
+    x = d.data("float32", low=2, high=2)
+    (i, j), k = x.shape, d.extent()
     forms = {
         "ij,jk->ik": ([i, j], [j, k]),
+        "ij, ij -> ji": ([i, j], [d.pick(1, i), j]),
+        "ij,kj->ikj": ([i, j], [k, j]),
+        "ij,ij->": ([i, j], [d.pick(1, i), j]),
+        "ij,ij": ([i, j], [1, j]),
+        "...j,ij->i": ([i, j], [i, j]),
         "ij,jk": ([i, j], [j, k]),
         "bij,bjk->bik": ([k, i, j], [k, j, i]),
         "ij->ji": ([i, j],),
@@ -81,42 +81,48 @@ def einsum(d: Draws) -> OneNode:
         "ij,ij->ij": ([i, j], [d.pick(1, i), d.pick(1, j)]),
     }
     equation, shapes = d.pick(*forms.items())
-    return OneNode([d.floats(s) for s in shapes], {"equation": equation})
+    found: list[np.ndarray | None] = [
+        x if s == [i, j] and d.flag(0.8) else d.floats(s) for s in shapes
+    ]
+    if equation == "ij,ij->ij":
+        d.rng.shuffle(found)
+    return OneNode(found, {"equation": equation})
 
 
-def reduction(*dtypes: str) -> Draw:
+def reduction(first_with_input: int, *dtypes: str) -> Draw:
     def draw(d: Draws) -> OneNode:
-        shape = d.shape()
+        x = d.data(*(dtypes or (*WRAPPING, "float32")))
         attributes: dict[str, Any] = {"keepdims": d.pick(0, 1)} if d.flag(0.8) else {}
-        axes = [i64(d.some_axes(len(shape)))] if d.flag(0.8) else []
+        axes = d.some_axes(x.ndim)
+        if d.opset < first_with_input:
+            return OneNode([x], attributes | ({"axes": axes} if axes else {}))
         if d.flag(0.3):
             attributes["noop_with_empty_axes"] = d.pick(0, 1)
-        return OneNode([d.any(shape, *(dtypes or ("float32", "int64"))), *axes], attributes)
+        return OneNode([x, *([i64(axes)] if d.flag(0.8) else [])], attributes)
 
     return draw
 
 
 def position(d: Draws) -> OneNode:
-    shape = d.shape(1)
-    attributes = {"axis": d.axis(len(shape)), "keepdims": d.pick(0, 1)}
-    return OneNode([d.any(shape, "float32", "int32")], attributes)
+    x = d.data("int32", "float32", low=1)
+    attributes = {"keepdims": d.pick(0, 1), "select_last_index": d.pick(0, 1)}
+    return OneNode([x], attributes | ({"axis": d.axis(x.ndim)} if d.flag() else {}))
 
 
 def cum_sum(d: Draws) -> OneNode:
-    shape = d.shape(1)
-    axis = d.ints(d.pick([], [1]), -len(shape), len(shape) - 1, d.pick("int64", "int32"))
-    flags = {"exclusive": d.pick(0, 1), "reverse": d.pick(0, 1)}
-    return OneNode([d.any(shape, "int64", "float32"), axis], flags)
-
-
-def mod(d: Draws) -> OneNode:
-    shape = d.shape()
-    other = np.where((b := d.any(d.beside(shape), "int64")) == 0, 1, b)
-    return OneNode([d.any(shape, "int64"), other], {"fmod": d.pick(0, 1)})
+    x = d.data(*WRAPPING, "float32", low=1)
+    axis = d.ints(d.pick([], [1]), -x.ndim, x.ndim - 1, d.pick(*WRAPPING))
+    return OneNode([x, axis], {"exclusive": d.pick(0, 1), "reverse": d.pick(0, 1)})
 
 
 def div(d: Draws) -> OneNode:
-    return OneNode(mod(d).inputs)
+    x = d.data(*WRAPPING)
+    other = d.pick(1, 2, 3, -2, 5, -1) if d.flag() else d.ints(d.beside(x.shape), -2, 3)
+    return OneNode([x, np.where(np.equal(other, 0), 1, other).astype(x.dtype)])
+
+
+def mod(d: Draws) -> OneNode:
+    return OneNode(div(d).inputs, d.pick({}, {"fmod": 0}, {"fmod": 1}))
 
 
 def strings(d: Draws) -> OneNode:

@@ -28,20 +28,20 @@ def image(d: Draws, low: int = 1) -> list[int]:
 
 def pool(outputs: int = 1, *, ceil: bool = True, **more: Any) -> Draw:
     def draw(d: Draws) -> OneNode:
-        shape = image(d)
-        n = len(shape) - 2
+        x = d.image(image(d))
+        n = x.ndim - 2
         attributes = windows(d, n) | {"kernel_shape": [d.rng.randint(1, 3) for _ in range(n)]}
         if ceil and d.flag(0.3):
             attributes["ceil_mode"] = 1
-        return OneNode([d.floats(shape)], attributes | more, d.rng.randint(1, outputs))
+        return OneNode([x], attributes | more, d.rng.randint(1, outputs))
 
     return draw
 
 
 def conv(dtype: str = "float32", *, turned: bool = False) -> Draw:
     def draw(d: Draws) -> OneNode:
-        shape = image(d)
-        n, channels = len(shape) - 2, shape[1]
+        x = d.image(image(d), dtype)
+        n, channels = x.ndim - 2, x.shape[1]
         group = d.pick(1, max(channels, 1))
         kernel = [d.rng.randint(1, 3) for _ in range(n)]
         out = d.extent() * (group if not turned else 1)
@@ -51,7 +51,7 @@ def conv(dtype: str = "float32", *, turned: bool = False) -> Draw:
             attributes["output_padding"] = [d.rng.randint(0, 1) for _ in range(n)]
         if turned and d.flag(0.2):
             attributes["output_shape"] = [d.rng.randint(1, 6) for _ in range(n)]
-        return OneNode([d.any(shape, dtype), d.any(weight, dtype)], attributes)
+        return OneNode([x, d.any(weight, dtype)], attributes)
 
     return draw
 
@@ -88,12 +88,21 @@ def group_normalization(d: Draws) -> OneNode:
 
 
 def resize(d: Draws) -> OneNode:
-    shape = d.shape(1)
-    rank = len(shape)
-    modes = {"mode": "nearest"}
+    x = d.data("float32", "int32", low=1)
+    attributes: dict[str, Any] = {"mode": "nearest"}
+    count = x.ndim
+    if d.opset >= 18 and d.flag():
+        axes = d.some_axes(x.ndim, 1)
+        attributes["axes"], count = axes, len(axes)
+    if d.opset >= 18 and d.flag(0.2):
+        attributes["keep_aspect_ratio_policy"] = "not_larger"
+    roi = f32([]) if d.opset < 13 or d.flag() else None
     if d.flag():
-        return OneNode([d.floats(shape), None, f32([d.pick(0.5, 1, 2)] * rank)], modes)
-    return OneNode([d.floats(shape), None, None, d.ints([rank], 0, 4)], modes)
+        return OneNode(
+            [x, roi, f32([d.pick(0.3, 0.5, 1, 1.7, 2) for _ in range(count)])], attributes
+        )
+    none = f32([]) if d.opset < 13 else None
+    return OneNode([x, roi, none, d.numbers(d.ints([count], 0, 5))], attributes)
 
 
 def upsample(d: Draws) -> OneNode:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from onnx import numpy_helper
 
-from tests.one_node.source import Draw, Draws, OneNode, i64
+from tests.one_node.source import WRAPPING, Draw, Draws, OneNode, f32, i64
 
 
 def layer_normalization(outputs: int) -> Draw:
@@ -65,44 +65,60 @@ def dropout(d: Draws) -> OneNode:
 
 
 def cast_like(d: Draws) -> OneNode:
-    return OneNode([d.any(d.shape()), d.any(d.shape())])
+    return OneNode([d.data(), d.data()])
+
+
+def cast(d: Draws) -> OneNode:
+    return OneNode([d.data()], {"to": d.pick(1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13)})
 
 
 def trilu(d: Draws) -> OneNode:
-    k = [d.ints(d.pick([], [1]), -2, 2)] if d.flag() else []
-    return OneNode([d.any(d.shape(2), "int64", "float32"), *k], {"upper": d.pick(0, 1)})
+    k = [d.numbers(d.pick(-7, -2, -1, 0, 1, 2, 7))] if d.flag(0.7) else []
+    x, fixed = d.data("int64", "bool", "float32", low=2), d.pick((), (1,))
+    return OneNode([x, *k], {"upper": d.pick(0, 1)} if d.flag(0.8) else {}, constant=fixed)
 
 
 def eye_like(d: Draws) -> OneNode:
-    return OneNode([d.any([d.extent(), d.extent()], "int64", "float32")], {"k": d.pick(-1, 0, 2)})
+    attributes = {"k": d.rng.randint(-2, 2)} | ({"dtype": d.pick(1, 6, 7, 9)} if d.flag() else {})
+    return OneNode([d.data(*WRAPPING, "float32", low=2, high=2)], attributes)
 
 
 def one_hot(d: Draws) -> OneNode:
-    shape = d.shape(1, 3)
-    depth = i64(d.pick(1, [2], 3))
-    return OneNode([d.ints(shape), depth, d.ints([2])], {"axis": d.axis(len(shape) + 1)})
+    x = d.data("int64", low=1, high=3)
+    depth = d.numbers(d.pick(1, [2], 3, 4), d.pick("int64", "int64", "float32"))
+    pair = d.pick(d.ints([2]), f32([0, 1]), d.numbers([5, 7]))
+    return OneNode([x, depth, pair], {"axis": d.axis(x.ndim + 1)})
 
 
 def shape_of(d: Draws) -> OneNode:
-    given = {"start": d.pick(-3, 0, 1, 3), "end": d.pick(-2, 0, 1, 4)}
-    return OneNode([d.any(d.shape())], {k: v for k, v in given.items() if d.flag()})
+    given = {k: d.rng.randint(-3, 4) for k in ("start", "end") if d.flag()}
+    return OneNode([d.data()], given if d.opset >= 15 else {})
 
 
 def top_k(d: Draws) -> OneNode:
-    shape = d.shape(1)
-    axis = d.axis(len(shape))
-    return OneNode([d.floats(shape), i64([d.rng.randint(0, shape[axis])])], {"axis": axis}, 2)
+    x = d.data(*WRAPPING, "float32", low=1)
+    axis = d.axis(x.ndim)
+    count = d.numbers([d.rng.randint(0, x.shape[axis])])
+    return OneNode([x, count], {"axis": axis, "largest": d.pick(0, 1)}, 2)
 
 
 def range_(d: Draws) -> OneNode:
-    dtype = d.pick("int64", "int32", "float32")
-    bounds = [np.asarray(d.rng.randint(-3, 5), dtype) for _ in range(2)]
-    return OneNode([*bounds, np.asarray(d.pick(1, 2, -1), dtype)])
+    dtype = d.pick("int64", "int64", "int32", "float32")
+    bounds = [np.asarray(d.rng.randint(-3, 9), dtype) for _ in range(2)]
+    bounds[d.pick(0, 1)] = d.numbers(d.rng.randint(-3, 5), dtype)
+    step = 0.1 if dtype == "float32" and d.flag() else d.pick(1, 2, 3, -1, -2)
+    return OneNode([*bounds, np.asarray(step, dtype)])
+
+
+def constant(d: Draws) -> OneNode:
+    kinds = {"value_ints": d.ints([3]).tolist(), "value_floats": [1.0], "value_float": 0.5}
+    return OneNode([], dict([d.pick(("value_int", 3), *kinds.items())]))
 
 
 def constant_of_shape(d: Draws) -> OneNode:
-    value = numpy_helper.from_array(np.array([1], d.pick("int64", "float32", "bool")))
-    return OneNode([i64(d.shape(0, 3))], {"value": value} if d.flag() else {})
+    dtype = d.pick(*WRAPPING, "float32", "bool")
+    value = numpy_helper.from_array(np.array([d.pick(0, 1)], dtype))
+    return OneNode([d.numbers(d.shape(0, 3))], {"value": value} if d.flag() else {})
 
 
 def multinomial(d: Draws) -> OneNode:

@@ -1,7 +1,7 @@
 """How each operator is drawn."""
 
 from tests.one_node import arithmetic, images, movement, others
-from tests.one_node.source import Draw, OneNode, one, with_axis
+from tests.one_node.source import WRAPPING, Draw, OneNode, one, with_axis
 
 
 def each(names: str, draw: Draw) -> dict[str, Draw]:
@@ -10,17 +10,20 @@ def each(names: str, draw: Draw) -> dict[str, Draw]:
 
 
 FLOAT = one("float32")
-BITS = arithmetic.broadcast("uint8", "int32")
+BITS = arithmetic.broadcast(*WRAPPING, "uint8")
 DRAWS: dict[str, Draw] = {
     **each(
-        "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu "
-        "HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Log Mish Neg Reciprocal Relu "
-        "Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh "
+        "Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu "
+        "HardSigmoid HardSwish IsInf IsNaN LeakyRelu Log Mish Reciprocal Relu "
+        "Round Selu Shrink Sigmoid Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh "
         "ThresholdedRelu",
         FLOAT,
     ),
-    **each("Softmax LogSoftmax Hardmax LpNormalization", with_axis()),
-    "Flatten": with_axis("float32", "int64", low=0),
+    "Identity": one(),
+    **each("Abs Neg", one(*WRAPPING, "int8", "float32")),
+    "Sign": one(*WRAPPING, "uint8", "float32"),
+    **each("Softmax LogSoftmax Hardmax LpNormalization", with_axis("float32")),
+    "Flatten": with_axis(low=0),
     **each("GlobalAveragePool GlobalLpPool GlobalMaxPool", one("float32", low=2)),
     "AveragePool": images.pool(),
     "LpPool": images.pool(ceil=False),
@@ -38,13 +41,14 @@ DRAWS: dict[str, Draw] = {
     "GroupNormalization": images.group_normalization,
     "LRN": one("float32", low=2, size=3),
     "MeanVarianceNormalization": one("float32", low=4),
-    "MatMul": arithmetic.matmul(("float32", "float32"), ("int64", "int64")),
+    "MatMul": arithmetic.matmul(*((t, t) for t in (*WRAPPING, "float32"))),
     "MatMulInteger": arithmetic.matmul(("uint8", "uint8"), ("uint8", "int8"), zero_points=True),
     "QLinearMatMul": arithmetic.qlinear_matmul,
     "Gemm": arithmetic.gemm,
     "Det": lambda d: OneNode([d.floats([*d.shape(0, 2), *2 * [d.pick(0, 1, 2)]])]),
     "Einsum": arithmetic.einsum,
-    **each("Add Sub Mul Equal Less LessOrEqual Greater GreaterOrEqual", arithmetic.broadcast()),
+    **each("Add Sub Mul Less LessOrEqual Greater GreaterOrEqual", arithmetic.broadcast()),
+    "Equal": arithmetic.broadcast(*WRAPPING, "bool", "float32"),
     **each("And Or Xor", arithmetic.broadcast("bool")),
     "Not": one("bool"),
     "Pow": arithmetic.broadcast("float32"),
@@ -52,9 +56,10 @@ DRAWS: dict[str, Draw] = {
     "Div": arithmetic.div,
     "Mod": arithmetic.mod,
     **each("BitwiseAnd BitwiseOr BitwiseXor", BITS),
-    "BitwiseNot": one("uint8", "int32"),
+    "BitwiseNot": one(*WRAPPING, "uint8"),
     "BitShift": arithmetic.broadcast("uint8", direction="LEFT"),
-    **each("Sum Mean Max Min", arithmetic.variadic),
+    **each("Sum Mean", arithmetic.variadic("float32")),
+    **each("Max Min", arithmetic.variadic(*WRAPPING, "uint8", "float32")),
     "StringConcat": arithmetic.strings,
     "Where": arithmetic.where,
     "Clip": arithmetic.clip,
@@ -73,7 +78,7 @@ DRAWS: dict[str, Draw] = {
     "Gather": movement.gather,
     "GatherElements": movement.gather_elements,
     "GatherND": movement.gather_nd,
-    "ScatterElements": movement.scatter_elements,
+    **each("Scatter ScatterElements", movement.scatter_elements),
     "ScatterND": movement.scatter_nd,
     "TensorScatter": movement.tensor_scatter,
     "Compress": movement.compress,
@@ -84,15 +89,16 @@ DRAWS: dict[str, Draw] = {
     "EyeLike": others.eye_like,
     "OneHot": others.one_hot,
     "Shape": others.shape_of,
-    "Size": one("float32", "int64"),
-    "NonZero": one("float32", "int64", "bool"),
+    "Size": one(),
+    "NonZero": one(*WRAPPING, "float32", "bool"),
     "TopK": others.top_k,
     **each("ArgMax ArgMin", arithmetic.position),
     **each(
         "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceSumSquare",
-        arithmetic.reduction("float32"),
+        arithmetic.reduction(18, "float32"),
     ),
-    **each("ReduceMax ReduceMin ReduceProd ReduceSum", arithmetic.reduction()),
+    **each("ReduceMax ReduceMin ReduceProd", arithmetic.reduction(18)),
+    "ReduceSum": arithmetic.reduction(13),
     **each("CumProd CumSum", arithmetic.cum_sum),
     "Range": others.range_,
     "ConstantOfShape": others.constant_of_shape,
@@ -108,7 +114,8 @@ DRAWS: dict[str, Draw] = {
     **each("RandomNormalLike RandomUniformLike Bernoulli", FLOAT),
     **each("RandomNormal RandomUniform", others.random_tensor),
     "Multinomial": others.multinomial,
-    "Cast": one("float32", "int64", "bool", to=7),
+    "Cast": others.cast,
+    "Constant": others.constant,
     "CastLike": others.cast_like,
     "MaxUnpool": images.max_unpool,
     "GridSample": images.grid_sample,
@@ -125,3 +132,25 @@ DRAWS: dict[str, Draw] = {
     "Attention": others.attention,
     "RotaryEmbedding": others.rotary_embedding,
 }
+
+ONLY = {
+    **dict.fromkeys(("Scatter", "Upsample"), (9,)),
+    **dict.fromkeys(("Swish", "TensorScatter"), (24, 26)),
+    "CumProd": (26,),
+}
+OTHERS = {
+    "CumSum": (11,),
+    "Pad": (9, 11, 19),
+    "Reshape": (13, 14),
+    "Resize": (11, 13, 19),
+    "Shape": (13, 15),
+    "Slice": (9, 10),
+    **dict.fromkeys(("Clip", "ReduceMax", "ReduceMin"), (12,)),
+    "ReduceProd": (11,),
+    **dict.fromkeys(("ReduceSum", "Split", "Squeeze", "Unsqueeze"), (11, 13)),
+}
+
+
+def opsets(op: str, *usual: int) -> tuple[int, ...]:
+    """Return the operator sets to draw an operator in: those where it has another form, too."""
+    return ONLY.get(op) or (*OTHERS.get(op, ()), *usual)

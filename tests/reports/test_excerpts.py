@@ -48,7 +48,7 @@ def test_what_is_removed_and_what_stands_there() -> None:
         ),
     }
     assert arrows(detail.after) == {
-        *(("x", "Slice"), ("n", "Slice"), ("Slice", "Concat"), ("u", "Concat"), ("Concat", "y")),
+        *(("x", "Slice"), ("n", "Slice"), ("Slice", "Concat"), ("u", "Concat"), ("Concat", "y"))
     }
     assert detail.before is not None
     assert (detail.before.nodes, dict(detail.before.operators)["Range"]) == (4, 1)
@@ -68,9 +68,8 @@ def test_the_node_counts_are_those_of_the_model() -> None:
 
 
 def test_the_piece_of_a_kept_node_has_the_nodes_of_its_indices() -> None:
-    text = """g (float[5, 4] x, int64[2] i, float[2, 4] u) => (float[5, 4] y)
-        <int64[1] last = {-1}, int64 two = {2}> {
-        a = Abs (i)  b = Mul (a, two)  j = Unsqueeze (b, last)  w = Neg (u)
+    text = """g (float[5, 4] x, int64[2] i, float[2, 4] u) => (float[5, 4] y) {
+        a = Abs (i)  b = Mul (a, 2)  j = Unsqueeze (b, [-1])  w = Neg (u)
         y = ScatterND (x, j, w) }"""
     (detail,) = details(text, target="standard", rules=["concat"])
     assert detail.after is None
@@ -88,9 +87,8 @@ def test_what_becomes_scatterx() -> None:
 
 
 def test_scatters_that_go_together_name_each_other() -> None:
-    text = """g (float[5, 4] x, float[1, 4] u) => (float[5, 4] z)
-        <int64[1, 1] i = {1}, int64[1, 1] j = {3}> {
-        y = ScatterND (x, i, u)  z = ScatterND (y, j, u) }"""
+    text = """g (float[5, 4] x, float[1, 4] u) => (float[5, 4] z) {
+        y = ScatterND (x, [[1]], u)  z = ScatterND (y, [[3]], u) }"""
     first, second = details(text, target="standard")
     assert (first.together, second.together) == (1, 1)
     assert first.before == second.before
@@ -99,7 +97,7 @@ def test_scatters_that_go_together_name_each_other() -> None:
 def test_a_result_that_nothing_replaces() -> None:
     """Everything is written, so readers read the updates."""
     text = """g (float[2, 4] x, float[2, 4] u) => (float[2, 4] z)
-        <int64[2, 1] i = {0, 1}> { y = ScatterND (x, i, u)  z = Relu (y) }"""
+        { y = ScatterND (x, [[0], [1]], u)  z = Relu (y) }"""
     (detail,) = details(text)
     assert arrows(detail.after) == {("u", "y")}
     assert detail.after is not None
@@ -118,12 +116,10 @@ def test_it_is_bounded(inputs: int) -> None:
     """However many values a node reads, and however many scatters go together."""
     names = ", ".join(f"a{k}" for k in range(inputs))
     read = "".join(f", float[1, 4] a{k}" for k in range(inputs))
-    text = f"""g (float[N, 4] x{read}) => (float[N, 4] y)
-        <int64 zero = {{0}}, int64 one = {{1}}, int64[1] last = {{-1}}> {{
+    text = f"""g (float[N, 4] x{read}) => (float[N, 4] y) {{
         u = Concat <axis = 0> ({names})
-        n = Shape <start = 0, end = 1> (u)  m = Squeeze (n)  r = Range (zero, m, one)
-        i = Unsqueeze (r, last)
-        y = ScatterND (x, i, u) }}"""
+        n = Shape <start = 0, end = 1> (u)  m = Squeeze (n)  r = Range (0, m, 1)
+        y = ScatterND (x, Unsqueeze (r, [-1]), u) }}"""
     for detail in details(text):
         for piece in (detail.before, detail.after):
             assert piece is None or len(piece.boxes) <= 4 * MOST_NODES

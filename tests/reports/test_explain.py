@@ -55,7 +55,7 @@ def test_boxes_are_listed() -> None:
 def test_a_witness_in_numbers() -> None:
     text = explained(
         """g (float[3, 3] x, float[3] y) => (float[3, 3] z)
-        <int64[3, 2] i = {0, 2, 1, 1, 2, 0}> { z = ScatterND(x, i, y) }"""
+            { z = ScatterND(x, [[0, 2], [1, 1], [2, 0]], y) }"""
     )
     assert "not sliceable" in text
     obstacle = "- dim 0: component 1 depends on I_0 and is not I_0, see update (0,)"
@@ -76,9 +76,7 @@ def test_elements_along_an_axis() -> None:
 
 def test_an_old_scatter() -> None:
     text = explained(
-        """g (float[4] x, float[2] y) => (float[4] z)
-        <int64[2] i = {2, 3}> { z = Scatter(x, i, y) }""",
-        opset=9,
+        """g (float[4] x, float[2] y) => (float[4] z) { z = Scatter(x, [2, 3], y) }""", opset=9
     )
     assert "z: Scatter in graph g" in text
     assert "box [2:4]" in text
@@ -93,8 +91,8 @@ def test_a_ring() -> None:
     assert re.search(r"J_1 = \((at\[I_0\] \+ I_1|I_1 \+ at\[I_0\])\) mod S, from f\n", text)
     assert "B, S, T: sizes that graph inputs declare" in text
     text = explained(
-        """g (float[1, 8, 4] cache, float[1, 3, 4] y) => (float[1, 8, 4] z) <int64[1] at = {6}>
-        { z = TensorScatter <axis = 1, mode = "circular"> (cache, y, at) }""",
+        """g (float[1, 8, 4] cache, float[1, 3, 4] y) => (float[1, 8, 4] z)
+            { z = TensorScatter <axis = 1, mode = "circular"> (cache, y, [6]) }""",
         opset=24,
     )
     assert "J_1 = (6 + I_1) mod 8, from f\n" in text
@@ -106,8 +104,7 @@ def test_sizes_and_where_they_come_from() -> None:
             one = Constant <value_ints = [1]> ()
             n = Shape(x)  zero = Constant <value_int = 0> ()  k = Constant <value_int = 1> ()
             s = Squeeze(n)  r = Range(zero, s, k)  i = Unsqueeze(r, one)
-            z = ScatterND(x, i, u)
-        }"""
+            z = ScatterND(x, i, u) }"""
     )
     assert "data      x, float[N]" in text
     assert "writes    everything" in text
@@ -118,8 +115,7 @@ def test_what_is_known_from_checks() -> None:
     text = explained(
         """g (float[N] x, float[1] u) => (float[N] z, float[] w) {
             two = Constant <value_int = 2> ()  w = Gather(x, two)
-            i = Constant <value = int64[1, 1] {1}> ()  z = ScatterND(x, i, u)
-        }"""
+            i = Constant <value = int64[1, 1] {1}> ()  z = ScatterND(x, i, u) }"""
     )
     assert "known     N - 3 >= 0, which the model checks when it runs" in text
 
@@ -139,7 +135,7 @@ def test_what_cannot_be_lifted() -> None:
 def test_what_nothing_reads() -> None:
     text = explained(
         """g (float[6] x, float[1] u) => (float[6] z)
-        <int64[1, 1] i = {1}> { dead = ScatterND(x, i, u) z = Abs(x) }"""
+            { dead = ScatterND(x, [[1]], u) z = Abs(x) }"""
     )
     assert "answer    removed: nothing reads it" in text
 
@@ -162,8 +158,8 @@ def test_scatters_of_subgraphs_and_functions() -> None:
 
 
 def test_names() -> None:
-    both = """g (float[6] x, float[1] u) => (float[6] z) <int64[1, 1] i = {1}>
-        { [first] y = ScatterND(x, i, u) z = ScatterND(y, i, u) }"""
+    both = """g (float[6] x, float[1] u) => (float[6] z)
+        { [first] y = ScatterND(x, [[1]], u) z = ScatterND(y, [[1]], u) }"""
     assert explained(both, node="first").startswith("first: ")
     assert explained(both, node="z").startswith("z: ")
     assert explained(both).count("equation") == 2
@@ -176,11 +172,10 @@ def test_names() -> None:
     assert explained("g (float[6] x) => (float[6] z) { z = Abs(x) }") == "no scatter in this model"
 
 
-READS = """g (float[6, 2] x, int64[3] r) => (float[3, 2] y, float[3, 2] z, float[2] d)
-    <int64[3] i = {3, 2, 1}, int64[2, 2] two = {0, 0, 1, 1}> {
-    [taken] y = Gather(x, i)
+READS = """g (float[6, 2] x, int64[3] r) => (float[3, 2] y, float[3, 2] z, float[2] d) {
+    [taken] y = Gather(x, [3, 2, 1])
     [given] z = Gather(x, r)
-    d = GatherND(x, two) }"""
+    d = GatherND(x, [[0, 0], [1, 1]]) }"""
 
 
 def test_a_read() -> None:

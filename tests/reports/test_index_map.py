@@ -69,10 +69,9 @@ def check(found: IndexMap | None, wanted: np.ndarray) -> None:
 
 
 def test_a_box_of_symbolic_size_is_drawn_at_one_that_fits() -> None:
-    found = map_of("""g (float[N, 4] x, float[M, 4] u) => (float[N, 4] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
-        n = Shape <start = 0, end = 1> (u)  m = Squeeze (n)  r = Range (zero, m, one)
-        i = Unsqueeze (r, last)  y = ScatterND (x, i, u) }""")
+    found = map_of("""g (float[N, 4] x, float[M, 4] u) => (float[N, 4] y) {
+        n = Shape <start = 0, end = 1> (u)  m = Squeeze (n)  r = Range (0, m, 1)
+        i = Unsqueeze (r, [-1])  y = ScatterND (x, i, u) }""")
     assert found is not None
     assert found.notes == ("shown at M = 3, N = 8",)
     assert (found.data.rows, found.other.rows) == (("axis 0", 8), ("dim 0", 3))
@@ -84,8 +83,8 @@ def test_a_box_of_symbolic_size_is_drawn_at_one_that_fits() -> None:
 @pytest.mark.parametrize("n", [1, 40, 5000])
 def test_strides_and_large_sizes(n: int) -> None:
     text = f"""g (float[{2 * n}, 3] x, float[{n}, 3] u) => (float[{2 * n}, 3] y)
-        <int64 zero = {{0}}, int64 two = {{2}}, int64 end = {{{2 * n}}}, int64[1] last = {{-1}}> {{
-        r = Range (zero, end, two)  i = Unsqueeze (r, last)  y = ScatterND (x, i, u) }}"""
+        <int64 end = {{{2 * n}}}> {{
+        r = Range (0, end, 2)  i = Unsqueeze (r, [-1])  y = ScatterND (x, i, u) }}"""
     found = map_of(text)
     assert found is not None
     written = shaded(found.data).any(axis=1)
@@ -95,7 +94,7 @@ def test_strides_and_large_sizes(n: int) -> None:
 
 def test_rows_far_apart_come_from_rows_of_the_updates() -> None:
     found = map_of("""g (float[9, 4] x, float[2, 4] u) => (float[9, 4] y)
-        <int64[2, 1] i = {7, 1}> { y = ScatterND (x, i, u) }""")
+        { y = ScatterND (x, [[7], [1]], u) }""")
     assert found is not None
     assert found.other.rows == ("dim 0", 2)
     from_, to = ({s.colour: s.rows[0] for s in p.shades} for p in (found.other, found.data))
@@ -120,8 +119,7 @@ def test_a_start_that_only_a_run_knows_is_drawn_somewhere() -> None:
 
 
 def test_a_gather_reads() -> None:
-    text = """g (float[5, 4] x) => (float[2, 4] y)
-        <int64[2] i = {1, 2}> { y = Gather <axis = 0> (x, i) }"""
+    text = """g (float[5, 4] x) => (float[2, 4] y) { y = Gather <axis = 0> (x, [1, 2]) }"""
     found = map_of(text, gathers=True)
     assert found is not None
     assert found.is_read
@@ -131,9 +129,8 @@ def test_a_gather_reads() -> None:
 
 def test_axes_of_the_statement() -> None:
     """A Transpose before and after: the map is that of ``x[:, 1:3] = u``."""
-    text = """g (float[4, 6] x, float[2, 4] u) => (float[4, 6] y)
-        <int64[2, 1] i = {1, 2}> {
-        t = Transpose <perm = [1, 0]> (x)  s = ScatterND (t, i, u)
+    text = """g (float[4, 6] x, float[2, 4] u) => (float[4, 6] y) {
+        t = Transpose <perm = [1, 0]> (x)  s = ScatterND (t, [[1], [2]], u)
         y = Transpose <perm = [1, 0]> (s) }"""
     found = map_of(text)
     assert found is not None

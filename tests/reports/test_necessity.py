@@ -1,12 +1,12 @@
 """Which assumptions are needed: those are named in the report and the metadata, and no others."""
 
-import onnx
 import onnx_ir as ir
 
 import onnx_scatterx
 from onnx_scatterx.optimizer.assumptions.clauses import METADATA
 from onnx_scatterx.optimizer.reports.builder import AXES
 from tests.assumptions.test_assumptions import BOXES, CACHE, optimized
+from tests.helpers.support import parse
 from tests.text.test_reasons import OPSET, nd
 
 
@@ -15,16 +15,13 @@ def test_only_what_is_needed_is_named() -> None:
     result = optimized(CACHE, assume)
     report = result.report
     said = [a for a in report.assumptions if not a.startswith(("declared-dims", "axis-limit"))]
-    assert said == [
-        "pos: contiguous",
-        "pos: nonnegative",
-    ]
+    assert said == ["pos: contiguous", "pos: nonnegative"]
     assert report.not_needed == ("D <= 9", "N >= 2", "pos: unique")
     assert {p.key: p.value for p in result.model.metadata_props} == {
         METADATA: '{"pos": "contiguous, nonnegative"}'
     }
     assert report.to_dict()["not_needed"] == list(report.not_needed)
-    told = onnx_scatterx.explain(onnx.parser.parse_model(CACHE), assume=assume).splitlines()
+    told = onnx_scatterx.explain(parse(CACHE), assume=assume).splitlines()
     assert [line.split("   ")[-1].strip() for line in told if ": contiguous" in line] == [
         "pos: contiguous"
     ]
@@ -37,7 +34,7 @@ def test_each_scatter_names_its_own() -> None:
             j = Reshape (p, rows)
             [second] w = ScatterND (z, j, v) }}"""
     result = onnx_scatterx.optimize(
-        onnx.parser.parse_model(text),
+        parse(text),
         target="standard",
         assume=["N >= 5", "p >= 0", "M <= 7"],
         rules=["view", "concat"],
@@ -48,13 +45,13 @@ def test_each_scatter_names_its_own() -> None:
 
 def test_what_is_assumed_is_nothing_that_the_model_checks() -> None:
     text = nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>")
-    told = onnx_scatterx.explain(onnx.parser.parse_model(text), assume="N >= 5")
+    told = onnx_scatterx.explain(parse(text), assume="N >= 5")
     assert f"assumed   {AXES}\n            N >= 5" in told
     assert "N - 5 >= 0" not in told
 
 
 def test_what_changes_nothing_leaves_no_trace() -> None:
-    model = onnx.parser.parse_model(CACHE)
+    model = parse(CACHE)
     result = onnx_scatterx.optimize(model, target="standard", assume=["N <= 40", "pos: unique"])
     assert result.report.not_needed == ("N <= 40", "pos: unique")
     assert not result.model.metadata_props
@@ -63,7 +60,7 @@ def test_what_changes_nothing_leaves_no_trace() -> None:
 
 def test_of_two_that_say_the_same_one_is_named() -> None:
     result = onnx_scatterx.optimize(
-        onnx.parser.parse_model(nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>")),
+        parse(nd("N,2", "", "2,2", "<int64[2,1] i = {3, -1}>")),
         target="standard",
         assume=["N >= 5", "N >= 6"],
     )
@@ -72,7 +69,7 @@ def test_of_two_that_say_the_same_one_is_named() -> None:
 
 
 def test_nothing_is_believed_the_next_time() -> None:
-    model = ir.from_onnx_text(CACHE)
+    model = ir.from_proto(parse(CACHE))
     assuming = onnx_scatterx.passes.RemoveScatters(
         target="standard", assume={"pos": "contiguous, nonnegative"}
     )

@@ -160,7 +160,7 @@ def test_kept_scatters_need_no_assumption() -> None:
 @pytest.mark.parametrize(("size", "limited"), [("N", True), ("5", False)])
 def test_sizes_that_only_the_run_knows_are_below_a_limit(size: str, limited: bool) -> None:
     text = f"""g (float[{size},2] x, float[1,2] u) => (float[{size},2] y)
-        <int64[1,1] i = {{0}}> {{ y = ScatterND (x, i, u) }}"""
+        {{ y = ScatterND (x, [[0]], u) }}"""
     report = onnx_scatterx.inspect(parse(text))
     assert report.assumptions == (("axis-limit: no axis has 2^31 elements or more",) * limited)
     assert ("2^31 elements" in onnx_scatterx.explain(parse(text), "y")) is limited
@@ -169,11 +169,9 @@ def test_sizes_that_only_the_run_knows_are_below_a_limit(size: str, limited: boo
 
 def test_what_goes_with_its_readers_says_so() -> None:
     """Here the scatter that takes the indices needs them no more."""
-    model = parse("""g (float[N, 2] x, float[2, 2] u) => (float[N, 2] y)
-        <int64[2] zeros = {0, 0}, int64[1, 1] last = {1}, int64[1] one = {1}> {
-            i = ScatterND(zeros, last, one)
-            j = Unsqueeze(i, one)
-            y = ScatterND(x, j, u) }""")
+    model = parse("""g (float[N, 2] x, float[2, 2] u) => (float[N, 2] y) {
+            i = ScatterND([0, 0], [[1]], [1])
+            y = ScatterND(x, Unsqueeze(i, [1]), u) }""")
     report = onnx_scatterx.inspect(model, target="standard")
     assert [s.done for s in report.scatters] == [
         "removed, with all its readers",
@@ -207,7 +205,7 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
 
 def test_what_would_be_done() -> None:
     model = parse("""g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
-        <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }""")
+        { z = ScatterND(x, [[1]], y) }""")
     before = model.SerializeToString(deterministic=True)
     planned, done = onnx_scatterx.inspect(model), onnx_scatterx.optimize(model).report
     assert model.SerializeToString(deterministic=True) == before
@@ -245,9 +243,9 @@ def test_what_is_said_where_sizes_are_unknown(text: str, verdict: str, unique: s
 
 def test_a_write_that_is_all_overwritten_is_gone_whatever_is_known_of_it() -> None:
     model = parse("""g (float[3,2] x, int64[1,1] i, float[1,2] u, float[3,2] w) => (float[3,2] y)
-        <int64[3,1] all = {0, 1, 2}> {
+        {
             d = ScatterND (x, i, u)
-            y = ScatterND (d, all, w) }""")
+            y = ScatterND (d, [[0], [1], [2]], w) }""")
     result = onnx_scatterx.optimize(model, target="standard")
     assert [s.action for s in result.report.scatters] == [Action.DEAD, Action.REMOVED]
     assert [n.op_type for n in result.model.graph.node] == ["Identity"]

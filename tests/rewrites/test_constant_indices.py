@@ -8,7 +8,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.drawn_scatters import Drawn, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, rows, sizes
+from tests.helpers.rules import Refuses, assert_sound_at, each, parse_text, row, rows, sizes
 from tests.helpers.support import assert_sound
 
 TRIANGLE = """g (float[3,3,N] x, float[6,N] u) => (float[3,3,N] y)
@@ -37,15 +37,11 @@ def test_a_triangle_of_every_matrix(reduction: str) -> None:
 
 def test_axes_apart_from_each_other() -> None:
     """Axes 0 and 2 by a table, axis 1 and dim 1 in full: they are brought together and back."""
-    text = f"""g (float[3,N,3] x, float[4,N] u) => (float[3,N,3] y)
-        <int64[4,1,1] a = {{0, 2, 1, -1}}, int64[4,1,1] b = {{1, 1, 0, 0}}, int64[1] one = {{1}}> {{
+    text = f"""g (float[3,N,3] x, float[4,N] u) => (float[3,N,3] y) {{
             {rows("r", "u", 1)}
-            s = Shape (u)
-            t = Concat <axis = 0> (s, one)
-            i0 = Expand (a, t)
-            i1 = Expand (r, t)
-            i2 = Expand (b, t)
-            i = Concat <axis = -1> (i0, i1, i2)
+            t = Concat <axis = 0> (Shape (u), [1])
+            i0 = Expand ([[[0]], [[2]], [[1]], [[-1]]], t)
+            i = Concat <axis = -1> (i0, Expand (r, t), Expand ([[[1]], [[1]], [[0]], [[0]]], t))
             y = ScatterND (x, i, u) }}"""
     assert_sound_at(text, *sizes(N=(0, 1, 5)))
 
@@ -60,8 +56,8 @@ def test_any_positions(case: Drawn) -> None:
 
 
 def test_zeros_behind_axes_that_become_one_need_operator_set_14(refuses: Refuses) -> None:
-    text = """g (float[2,2,N] x, float[2,N] u) => (float[2,2,N] y) <int64[2,2] i = {0,1, 1,0}>
-        { y = ScatterND (x, i, u) }"""
+    text = """g (float[2,2,N] x, float[2,N] u) => (float[2,2,N] y)
+        { y = ScatterND (x, [[0, 1], [1, 0]], u) }"""
     assert_sound_at(text, *sizes(N=(0, 3)))
     refuses(text, Reason.OPSET, *sizes(N=(0, 3)), left=1, opset=13)
     (scatter,) = onnx_scatterx.inspect(parse_text(text, 13), target="standard").scatters
@@ -94,10 +90,8 @@ REFUSED = {
     "a size that only the run knows": (Reason.COLLIDES, written("M", [1, 3, 1], "add")),
     "a count that only the run knows": (
         Reason.UNKNOWN_INDICES,
-        """g (float[5] x, float[N] u) => (float[5] y) <int64[1] one = {1}> {
-            s = Shape (u)
-            t = Concat <axis = 0> (s, one)
-            i = ConstantOfShape (t)
+        """g (float[5] x, float[N] u) => (float[5] y) {
+            i = ConstantOfShape (Concat <axis = 0> (Shape (u), [1]))
             y = ScatterND <reduction = "add"> (x, i, u) }""",
     ),
     "positions outside": (Reason.INVALID, written(5, [1, 7, 1], "add")),
@@ -131,29 +125,13 @@ def test_reductions_without_kernels(kind: str, refuses: Refuses) -> None:
 
 
 GOLDEN = {
-    "a triangle": Case(TRIANGLE, *sizes(N=(0, 1, 5))),
-    "all positions in another order": Case(
-        """g (float[2,3] x, float[6] u) => (float[2,3] y)
-        <int64[6,2] i = {1,2, 0,0, 1,0, 0,2, 0,1, 1,1}> { y = ScatterND (x, i, u) }""",
-        rules=["constant_indices"],
-    ),
-    "columns in another order for each row": Case("""g (float[3,4] x, float[3,2] u) => (float[3,4] y) <int64[3,2] i = {3, 1, 0, 2, 2, 3}>
-        { y = ScatterElements <axis = 1> (x, i, u) }"""),
-    "positions that meet are added in rounds": Case(
-        written(5, [1, 3, 1, 1, 0], "add", ",N"), *sizes(N=(0, 1, 5))
-    ),
-    "the greatest of those that meet": Case(
-        written(4, [1, 3, 1, 0, 2, 2], "max").replace("float", "int64")
-    ),
-    "eight rounds": Case(written(2, [1] * 8, "add")),
-    "tables of 2048 entries": Case(written(1024, [1, 3, 1], "add")),
-    "one number for rows that meet": Case("""g (float[5,2] x) => (float[5,2] y)
-        <float two = {2}, int64[2] s = {4, 2}, int64[4,1] i = {1, -4, 3, 3}> {
-        u = Expand (two, s)
-        y = ScatterND (x, i, u) }"""),
+    "a triangle": row(*sizes(N=(0, 1, 5))),
+    "all positions in another order": row(rules=["constant_indices"]),
+    "columns in another order for each row": row(),
+    "positions that meet are added in rounds": row(*sizes(N=(0, 1, 5))),
+    "the greatest of those that meet": row(),
+    "eight rounds": row(),
+    "tables of 2048 entries": row(),
+    "one number for rows that meet": row(),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")

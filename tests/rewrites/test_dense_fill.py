@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses
+from tests.helpers.rules import Refuses, each, row
 from tests.helpers.support import assert_sound, sample
 
 ANY = Target("unbounded", dense_limit=float("inf"))
@@ -16,28 +16,6 @@ FILL = """g (float[B,S] x, int64[B,N] i) => (float[B,S] y) <float number = {%s}>
         u = Expand (number, s)
         y = ScatterElements <axis = 1, reduction = "%s"> (x, i, u) }"""
 SEVEN = FILL.replace("B,S", "B,7")
-MASK = """g (float[B,9] x, int64[1] k) => (bool[B,9] y) <bool yes = {1}, bool no = {0}> {
-        greatest, i = TopK <axis = 1> (x, k)
-        s = Shape (i)
-        u = Expand (yes, s)
-        all = Shape (x)
-        none = Expand (no, all)
-        y = ScatterElements <axis = 1> (none, i, u) }"""
-WORDS = """g (float[B,9] x, int64[K] words) => (float[B,9] y) <float[1,1] least = {-inf}> {
-        b = Shape <start = 0, end = 1> (x)
-        k = Shape (words)
-        s = Concat <axis = 0> (b, k)
-        i = Expand (words, s)
-        u = Expand (least, s)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
-
-
-ROWS = """g (float[7,N] x, int64[K,1] i) => (float[7,N] y) <float least = {-inf}> {
-        k = Shape <start = 0, end = 1> (i)
-        n = Shape <start = 1, end = 2> (x)
-        s = Concat <axis = 0> (k, n)
-        u = Expand (least, s)
-        y = ScatterND (x, i, u) }"""
 
 
 def drawn(size: int = 7) -> list[dict[str, Any]]:
@@ -71,36 +49,25 @@ def test_no_bound(refuses: Refuses) -> None:
 
 
 GOLDEN = {
-    "one number": Case(SEVEN % ("1.0", "none"), *drawn()),
-    "a negative zero": Case(SEVEN % ("-0.0", "none"), *drawn()),
-    "the greater of a number and what is there": Case(SEVEN % ("1.0", "max"), *drawn()),
-    "tokens that came before": Case(FILL % ("-inf", "none"), *drawn(), target=ANY),
-    "whole rows": Case(
-        ROWS,
-        *[{"N": n, "i": np.array(r).reshape(-1, 1)} for n in (0, 2) for r in ([], [6, -6])],
+    "one number": row(*drawn()),
+    "a negative zero": row(*drawn()),
+    "the greater of a number and what is there": row(*drawn()),
+    "tokens that came before": row(*drawn(), target=ANY),
+    "whole rows": row(
+        *[{"N": n, "i": np.array(r).reshape(-1, 1)} for n in (0, 2) for r in ([], [6, -6])]
     ),
-    "a mask of the greatest": Case(
-        MASK.replace("B,9", "4,9"),
+    "a mask of the greatest": row(
         *(
             {**f, "B": 4}
             for f in [{"B": b, "k": np.array([k])} for b in (0, 1, 2) for k in (0, 1, 9)]
         ),
         target=Target("some", dense_limit=4 * 9 * 10),
     ),
-    "a mask of words": Case(
-        WORDS,
+    "a mask of words": row(
         *[{"B": b, "words": np.array(w, np.int64)} for b in (0, 2) for w in ([], [8, 0, 8, -1])],
         target=ANY,
     ),
-    "no number that is kept or not": Case(SEVEN % ("nan", "min"), *drawn()),
-    "one number at positions that are known to meet": Case(
-        """g (float[5] x) => (float[5] y) <int64[2,1] i = {1, -4}, float[2] u = {1, 1}>
-        { y = ScatterND <reduction = "max"> (x, i, u) }""",
-        rules=["dense_fill"],
-    ),
+    "no number that is kept or not": row(*drawn()),
+    "one number at positions that are known to meet": row(rules=["dense_fill"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")

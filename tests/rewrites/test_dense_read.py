@@ -12,7 +12,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Case, Golden, Refuses
+from tests.helpers.rules import Case, each, row
 from tests.helpers.support import nodes, parse, sample
 
 READS = ("Gather", "GatherElements", "GatherND")
@@ -38,40 +38,27 @@ def bounded(text: str) -> dict[str, Any]:
     return {"assume": [a for a in LIMITS["assume"] if f"[{a[0]}" in text or f",{a[0]}" in text]}
 
 
-def test_positions_on_two_axes(golden: Golden) -> None:
-    rng = np.random.default_rng(0)
-    feeds = [
-        {"i": np.stack([rng.integers(-4, 4, n), rng.integers(-5, 5, n)], -1)} for n in (0, 1, 9)
-    ]
-    golden(BY_PAIRS, *feeds, target=LACKS, **bounded(BY_PAIRS))
-
-
 GOLDEN = {
-    "rows": Case(ROWS, *[{"i": positions(5, n)} for n in (0, 1, 9)], target=LACKS, **bounded(ROWS)),
-    "an axis in the middle": Case(
-        COLUMNS,
+    "rows": row(*[{"i": positions(5, n)} for n in (0, 1, 9)], target=LACKS, **bounded(ROWS)),
+    "an axis in the middle": row(
         *[{"i": positions(p, n, 2), "P": p} for p, n in ((1, 0), (1, 3), (7, 4))],
         target=LACKS,
         **bounded(COLUMNS),
     ),
-    "positions for each row": Case(
-        PER_ROW,
+    "positions for each row": row(
         *[{"i": positions(6, b, n)} for b, n in ((0, 2), (1, 0), (3, 9))],
         target=LACKS,
         **bounded(PER_ROW),
     ),
     # Features are selected by the places of the best scores; these count from the start.
-    "the largest scores": Case(
-        """g (float[9,4] x, float[9] s) => (float[3,4] y) <int64[1] k = {3}> {
-        best, at = TopK (s, k)  y = Gather (x, at) }""",
+    "the largest scores": row(target=LACKS),
+    "positions on two axes": row(
+        *[{"i": np.stack([positions(4, n), positions(5, n)[::-1]], -1)} for n in (0, 1, 9)],
         target=LACKS,
+        **bounded(BY_PAIRS),
     ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_what_the_target_has_stays() -> None:
@@ -101,11 +88,7 @@ KEPT = {
         target=LACKS,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")
 
 
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, 1e38, -3.5)

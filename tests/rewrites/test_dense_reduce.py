@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Golden, Refuses, assert_sound_at, each, row
 
 DENSE = Target("dense", dense_limit=1 << 20)
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -37,25 +37,17 @@ def per_row() -> list[dict[str, Any]]:
 
 
 GOLDEN = {
-    "a sum": Case(nd("5", "N", "add"), *for_rows(5, 0, 1, 9)),
-    "a sum of integers": Case(nd("5", "N", "add", "int32"), *for_rows(5, 0, 1, 9)),
-    "a sum for each row": Case(PER_ROW % "add", *per_row()),
-    "few updates": Case(nd("P", "3", "add"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE),
-    "a maximum of integers": Case(nd("5", "N", "max", "int64"), *for_rows(5, 0, 1, 9)),
-    "a minimum of integers": Case(nd("5", "N", "min", "int8"), *for_rows(5, 0, 1, 9)),
-    "a maximum of floats for each row": Case(PER_ROW % "max", *per_row()),
-    "many of both where the target allows it": Case(
-        nd("50", "20", "min"), *for_rows(50, 20), target=DENSE
-    ),
-    "a product of few updates": Case(
-        nd("P", "3", "mul"), *for_rows(1, 3), *for_rows(9, 3), target=DENSE
-    ),
+    "a sum": row(*for_rows(5, 0, 1, 9)),
+    "a sum of integers": row(*for_rows(5, 0, 1, 9)),
+    "a sum for each row": row(*per_row()),
+    "few updates": row(*for_rows(1, 3), *for_rows(9, 3), target=DENSE),
+    "a maximum of integers": row(*for_rows(5, 0, 1, 9)),
+    "a minimum of integers": row(*for_rows(5, 0, 1, 9)),
+    "a maximum of floats for each row": row(*per_row()),
+    "many of both where the target allows it": row(*for_rows(50, 20), target=DENSE),
+    "a product of few updates": row(*for_rows(1, 3), *for_rows(9, 3), target=DENSE),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["float", "int64"])
@@ -81,8 +73,7 @@ def test_the_order_of_many(reduction: str) -> None:
 def test_sums_of_nothing_keep_negative_zeros(width: int) -> None:
     text = f"""g (float[N,{width}] x, int64[3,1] i) => (float[N,{width}] y)
         <int64[2] shape = {{3, {width}}}> {{
-            u = ConstantOfShape (shape)
-            y = ScatterND <reduction = "add"> (x, i, u) }}"""
+            y = ScatterND <reduction = "add"> (x, i, ConstantOfShape (shape)) }}"""
     feeds = [{"x": np.full((n, width), -0.0), "i": [[0], [0], [1]]} for n in (2, 5)]
     assert_sound_at(text, *feeds, target=UNBOUNDED)
 
@@ -115,8 +106,8 @@ def test_more_elements_than_the_target_allows(refuses: Refuses) -> None:
 
 def test_a_sequence_that_goes_round(refuses: Refuses) -> None:
     refuses(
-        """g (float[7] x, float[7] u) => (float[7] y) <int64[7,1] i = {0, 1, 2, 3, 4, 5, 6}>
-        { y = ScatterND <reduction = "add"> (x, i, u) }""",
+        """g (float[7] x, float[7] u) => (float[7] y)
+            { y = ScatterND <reduction = "add"> (x, [[0], [1], [2], [3], [4], [5], [6]], u) }""",
         Reason.NO_RULE,
     )
 

@@ -11,7 +11,7 @@ from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.drawn_scatters import Drawn, scatter_elements, scatter_nd
 from tests.helpers.examples import examples
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, parse_text, rows
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, parse_text, row
 from tests.helpers.support import assert_sound
 
 UNBOUNDED = Target("unbounded", dense_limit=float("inf"))
@@ -59,132 +59,54 @@ def test_any_scatter_elements(case: Drawn) -> None:
     assert_sound(case[0], *case[1], left=0, target=UNBOUNDED)
 
 
-COMPUTED = """g (float[5,3] x, int32[N] q, float[N,3] u) => (float[5,3] y)
-    <int64 two = {2}, int64[1] last = {-1}> {
-        c = Cast <to = 7> (q)
-        p = %s (c, two)
-        i = Unsqueeze (p, last)
-        y = ScatterND (x, i, u) }"""
-
-
 GOLDEN = {
-    "few positions": Case(nd("5", "N"), *for_rows(5, 0, 1, 9)),
-    "few updates": Case(nd("P", "3"), *for_rows(9, 3), *for_rows(1, 3), target=DENSE),
-    "few updates of long rows": Case(
-        nd("P", "2").replace(",3]", ",32]"), *for_rows(9, 2), *for_rows(1, 2)
-    ),
-    "positions for each row": Case(
-        PER_ROW,
+    "few positions": row(*for_rows(5, 0, 1, 9)),
+    "few updates": row(*for_rows(9, 3), *for_rows(1, 3), target=DENSE),
+    "few updates of long rows": row(*for_rows(9, 2), *for_rows(1, 2)),
+    "positions for each row": row(
         *[{"i": positions(9, b, n), "S": 9} for b in (0, 1, 3) for n in (0, 1, 20)],
         target=UNBOUNDED,
     ),
-    "many of both where the target allows it": Case(
-        nd("50", "20"), *for_rows(50, 20), target=DENSE
+    "many of both where the target allows it": row(*for_rows(50, 20), target=DENSE),
+    "pairs of positions": row(*({"i": positions(2, n, 2)} for n in (0, 1, 9))),
+    "positions of 32 bits": row(*({"q": f["i"]} for f in for_rows(5, 0, 1, 9))),
+    "an axis that counts beside one that is fed": row({"p": positions(4, 2, 3)}),
+    "twice what is fed": row({"q": [0, 2, -1, 2]}),
+    "half of what is fed": row({"q": [0, 9, 1, 2]}),
+    "the first of what is fed": row({"q": [0, 4, -1, 4, 3, 2, 1, 0, 0]}),
+    "what is fed with its axes exchanged": row({"q": [[0, 4, 1], [-1, 2, 2]]}),
+    "every second column beside rows that are fed": row(*({"p": [0, -1][:n]} for n in (1, 2))),
+    "a column that sizes decide beside rows that are fed": row(
+        *({"p": [[0], [1], [-2]], "K": k} for k in (0, 1, 3))
     ),
-    "pairs of positions": Case(
-        """g (float[2,3] x, int64[N,2] i, float[N] u) => (float[2,3] y)
-        { y = ScatterND (x, i, u) }""",
-        *({"i": positions(2, n, 2)} for n in (0, 1, 9)),
-    ),
-    "positions of 32 bits": Case(
-        nd("5", "N")
-        .replace("int64[N,1] i", "int32[N,1] q")
-        .replace("{ y", "{ i = Cast <to = 7> (q) y"),
-        *({"q": f["i"]} for f in for_rows(5, 0, 1, 9)),
-    ),
-    "an axis that counts beside one that is fed": Case(
-        """g (float[4,3,2] x, int64[2,3] p, float[2,3,2] u) => (float[4,3,2] y)
-        <int64[1] last = {-1}, int64[2,3,1] columns = {0, 1, 2, 2, 1, 0}> {
-            r = Unsqueeze (p, last)
-            i = Concat <axis = -1> (r, columns)
-            y = ScatterND (x, i, u) }""",
-        {"p": positions(4, 2, 3)},
-    ),
-    "twice what is fed": Case(COMPUTED % "Mul", {"q": [0, 2, -1, 2]}),
-    "half of what is fed": Case(COMPUTED % "Div", {"q": [0, 9, 1, 2]}),
-    "the first of what is fed": Case(
-        """g (float[5,3] x, int64[9] q, float[3,3] u) => (float[5,3] y)
-        <int64[1] zero = {0}, int64[1] three = {3}, int64[1] last = {-1}> {
-            p = Slice (q, zero, three)
-            i = Unsqueeze (p, last)
-            y = ScatterND (x, i, u) }""",
-        {"q": [0, 4, -1, 4, 3, 2, 1, 0, 0]},
-    ),
-    "what is fed with its axes exchanged": Case(
-        """g (float[5] x, int64[2,3] q, float[3,2] u) => (float[5] y) <int64[1] last = {-1}> {
-            p = Transpose (q)
-            i = Unsqueeze (p, last)
-            y = ScatterND (x, i, u) }""",
-        {"q": [[0, 4, 1], [-1, 2, 2]]},
-    ),
-    "every second column beside rows that are fed": Case(
-        f"""g (float[2,4] x, int64[N] p, float[N] u) => (float[2,4] y)
-        <int64 two = {{2}}, int64[1] last = {{-1}}> {{
-            {rows("r", "u")}
-            c = Mul (r, two)
-            q = Unsqueeze (p, last)
-            i = Concat <axis = 1> (q, c)
-            y = ScatterND (x, i, u) }}""",
-        *({"p": [0, -1][:n]} for n in (1, 2)),
-    ),
-    "a column that sizes decide beside rows that are fed": Case(
-        """g (float[2,4] x, int64[3,1] p, float[K] like, float[3] u) => (float[2,4] y)
-        <int64[2] many = {3, 1}> {
-            k = Shape (like)
-            c = Expand (k, many)
-            i = Concat <axis = 1> (p, c)
-            y = ScatterND (x, i, u) }""",
-        *({"p": [[0], [1], [-2]], "K": k} for k in (0, 1, 3)),
-    ),
-    "a diagonal": Case(
-        """g (float[3,3] x, float[3] u) => (float[3,3] y) <int64[3,2] i = {0,0, 1,1, 2,2}>
-        { y = ScatterND (x, i, u) }""",
-        rules=["dense_write"],
-    ),
-    "some of the rows": Case(
-        """g (float[3,5] x, int64[2,2] p, float[2,2] u) => (float[3,5] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        {"p": [[0, 3], [-1, 4]]},
-    ),
+    "a diagonal": row(rules=["dense_write"]),
+    "some of the rows": row({"p": [[0, 3], [-1, 4]]}),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 INDICES: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "beside channels, as pillars are put onto a canvas": (
-        """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y)
-        <int64[3,1,1] c = {0, 1, 2}, int64[1] last = {-1}, int64[1] one = {1}> {
-            n = Shape (u)
-            t = Concat <axis = 0> (n, one)
-            a = Expand (c, t)
-            q = Unsqueeze (p, last)
-            b = Expand (q, t)
-            i = Concat <axis = -1> (a, b)
+        """g (float[3,50] x, int64[N] p, float[3,N] u) => (float[3,50] y) {
+            t = Concat <axis = 0> (Shape (u), [1])
+            a = Expand ([[[0]], [[1]], [[2]]], t)
+            i = Concat <axis = -1> (a, Expand (Unsqueeze (p, [-1]), t))
             y = ScatterND (x, i, u) }""",
         [{"p": positions(50, n)} for n in (0, 1, 60)],
     ),
     "one for rows that may be empty": (  # there is no first element that would do for all
         """g (float[5,D] x, int64[N,1] i, float[N,D] u) => (float[5,D] y) {
-            s = Shape (u)
-            j = Expand (i, s)
-            y = ScatterElements <axis = 0> (x, j, u) }""",
+            y = ScatterElements <axis = 0> (x, Expand (i, Shape (u)), u) }""",
         [{"i": [[3], [-1], [0]], "D": d} for d in (0, 1, 2)],
     ),
     "turned": (
         """g (float[4,4] x, int64[4,4] i, float[4,4] u) => (float[4,4] y) {
-            j = Transpose (i)
-            y = ScatterElements <axis = 0> (x, j, u) }""",
+            y = ScatterElements <axis = 0> (x, Transpose (i), u) }""",
         [{"i": positions(4, 4, 4)}],
     ),
     "beside a diagonal": (  # two axes have one dim of the updates: one of them is set aside
-        """g (float[3,3,P] x, int64[3,1] p, float[3] u) => (float[3,3,P] y)
-        <int64[3,2] r = {0, 0, 1, 1, 2, 2}> {
-            i = Concat <axis = 1> (r, p)
-            y = ScatterND (x, i, u) }""",
+        """g (float[3,3,P] x, int64[3,1] p, float[3] u) => (float[3,3,P] y) {
+            y = ScatterND (x, Concat <axis = 1> ([[0, 0], [1, 1], [2, 2]], p), u) }""",
         [{"P": 5, "p": [[4], [-1], [0]]}],
     ),
     "for some of the columns": (
@@ -204,10 +126,7 @@ def test_indices(how: str) -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_index_that_is_a_product(count: int) -> None:
     text = """g (float[20,3] x, int32[C,1] p, int32[C,1] q, float[C,3] u) => (float[20,3] y) {
-            a = Cast <to = 7> (p)
-            b = Cast <to = 7> (q)
-            i = Mul (a, b)
-            y = ScatterND (x, i, u) }"""
+            y = ScatterND (x, Mul (Cast <to = 7> (p), Cast <to = 7> (q)), u) }"""
     feed = {"p": [[3], [-2]][:count], "q": [[4], [9]][:count]}
     assert_sound_at(text.replace("[C,", f"[{count},"), feed)
 
@@ -262,13 +181,11 @@ KEPT = {
         nd("5000", "20"), Reason.TOO_LARGE, target=SMALL
     ),
     "updates that are known to meet": Case(
-        """g (float[5] x, float[2] u) => (float[5] y) <int64[2,1] i = {1, -4}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[5] x, float[2] u) => (float[5] y) { y = ScatterND (x, [[1], [-4]], u) }""",
         Reason.COLLIDES,
     ),
     "all positions in their own order": Case(
-        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) { y = ScatterND (x, [[0], [1]], u) }""",
         Reason.NO_RULE,
     ),
     "a sequence that goes round": Case(
@@ -281,8 +198,4 @@ KEPT = {
         nd("P", "3").replace(' <reduction = "none">', ""), Reason.NO_KERNEL, target=DENSE, opset=11
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

@@ -3,59 +3,25 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, sizes
+from tests.helpers.rules import Refuses, each, row, sizes
 
 SHUFFLED = """g (float[9,N] x, float[4,N] u) => (float[9,N] y) <int64[4,1] i = {3, 0, 7, 5}>
     { y = ScatterND (x, i, u) }"""
 
 
 GOLDEN = {
-    "rows in any order": Case(SHUFFLED, *sizes(N=(0, 1, 5)), by=["view"]),
-    "all rows in another order need the updates alone": Case(
-        """g (float[7,N] x, float[7,N] u) => (float[7,N] y) <int64[7,1] i = {3, 0, 6, 5, 1, 4, 2}>
-        { y = ScatterND (x, i, u) }""",
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
+    "rows in any order": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "all rows in another order need the updates alone": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "columns": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "rows of two updates": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "rows of four tensors are taken in turn": row(
+        *sizes(N=(0, 1, 5)), by=["view"], rules=["view", "gather"]
     ),
-    "columns": Case(
-        """g (float[N,9] x, float[N,4] u) => (float[N,9] y) <int64[4,1] i = {3, 0, 7, 5}> {
-            t = Transpose (x)
-            v = Transpose (u)
-            z = ScatterND (t, i, v)
-            y = Transpose (z) }""",
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
-    ),
-    "rows of two updates": Case(
-        """g (float[9,N] x, float[3,N] u, float[3,N] v) => (float[9,N] y)
-        <int64[3,1] i = {3, 0, 7}, int64[3,1] j = {8, 5, 2}> {
-            z = ScatterND (x, i, u)
-            y = ScatterND (z, j, v) }""",
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
-    ),
-    "rows of four tensors are taken in turn": Case(
-        """g (float[9,N] x, float[2,N] a, float[2,N] b, float[2,N] c) => (float[9,N] y)
-        <int64[2,1] i = {3, 0}, int64[2,1] j = {7, 5}, int64[2,1] k = {8, 1}> {
-            p = ScatterND (x, i, a)
-            q = ScatterND (p, j, b)
-            y = ScatterND (q, k, c) }""",
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
-        rules=["view", "gather"],
-    ),
-    "three boxes where they cannot be put together": Case(
-        SHUFFLED.replace("4,N", "3,N").replace("4,1", "3,1").replace("3, 0, 7, 5", "2, 3, 4"),
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
-        rules=["view", "gather"],
+    "three boxes where they cannot be put together": row(
+        *sizes(N=(0, 1, 5)), by=["view"], rules=["view", "gather"]
     ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 REFUSED = {

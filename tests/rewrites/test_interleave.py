@@ -6,7 +6,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.target import Target
-from tests.helpers.rules import Case, Golden, Refuses, rows, sizes
+from tests.helpers.rules import Case, each, row, sizes
 from tests.helpers.support import parse
 
 EVEN_AND_ODD = """g (float[6,N] x, float[3,N] u, float[3,N] v) => (float[6,N] y)
@@ -31,86 +31,30 @@ def every(step: int, shape: str, count: str, start: int = 0) -> str:
 
 
 GOLDEN = {
-    "even and odd rows": Case(EVEN_AND_ODD, *sizes(N=(0, 1, 5)), by=["view"]),
-    "every second row": Case(EVEN, *sizes(N=(0, 1, 5)), by=["view"]),
-    "classes of unequal length are filled up": Case(
-        EVEN.replace("[6,N]", "[7,N]").replace("3", "4").replace("2, 4", "2, 4, 6"),
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
+    "even and odd rows": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "every second row": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "classes of unequal length are filled up": row(*sizes(N=(0, 1, 5)), by=["view"]),
+    "rows of a symbolic size": row(
+        *({"N": n, "M": m, "H": (n + 1) // 2} for n in (0, 1, 2, 5) for m in (0, 1, 3)), by=["view"]
     ),
-    "rows of a symbolic size": Case(
-        every(2, "N,M", "H,M"),
-        *({"N": n, "M": m, "H": (n + 1) // 2} for n in (0, 1, 2, 5) for m in (0, 1, 3)),
-        by=["view"],
+    "every third row of known width": row(
+        *({"N": n, "H": (n + 1) // 3} for n in (0, 1, 2, 3, 7)), by=["view"]
     ),
-    "every third row of known width": Case(
-        every(3, "N,2", "H,2", 1),
-        *({"N": n, "H": (n + 1) // 3} for n in (0, 1, 2, 3, 7)),
-        by=["view"],
+    "a symbolic axis between others": row(*sizes(A=(0, 1, 2), B=(0, 1, 3)), by=["view"]),
+    "a stride on each of two axes": row(by=["concat", "view"]),
+    "a stride in the middle is counted from the start": row(
+        *sizes(N=(0, 1, 5)), by=["concat", "view"], rules=["view", "concat", "interleave"]
     ),
-    "a symbolic axis between others": Case(
-        """g (float[A,6,B] x, float[A,3,B] u) => (float[A,6,B] y) <int64[3,1] i = {1, 3, 5}> {
-            t = Transpose <perm = [1, 0, 2]> (x)
-            v = Transpose <perm = [1, 0, 2]> (u)
-            z = ScatterND (t, i, v)
-            y = Transpose <perm = [1, 0, 2]> (z) }""",
-        *sizes(A=(0, 1, 2), B=(0, 1, 3)),
-        by=["view"],
+    "a stride under a box of symbolic length": row(
+        *sizes(N=(0, 1, 5), H=(0, 1, 4, 8)), by=["concat", "view"]
     ),
-    "a stride on each of two axes": Case(
-        """g (float[4,6] x, float[2,6] u, float[4,3] v) => (float[4,6] y)
-        <int64[2,1] i = {0, 2}, int64[3,1] j = {1, 3, 5}, int64[1] start = {0},
-         int64[1] far = {99}, int64[1] axis = {0}, int64[1] two = {2}> {
-            z = ScatterND (x, i, u)
-            t = Transpose (z)
-            w = Transpose (v)
-            a = ScatterND (t, j, w)
-            y = Transpose (a) }""",
-        by=["concat", "view"],
+    "a stride behind an odd number of rows is written before": row(
+        *sizes(N=(0, 1, 5)), by=["view"], rules=["view", "concat", "interleave"]
     ),
-    "a stride in the middle is counted from the start": Case(
-        EVEN.replace("[6,N]", "[12,N]").replace("0, 2, 4", "3, 5, 7"),
-        *sizes(N=(0, 1, 5)),
-        by=["concat", "view"],
-        rules=["view", "concat", "interleave"],
-    ),
-    "a stride under a box of symbolic length": Case(
-        f"""g (float[8,N] x, float[4,N] u, float[H,N] v) => (float[8,N] y)
-        <int64[4,1] i = {{0, 2, 4, 6}}> {{
-            z = ScatterND (x, i, u)
-            {rows("j", "v")}
-            y = ScatterND (z, j, v) }}""",
-        *sizes(N=(0, 1, 5), H=(0, 1, 4, 8)),
-        by=["concat", "view"],
-    ),
-    "a stride behind an odd number of rows is written before": Case(
-        """g (float[6,N] x, float[3,N] u, float[3,N] v) => (float[9,N] y)
-        <int64[3,1] i = {0, 2, 4}> {
-            z = ScatterND (x, i, u)
-            y = Concat <axis = 0> (v, z) }""",
-        *sizes(N=(0, 1, 5)),
-        by=["view"],
-        rules=["view", "concat", "interleave"],
-    ),
-    "operator set 14": Case(EVEN, *sizes(N=(0, 1, 5)), by=["view"], opset=14),
+    "operator set 14": row(*sizes(N=(0, 1, 5)), by=["view"], opset=14),
+    "sixteen classes": row(by=["view"], rules=["view", "interleave"]),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
-
-
-def test_sixteen_classes(golden: Golden) -> None:
-    names = "abcdefghijklmnop"
-    updates = ", ".join(f"float[3] {name}" for name in names)
-    indices = ", ".join(f"int64[3,1] i{k} = {{{k}, {k + 16}, {k + 32}}}" for k in range(16))
-    lines = [
-        f"y{k} = ScatterND ({f'y{k - 1}' if k else 'x'}, i{k}, {name})"
-        for k, name in enumerate(names)
-    ]
-    text = f"g (float[48] x, {updates}) => (float[48] y15) <{indices}> {{ {' '.join(lines)} }}"
-    golden(text, by=["view"], rules=["view", "interleave"])
+test_golden = each(GOLDEN, "golden")
 
 
 KEPT = {
@@ -142,11 +86,7 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")
 
 
 @pytest.mark.sampled(2)

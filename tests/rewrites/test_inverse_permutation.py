@@ -3,7 +3,7 @@
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, sizes
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row, sizes
 from tests.helpers.support import parse
 
 
@@ -33,21 +33,12 @@ def test_numbers_that_are_compared() -> None:
 
 
 GOLDEN = {
-    "an order for each row": Case(sorted_write("S"), *sizes(B=(0, 1, 3), S=(1, 2, 9))),
-    "one order for all": Case(FOR_ALL, *sizes(N=(0, 1, 9))),
-    "numbers that are added": Case(sorted_write("S", "add"), *sizes(B=(0, 1, 3), S=(1, 2, 9))),
-    "operator set 11": Case(
-        """g (float[9] keys, float[9] x, float[9] u) => (float[9] y) <int64[1] k = {9}> {
-            values, i = TopK (keys, k)
-            y = ScatterElements (x, i, u) }""",
-        opset=11,
-    ),
+    "an order for each row": row(*sizes(B=(0, 1, 3), S=(1, 2, 9))),
+    "one order for all": row(*sizes(N=(0, 1, 9))),
+    "numbers that are added": row(*sizes(B=(0, 1, 3), S=(1, 2, 9))),
+    "operator set 11": row(opset=11),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 REFUSED = {
@@ -91,8 +82,7 @@ def test_an_order_that_is_moved_on(moved: str, refuses: Refuses) -> None:
 
 KEPT = {
     "all positions in their own order": Case(
-        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) <int64[2,1] i = {0, 1}>
-        { y = ScatterND (x, i, u) }""",
+        """g (float[2,N] x, float[2,N] u) => (float[2,N] y) { y = ScatterND (x, [[0], [1]], u) }""",
         Reason.NO_RULE,
     ),
     "some of the positions": Case(
@@ -106,10 +96,9 @@ KEPT = {
         left=1,
     ),
     "a diagonal of orders": Case(
-        """g (float[4,4] k, float[4] x, float[4] u) => (float[4] y)
-        <int64[1] four = {4}, int64[4,2] at = {0, 0, 1, 1, 2, 2, 3, 3}> {
-            v, i = TopK (k, four)
-            j = GatherND (i, at)
+        """g (float[4,4] k, float[4] x, float[4] u) => (float[4] y) {
+            v, i = TopK (k, [4])
+            j = GatherND (i, [[0, 0], [1, 1], [2, 2], [3, 3]])
             y = ScatterElements <axis = 0> (x, j, u) }""",
         Reason.UNKNOWN_INDICES,
         *({} for _ in range(3)),
@@ -126,16 +115,12 @@ KEPT = {
     "element types without kernels": Case(sorted_write("S", kind="complex64"), Reason.NO_KERNEL),
     "a reduction without a kernel": Case(sorted_write("S", "max", kind="bool"), Reason.NO_KERNEL),
     "sorting upwards needs operator set 11": Case(
-        """g (float[4] keys, float[4] x, float[4] u) => (float[4] y) <int64[1] k = {4}> {
-            values, i = TopK (keys, k)
+        """g (float[4] keys, float[4] x, float[4] u) => (float[4] y) {
+            values, i = TopK (keys, [4])
             y = Scatter (x, i, u) }""",
         Reason.UNKNOWN_INDICES,
         {},
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

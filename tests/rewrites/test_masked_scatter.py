@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row
 
 NUMBERS = """<int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1},
      int64 first = {0}, int64 second = {1}>"""
@@ -126,85 +126,26 @@ def test_no_row_where_a_product_of_sizes_is_0() -> None:
     assert_sound_at(text, *masks((3, 2), (1, 1), (0, 2), (2, 0)))
 
 
-def test_a_mask_of_another_size_is_cut_and_filled_up(golden: Golden) -> None:
-    small = np.array([[True, False, True, False]])
-    feeds = ({"A": 3, "K": 2, "m": np.pad(small, ((0, n), (0, 0)))} for n in (0, 2, 4))
-    golden(ELEMENTS.replace("bool[A,4] m", "bool[B,4] m"), *feeds)
-
-
 GOLDEN = {
-    "elements": Case(ELEMENTS, *masks((0, 4), (1, 4), (3, 4))),
-    "rows": Case(ROWS, *masks((0,), (1,), (3,))),
-    "the first elements of a vector need not be cut from it": Case(
-        FIRST, *masks((0, 4), (1, 4), (3, 4), more=2)
+    "elements": row(*masks((0, 4), (1, 4), (3, 4))),
+    "rows": row(*masks((0,), (1,), (3,))),
+    "the first elements of a vector need not be cut from it": row(
+        *masks((0, 4), (1, 4), (3, 4), more=2)
     ),
-    "columns": Case(
-        f"""g (float[4,A] x, bool[A] m, float[4,K] u) => (float[4,A] y) {NUMBERS} {{
-            n = NonZero (m)
-            four = Constant <value = int64[2] {{4, 1}}> ()
-            i = Expand (n, four)
-            y = ScatterElements <axis = 1> (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "a mask with its axes exchanged": Case(
-        f"""g (int32[4,A] x, bool[A,4] m, int32[K] u) => (int32[4,A] y) {NUMBERS} {{
-            n = NonZero (m)
-            rows = Gather (n, second)
-            columns = Gather (n, first)
-            r = Unsqueeze (rows, minus)
-            c = Unsqueeze (columns, minus)
-            i = Concat <axis = 1> (r, c)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0, 4), (1, 4), (3, 4)),
-    ),
-    "a row that is named twice is written twice": Case(ROUTED % 2, *masks((2, 0), (2, 1), (2, 3))),
-    "a mask of one row": Case(ROUTED % 1, *masks((1, 0), (1, 1), (1, 3))),
-    "the first columns of some rows": Case(
-        f"""g (float[A,4] x, bool[A] m, float[K,3] u) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            t = Transpose (n)
-            three = Constant <value = int64[2] {{1, 3}}> ()
-            i = Expand (t, three)
-            y = ScatterElements <axis = 0> (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "an axis of one position": Case(
-        f"""g (float[A,1] x, bool[A] m, float[K,1] u) => (float[A,1] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "the first column of some rows": Case(
-        f"""g (float[A,4] x, bool[A] m, float[K,1] u) => (float[A,4] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            y = ScatterElements <axis = 0> (x, i, u) }}""",
-        *masks((0,), (1,), (3,)),
-    ),
-    "one element that a mask of one chooses": Case(
-        f"""g (float[1,1] x, bool[1] m, float[K,1] u) => (float[1,1] y) {NUMBERS} {{
-            n = NonZero (m)
-            i = Transpose (n)
-            y = ScatterND (x, i, u) }}""",
-        *masks((1,)),
-    ),
-    "elements from the second on are cut": Case(
-        f"""g (float[A] x, bool[A] m, float[K] v) => (float[A] y) {NUMBERS} {{
-            n = NonZero (m)
-            k = Shape <start = 1> (n)
-            i = Transpose (n)
-            end = Add (k, one)
-            u = Slice (v, one, end)
-            y = ScatterND (x, i, u) }}""",
-        *masks((0,), (1,), (3,), more=2),
+    "columns": row(*masks((0,), (1,), (3,))),
+    "a mask with its axes exchanged": row(*masks((0, 4), (1, 4), (3, 4))),
+    "a row that is named twice is written twice": row(*masks((2, 0), (2, 1), (2, 3))),
+    "a mask of one row": row(*masks((1, 0), (1, 1), (1, 3))),
+    "the first columns of some rows": row(*masks((0,), (1,), (3,))),
+    "an axis of one position": row(*masks((0,), (1,), (3,))),
+    "the first column of some rows": row(*masks((0,), (1,), (3,))),
+    "one element that a mask of one chooses": row(*masks((1,))),
+    "elements from the second on are cut": row(*masks((0,), (1,), (3,), more=2)),
+    "a mask of another size is cut and filled up": row(
+        *({"A": 3, "K": 2, "m": [[1, 0, 1, 0], *[[0] * 4] * n]} for n in (0, 2, 4))
     ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 REFUSED = {
@@ -346,17 +287,11 @@ KEPT = {
         ROUTED % 9, Reason.UNKNOWN_INDICES, *masks((9, 9)), left=1
     ),
     "counting needs operator set 11": Case(
-        """g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) <int64[2] four = {1, 4}> {
-            n = NonZero (m)
-            t = Transpose (n)
-            i = Expand (t, four)
+        """g (float[A,4] x, bool[A] m, float[K,4] u) => (float[A,4] y) {
+            i = Expand (Transpose (NonZero (m)), [1, 4])
             y = Scatter <axis = 0> (x, i, u) }""",
         Reason.NO_KERNEL,
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

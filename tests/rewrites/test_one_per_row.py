@@ -6,25 +6,18 @@ import numpy as np
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, rows
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each, row, rows
 
 PER_ROW = """g (float[B,%s] x, int64[B,1] p, float[B,1] u) => (float[B,%s] y)
     { y = ScatterElements <axis = 1, reduction = "%s"> (x, p, u) }"""
-FOR_ALL = """g (float[%s,B] x, int64 p, float[B] u) => (float[%s,B] y) <int64[1] first = {0}> {
-        i = Unsqueeze (p, first)
-        y = ScatterND (x, i, u) }"""
+FOR_ALL = """g (float[%s,B] x, int64 p, float[B] u) => (float[%s,B] y) {
+        y = ScatterND (x, Unsqueeze (p, [0]), u) }"""
 
 
 def positions(size: int) -> list[dict[str, Any]]:
     """Return feeds for rows of a size, with indices from both ends."""
     rng = np.random.default_rng(0)
     return [{"p": rng.integers(-size, size, (b, 1)), "S": size} for b in (0, 1, 7)]
-
-
-def test_an_index_that_counts_from_the_start(golden: Golden) -> None:
-    text = PER_ROW % (6, 6, "none")
-    text = text.replace("{ y =", "{ q = Abs (p) y =").replace("(x, p, u)", "(x, q, u)")
-    golden(text, *({"p": [[k] for k in range(b)], "B": b} for b in (0, 1, 6)))
 
 
 @pytest.mark.parametrize("size", ["6", "S"])
@@ -34,14 +27,6 @@ def test_an_index_for_each_row_and_column(kind: str, size: str) -> None:
     text = text.replace("B,6]", "B,6,8]").replace("int64", kind)
     rng = np.random.default_rng(1)
     assert_sound_at(text, *({"S": 6, "p": rng.integers(-6, 6, (b, 1, 8))} for b in (0, 1, 3)))
-
-
-def test_a_number_that_is_no_negative_zero(golden: Golden) -> None:
-    text = PER_ROW % (6, 6, "none")
-    text = text.replace("float[B,1] u)", "float like)").replace(
-        "{ y =", "{ s = Shape (p) u = ConstantOfShape <value = float[1] {1.0}> (s) y ="
-    )
-    golden(text, *positions(6))
 
 
 COMPUTED = """g (float[B,6] x, int32[B,1] p, float[B,1] u) => (float[B,6] y)
@@ -59,21 +44,14 @@ def test_positions_that_are_no_element_of_a_tensor(position: str, refuses: Refus
 REFUSED = {
     "twice a position and one more": COMPUTED % "d = Mul (c, two) q = Add (d, one)",
     "indices that have the axes in another order": """
-        g (float[B,6,C] x, int64[C,B] p, float[B,1,C] u) => (float[B,6,C] y)
-        <int64[1] one = {1}> {
-            t = Transpose (p)
-            q = Unsqueeze (t, one)
-            y = ScatterElements <axis = 1> (x, q, u) }""",
+        g (float[B,6,C] x, int64[C,B] p, float[B,1,C] u) => (float[B,6,C] y) {
+            y = ScatterElements <axis = 1> (x, Unsqueeze (Transpose (p), [1]), u) }""",
     "updates that have the axes in another order": f"""
-        g (float[B,6,C] x, int64[C,B,1] p, float[C,B] u) => (float[B,6,C] y)
-        <int64[1] one = {{1}}> {{
+        g (float[B,6,C] x, int64[C,B,1] p, float[C,B] u) => (float[B,6,C] y) {{
             {rows("b", "x", 0)}
             {rows("c", "x", 2)}
             s = Shape (p)
-            r = Expand (b, s)
-            d = Unsqueeze (c, one)
-            e = Expand (d, s)
-            i = Concat <axis = 2> (r, p, e)
+            i = Concat <axis = 2> (Expand (b, s), p, Expand (Unsqueeze (c, [1]), s))
             y = ScatterND (x, i, u) }}""",
     "indices of a type that is compared with nothing": (COMPUTED % "q = Identity (c)").replace(
         "int32[B,1]", "uint8[B,1]"
@@ -90,19 +68,16 @@ def test_what_is_not_one_per_row(model: str, refuses: Refuses) -> None:
 def test_indices_that_are_the_first_of_more(shape: str, axis: int, refuses: Refuses) -> None:
     refuses(
         f"""g (float[5,6] x, int64[{shape}] p, float[5,1] u) => (float[5,6] y)
-        <int64[1] zero = {{0}}, int64[1] end = {{{(5, 1)[axis]}}}, int64[1] axis = {{{axis}}}> {{
-            q = Slice (p, zero, end, axis)
-            y = ScatterElements <axis = 1> (x, q, u) }}""",
+        <int64[1] end = {{{(5, 1)[axis]}}}, int64[1] axis = {{{axis}}}> {{
+            y = ScatterElements <axis = 1> (x, Slice (p, [0], end, axis), u) }}""",
         Reason.UNKNOWN_INDICES,
     )
 
 
 def test_pairs_in_rows_of_any_size() -> None:
-    text = f"""g (float[B,S] x, int64[B] p, float[B] u) => (float[B,S] y) <int64[1] last = {{-1}}> {{
+    text = f"""g (float[B,S] x, int64[B] p, float[B] u) => (float[B,S] y) {{
             {rows("r", "x")}
-            d = Unsqueeze (p, last)
-            i = Concat <axis = -1> (r, d)
-            y = ScatterND (x, i, u) }}"""
+            y = ScatterND (x, Concat <axis = -1> (r, Unsqueeze (p, [-1])), u) }}"""
     rng, sizes = np.random.default_rng(1), [(1, 1), (3, 4), (2, 7), (5, 5), (5, 1), (0, 3)]
     assert_sound_at(text, *({"S": s, "p": rng.integers(-s, s, b)} for b, s in sizes))
 
@@ -110,107 +85,55 @@ def test_pairs_in_rows_of_any_size() -> None:
 @pytest.mark.parametrize(("order", "shape"), [("c, d", "4,5"), ("d, c", "5,4")])
 def test_pairs_with_constant_rows(order: str, shape: str) -> None:
     text = f"""g (float[{shape}] x, int64[4] p, float[4] u) => (float[{shape}] y)
-        <int64[4,1] c = {{0, 1, 2, 3}}, int64[1] last = {{-1}}> {{
-            d = Unsqueeze (p, last)
-            i = Concat <axis = -1> ({order})
-            y = ScatterND (x, i, u) }}"""
+        <int64[4,1] c = {{0, 1, 2, 3}}> {{
+            d = Unsqueeze (p, [-1])
+            y = ScatterND (x, Concat <axis = -1> ({order}), u) }}"""
     rng = np.random.default_rng(1)
     assert_sound_at(text, *({"p": rng.integers(-5, 5, 4)} for _ in range(4)))
 
 
 def test_a_column_that_is_read_is_there() -> None:
     """As the read at i has run there is a column, so the slice of the first one has one."""
-    text = """g (float[A,C] x, int64[1] i, float[A,C] h) => (float[A,C] y)
-        <int64[1] first = {0}, int64[1] one = {1}> {
+    text = """g (float[A,C] x, int64[1] i, float[A,C] h) => (float[A,C] y) {
             new = Gather <axis = 1> (h, i)
-            part = Slice (x, first, one, one)
-            shape = Shape (part)
+            shape = Shape (Slice (x, [0], [1], [1]))
             u = Expand (new, shape)
-            i2 = Unsqueeze (i, first)
-            at = Expand (i2, shape)
-            y = ScatterElements <axis = 1> (x, at, u) }"""
+            y = ScatterElements <axis = 1> (x, Expand (Unsqueeze (i, [0]), shape), u) }"""
     cases = ((0, 3, 2), (1, 1, 0), (4, 5, 3), (4, 5, -1))
     assert_sound_at(text, *({"A": a, "C": c, "i": [at]} for a, c, at in cases))
 
 
 def test_one_element_of_one_row() -> None:
     # The updates have no dim at all.
-    text = """g (float[1,S] x, int64[1] p, float u) => (float[1,S] y) <int64[1] no = {0}> {
-            i = Concat <axis = 0> (no, p)
-            y = ScatterND (x, i, u) }"""
+    text = """g (float[1,S] x, int64[1] p, float u) => (float[1,S] y) {
+            y = ScatterND (x, Concat <axis = 0> ([0], p), u) }"""
     assert_sound_at(text, *({"S": 5, "p": [p], "u": -0.0} for p in (0, 4, -1)), left=None)
 
 
 GOLDEN = {
-    "an index for each row": Case(PER_ROW % (6, 6, "none"), *positions(6)),
-    "rows of a symbolic size": Case(PER_ROW % ("S", "S", "none"), *positions(6), *positions(1)),
-    "one position for all": Case(
-        FOR_ALL % (6, 6), *({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3))
+    "an index for each row": row(*positions(6)),
+    "rows of a symbolic size": row(*positions(6), *positions(1)),
+    "one position for all": row(*({"p": p, "B": b} for p in (-6, -1, 0, 5) for b in (0, 1, 3))),
+    "the only row": row(*({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s))),
+    "narrow indices are widened for a size of the run": row(*positions(6), *positions(1)),
+    "numbers that are added": row(*positions(6)),
+    "a position behind the one that is fed": row(
+        *({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11))
     ),
-    "the only row": Case(
-        """g (float[1,S] x, int64 p, float[1] u) => (float[1,S] y)
-        <int64[1] first = {0}, int64 one = {1}> {
-            q = Sub (p, one)
-            r = Unsqueeze (q, first)
-            f = Constant <value_ints = [0]> ()
-            c = Concat <axis = 0> (f, r)
-            i = Unsqueeze (c, first)
-            y = ScatterND (x, i, u) }""",
-        *({"p": p, "S": s} for s in (1, 4) for p in (1 - s, 0, 1, s)),
+    "a position that sizes decide": row(
+        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3))
     ),
-    "narrow indices are widened for a size of the run": Case(
-        (PER_ROW % ("S", "S", "none")).replace("int64", "int32"), *positions(6), *positions(1)
+    "a single row": row(*({"p": [[p]]} for p in (-6, 0, 5))),
+    "rows of one position": row(*positions(1)),
+    "one element of the first row": row(*({"p": [[p]]} for p in (-6, 0, 5)), rules=["one_per_row"]),
+    "pairs of row and position": row(*({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4))),
+    "a position of a part of the rows": row({"p": [[0], [5], [-6]]}, rules=["one_per_row"]),
+    "an index that counts from the start": row(
+        *({"p": [[k] for k in range(b)], "B": b} for b in (0, 1, 6))
     ),
-    "numbers that are added": Case(PER_ROW % (6, 6, "add"), *positions(6)),
-    "a position behind the one that is fed": Case(
-        COMPUTED % "q = Add (c, one)",
-        *({"p": [[k] for k in range(5 - b, 5)], "B": b} for b in (0, 1, 11)),
-    ),
-    "a position that sizes decide": Case(
-        """g (float[6,B] x, float[K] like, float[1,B] u) => (float[6,B] y)
-        <int64[1] three = {3}, int64[1] first = {0}> {
-            k = Shape (like)
-            p = Sub (k, three)
-            i = Unsqueeze (p, first)
-            y = ScatterND (x, i, u) }""",
-        *({"K": k, "B": b} for k in (0, 2, 3, 8) for b in (0, 1, 3)),
-    ),
-    "a single row": Case(
-        """g (float[1,6] x, int64[1,1] p, float[1,1] u) => (float[1,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        *({"p": [[p]]} for p in (-6, 0, 5)),
-    ),
-    "rows of one position": Case(PER_ROW % (1, 1, "none"), *positions(1)),
-    "one element of the first row": Case(
-        """g (float[5,6] x, int64[1,1] p, float[1,1] u) => (float[5,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        *({"p": [[p]]} for p in (-6, 0, 5)),
-        rules=["one_per_row"],
-    ),
-    "pairs of row and position": Case(
-        """g (float[B,6,3] x, int64[B] p, float[B,3] u) => (float[B,6,3] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
-            s = Shape <end = 1> (x)
-            b = Squeeze (s)
-            r = Range (zero, b, one)
-            c = Unsqueeze (r, last)
-            d = Unsqueeze (p, last)
-            i = Concat <axis = -1> (c, d)
-            y = ScatterND (x, i, u) }""",
-        *({"p": [-6, 5, 0, 2][:b]} for b in (0, 1, 4)),
-    ),
-    "a position of a part of the rows": Case(
-        """g (float[5,6] x, int64[3,1] p, float[3,1] u) => (float[5,6] y)
-        { y = ScatterElements <axis = 1> (x, p, u) }""",
-        {"p": [[0], [5], [-6]]},
-        rules=["one_per_row"],
-    ),
+    "a number that is no negative zero": row(*positions(6)),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["int16", "complex64"])
@@ -233,8 +156,7 @@ KEPT = {
     ),
     "rows in another order than their indices": Case(
         """g (float[4,4] x, int64[1,4] p, float[4,1] u) => (float[4,4] y) {
-            i = Transpose (p)
-            y = ScatterElements <axis = 1> (x, i, u) }""",
+            y = ScatterElements <axis = 1> (x, Transpose (p), u) }""",
         Reason.UNKNOWN_INDICES,
         {"p": [[0, 3, -1, 1]]},
         left=0,
@@ -250,8 +172,4 @@ KEPT = {
         opset=10,
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onnx_scatterx import Reason
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at
+from tests.helpers.rules import Case, Refuses, assert_sound_at, each
 
 
 def frames(
@@ -113,11 +113,7 @@ GOLDEN = {
     ),
     "eight blocks": Case(frames(1, 8), *counts("C", 2)),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 LENGTH = """ls = Shape <start = 1, end = 2> (u)

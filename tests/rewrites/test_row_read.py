@@ -9,7 +9,7 @@ from hypothesis import given
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Case, Golden
+from tests.helpers.rules import each, row
 from tests.helpers.support import nodes, parse, sample
 
 TARGETS = [
@@ -21,44 +21,30 @@ LACKS, NO_ND = TARGETS
 ROWS = """g (float[4,6] x, int64[N] i) => (float[4,N] y) <int64[1] four = {4}> {
     n = Shape (i) s = Concat <axis = 0> (four, n) wide = Expand (i, s)
     y = GatherElements <axis = 1> (x, wide) }"""
-FEATURES = """g (float[2,9,4] x, float[2,9] scores) => (float[2,3,4] y)
-    <int64[1] k = {3}, int64[1] last = {-1}, int64[3] wide = {1,1,4}> {
-    best, places = TopK (scores, k) u = Unsqueeze (places, last) i = Tile (u, wide)
-    y = GatherElements <axis = 1> (x, i) }"""
-SIGNED = """g (float[2,5,3] x, int32[2,4,1] at) => (float[2,4,3] y) <int64[3] wide = {1,1,3}> {
-    i = Expand (at, wide) y = GatherElements <axis = -2> (x, i) }"""
-CONSTANT = """g (float[2,6] x) => (float[2,5] y)
-    <int64[2,5] i = {0,4,-1,3,3, 0,4,-1,3,3}> { y = GatherElements <axis = 1> (x, i) }"""
+SIGNED = """g (float[2,5,3] x, int32[2,4,1] at) => (float[2,4,3] y) {
+    i = Expand (at, [1, 1, 3]) y = GatherElements <axis = -2> (x, i) }"""
 ONE = """g (float[B,6] x, float[1,6] s) => (float[B,1] y) <int64[1] one = {1}> {
     best, at = TopK <axis = 1> (s, one) n = Shape <end = 1> (x) w = Concat <axis = 0> (n, one)
     i = Expand (at, w) y = GatherElements <axis = 1> (x, i) }"""
 
 
 GOLDEN = {
-    "one index for each column": Case(
-        ROWS, *[{"i": np.array(at, np.int64)} for at in ([], [-6], [5, -1, 0, 0])], gathers=True
+    "one index for each column": row(
+        *[{"i": np.array(at, np.int64)} for at in ([], [-6], [5, -1, 0, 0])], gathers=True
     ),
-    "features of each batch": Case(FEATURES, gathers=True),
-    "features without gather nd": Case(FEATURES, target=NO_ND),
-    "from the end without gather nd": Case(
-        SIGNED, {"at": np.array([-5, 4, 0, -1] * 2, np.int32).reshape(2, 4, 1)}, target=NO_ND
+    "features of each batch": row(gathers=True),
+    "features without gather nd": row(target=NO_ND),
+    "from the end without gather nd": row(
+        {"at": np.array([-5, 4, 0, -1] * 2, np.int32).reshape(2, 4, 1)}, target=NO_ND
     ),
-    "equal rows of a constant": Case(CONSTANT, gathers=True),
+    "equal rows of a constant": row(gathers=True),
     # The other axis may be empty, as the position of a TopK is within bounds.
-    "bounds that are known": Case(ONE, {"B": 0}, {"B": 3}, gathers=True),
+    "bounds that are known": row({"B": 0}, {"B": 3}, gathers=True),
+    "a gather as gather nd": row(
+        {"i": [-5, 4, 0, 0]}, target=Target("nd", avoid=frozenset({"Gather"}), dense_limit=0)
+    ),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
-
-
-def test_a_gather_as_gather_nd(golden: Golden) -> None:
-    target = Target("nd", avoid=frozenset({"Gather"}), dense_limit=0)
-    text = "g (float[5,3] x, int64[4] i) => (float[4,3] y) { y = Gather (x, i) }"
-    golden(text, {"i": np.array([-5, 4, 0, 0])}, target=target)
-
+test_golden = each(GOLDEN, "golden")
 
 KEPT = {
     "a position behind the last, if there are no rows": ONE.replace(

@@ -8,22 +8,12 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import Reason
 from tests.helpers.pair import Pair
-from tests.helpers.rules import Golden, Refuses
+from tests.helpers.rules import Refuses, each, row
 from tests.helpers.support import parse, sample, scatters
 
 KNOWN = ["batch: nondecreasing, nonnegative", "N <= 3000", "P <= 64"]
-ROWS = """g ({0}[P,3] x, int64[N] batch, {0}[N,3] u) => ({0}[P,3] y) <int64[1] last = {{-1}}> {{
-        i = Unsqueeze (batch, last)
-        y = ScatterND <reduction = "{1}"> (x, i, u) }}"""
-SPREAD = """g (int64[P,2] x, int64[N] batch, int64[N,2] u) => (int64[P,2] y) <int64[1] last = {-1}> {
-        j = Unsqueeze (batch, last)
-        s = Shape (u)
-        i = Expand (j, s)
-        y = ScatterElements <axis = 0, reduction = "add"> (x, i, u) }"""
-FILL = """g (float[P] x, int64[N] batch) => (float[P] y) <float number = {5}> {
-        s = Shape (batch)
-        u = Expand (number, s)
-        y = ScatterElements <reduction = "max"> (x, batch, u) }"""
+ROWS = """g ({0}[P,3] x, int64[N] batch, {0}[N,3] u) => ({0}[P,3] y) {{
+        y = ScatterND <reduction = "{1}"> (x, Unsqueeze (batch, [-1]), u) }}"""
 
 
 def feeds() -> list[dict[str, Any]]:
@@ -35,16 +25,12 @@ def feeds() -> list[dict[str, Any]]:
     return [*found, {"P": 0, "batch": np.zeros(0, np.int64)}]
 
 
-def test_rows_of_segments(golden: Golden) -> None:
-    golden(ROWS.format("float", "none"), *feeds(), assume=KNOWN)
-
-
-def test_numbers_of_segments(golden: Golden) -> None:
-    golden(SPREAD, *feeds(), assume=KNOWN)
-
-
-def test_one_number(golden: Golden) -> None:
-    golden(FILL, *feeds(), assume=KNOWN)
+GOLDEN = {
+    "rows of segments": row(*feeds(), assume=KNOWN),
+    "numbers of segments": row(*feeds(), assume=KNOWN),
+    "one number": row(*feeds(), assume=KNOWN),
+}
+test_golden = each(GOLDEN, "golden")
 
 
 @pytest.mark.parametrize("kind", ["double", "float16", "int32", "uint8", "bool"])
@@ -119,13 +105,10 @@ IN_ORDER = {  # made of scores and of a mask
 
 def _made(name: str, reduction: str) -> str:
     return f"""g (int64[70,3] x, bool[60,40] m, float[900,60] s, int64[900] w, int64[5000,3] u0)
-            => (int64[70,3] y)
-        <int64 none = {{0}}, int64[1] first = {{0}}, int64 two = {{2}}, int64[1] last = {{-1}}> {{
+            => (int64[70,3] y) <int64 none = {{0}}, int64 two = {{2}}> {{
         {IN_ORDER[name]}
-        n2 = Shape (i)
-        u = Slice (u0, first, n2, first)
-        j = Unsqueeze (i, last)
-        y = ScatterND <reduction = "{reduction}"> (x, j, u) }}"""
+        u = Slice (u0, [0], Shape (i), [0])
+        y = ScatterND <reduction = "{reduction}"> (x, Unsqueeze (i, [-1]), u) }}"""
 
 
 @pytest.mark.sampled(2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onnx_scatterx
-from tests.helpers.rules import Case, Golden, parse_text
+from tests.helpers.rules import each, parse_text, row
 from tests.helpers.support import assert_sound, sample
 
 PAIR = """g ({0}[N] x, int64[E] i, int64[E] j, {0}[E] u) => ({0}[E] z) <{0} number = {{{1}}}> {{
@@ -46,31 +46,13 @@ def test_whatever_comes_next(second: str) -> None:
 
 
 GOLDEN = {
-    "a write": Case(pair("1"), *FEEDS, by=BY, target="scatterx"),
-    "the least of zeros and a number": Case(
-        pair("-3.4e38", first='<reduction = "min">', x="o"), *FEEDS, by=BY, target="scatterx"
-    ),
-    "zeros times a number": Case(
-        pair("5", "int64", '<reduction = "max">', "o", "add"), *FEEDS, by=BY, target="scatterx"
-    ),
-    "a few positions": Case(pair("1").replace("[N] x", "[6] x"), *FEEDS, by=["dense_reduce"]),
+    "a write": row(*FEEDS, by=BY, target="scatterx"),
+    "the least of zeros and a number": row(*FEEDS, by=BY, target="scatterx"),
+    "zeros times a number": row(*FEEDS, by=BY, target="scatterx"),
+    "a few positions": row(*FEEDS, by=["dense_reduce"]),
+    "rows": row(*({"N": 6, "i": f["i"].reshape(-1, 1)} for f in FEEDS), by=BY, target="scatterx"),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
-
-
-def test_rows(golden: Golden) -> None:
-    text = """g (float[N, 3] x, int64[E, 1] i, float[E, 3] u) => (float[E, 3] z) <float one = {1}> {
-        s = Shape (u)
-        c = Expand (one, s)
-        first = ScatterND (x, i, c)
-        y = ScatterND <reduction = "mul"> (first, i, u)
-        z = GatherND (y, i) }"""
-    feeds = ({"N": 6, "i": f["i"].reshape(-1, 1)} for f in FEEDS)
-    golden(text, *feeds, by=BY, target="scatterx")
+test_golden = each(GOLDEN, "golden")
 
 
 def outputs(text: str, *more: str) -> str:

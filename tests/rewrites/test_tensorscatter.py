@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.targets.catalogue import Target
-from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, rows
+from tests.helpers.rules import Case, Golden, Refuses, assert_sound_at, each, row, rows
 
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
 
@@ -30,45 +30,26 @@ def starts(*cases: tuple[int, int]) -> list[dict[str, Any]]:
     return [{"B": b, "N": n, "q": q} for n, q in cases for b in (0, 1, 2)]
 
 
-RING = """g (float[2,100] x, float[2,{count}] u, int32 q) => (float[2,100] y)
-    <int64 ring = {{100}}> {{
+RING = """g (float[2,100] x, float[2,{count}] u, int32 q) => (float[2,100] y) {{
             t = Transpose (x)
             v = Transpose (u)
             p = Cast <to = 7> (q)
             {rows}
-            h = Mod (i, ring)
-            z = ScatterND (t, h, v)
+            z = ScatterND (t, Mod (i, 100), v)
             y = Transpose (z) }}"""
 
 
 GOLDEN = {
-    "a start that may be negative goes round": Case(
-        copied("5", "2"), *starts(*((2, q) for q in range(-5, 4))), target=CACHES, opset=24
+    "a start that may be negative goes round": row(
+        *starts(*((2, q) for q in range(-5, 4))), target=CACHES, opset=24
     ),
-    "a start that is not negative is linear": Case(
-        copied("5", "2", "p = Max (q, nought)"),
-        *starts((2, -1), (2, 0), (2, 3)),
-        target=CACHES,
-        opset=24,
+    "a start that is not negative is linear": row(
+        *starts((2, -1), (2, 0), (2, 3)), target=CACHES, opset=24
     ),
-    "no rows may begin anywhere": Case(
-        copied("5", "N", "p = Max (q, nought)"),
-        *starts((0, 9), (2, 3), (5, 0)),
-        target=CACHES,
-        opset=24,
-    ),
-    "a ring buffer": Case(
-        RING.format(count=70, rows=rows("i", "u", 1, "p")),
-        *({"q": q} for q in (0, 60, 99, 1234, -345)),
-        target=CACHES,
-        opset=24,
-    ),
+    "no rows may begin anywhere": row(*starts((0, 9), (2, 3), (5, 0)), target=CACHES, opset=24),
+    "a ring buffer": row(*({"q": q} for q in (0, 60, 99, 1234, -345)), target=CACHES, opset=24),
 }
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_golden(name: str, golden: Golden) -> None:
-    GOLDEN[name].check(golden)
+test_golden = each(GOLDEN, "golden")
 
 
 def test_rows_that_are_contiguous_by_assumption(golden: Golden) -> None:
@@ -101,9 +82,7 @@ def test_a_circular_write_may_begin_anywhere(dims: str, count: int) -> None:
 def test_a_ring_buffer_of_64_bits_begins_anywhere(target: str) -> None:
     """One row at ``Mod (q, size)``, for any q."""
     text = """g (float[1,S] x, float[1,1] u, int64[1,1] q) => (float[1,S] y) {
-        ring = Shape <start = 1> (x)
-        i = Mod (q, ring)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
+        y = ScatterElements <axis = 1> (x, Mod (q, Shape <start = 1> (x)), u) }"""
     starts = (*ENDS, 1 - 2**63, 2 - 2**63)
     feeds = [{"S": s, "q": [[q]]} for s, q in product((1, 3, 7), starts)]
     assert_sound_at(text, *feeds, left=None, target=target)
@@ -129,9 +108,8 @@ def test_rows_from_a_start_that_sizes_decide(refuses: Refuses) -> None:
 
 KEPT = {
     "a cache without a batch is no cache": Case(
-        """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) <int64[2,1] r = {0, 1}> {
-            i = Add (r, p)
-            y = ScatterND (x, i, u) }""",
+        """g (float[5,2] x, int64 p, float[2,2] u) => (float[5,2] y) {
+            y = ScatterND (x, Add ([[0], [1]], p), u) }""",
         Reason.UNKNOWN_SIGN,
         *({"p": p} for p in range(-5, 4)),
         left=0,
@@ -149,12 +127,8 @@ KEPT = {
     "operator sets before 24": Case(copied("5", "2"), Reason.OPSET, target=CACHES, opset=23),
     "more rows than positions": Case(copied("S", "2"), Reason.MAY_COLLIDE, target=CACHES, opset=24),
     "one start for each of the batch": Case(
-        """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y)
-        <int64[2] behind = {1, 2}> {
-            q = Unsqueeze (p, behind)
-            s = Shape (u)
-            i = Expand (q, s)
-            y = ScatterElements <axis = 1> (x, i, u) }""",
+        """g (float[B,S,3] x, int64[B] p, float[B,1,3] u) => (float[B,S,3] y) {
+            y = ScatterElements <axis = 1> (x, Expand (Unsqueeze (p, [1, 2]), Shape (u)), u) }""",
         Reason.MAY_COLLIDE,
         *({"S": 4, "p": p} for p in ([], [-4], [3, 0, -1])),
         target=CACHES,
@@ -169,22 +143,17 @@ KEPT = {
     ),
     "one start for each of another axis": Case(
         """g (float[3,5,3] x, int64[1,1,3] p, float[3,1,3] u) => (float[3,5,3] y) {
-            s = Shape (u)
-            i = Expand (p, s)
-            y = ScatterElements <axis = 1> (x, i, u) }""",
+            y = ScatterElements <axis = 1> (x, Expand (p, Shape (u)), u) }""",
         Reason.UNKNOWN_INDICES,
         {"p": [[[0, 3, 1]]]},
         target=CACHES,
         opset=24,
     ),
     "no row is checked where there is no batch": Case(
-        f"""g (float[B,5,2] x, int64[1] q, float[B,N,2] u) => (float[B,5,2] y)
-        <int64 nought = {{0}}> {{
-            p = Max (q, nought)
+        f"""g (float[B,5,2] x, int64[1] q, float[B,N,2] u) => (float[B,5,2] y) {{
+            p = Max (q, 0)
             {rows("i", "u", 1, "p")}
-            s = Shape (u)
-            k = Expand (i, s)
-            y = ScatterElements <axis = 1> (x, k, u) }}""",
+            y = ScatterElements <axis = 1> (x, Expand (i, Shape (u)), u) }}""",
         Reason.MAY_COLLIDE,
         *({"B": b, "N": n, "q": [q]} for b, n, q in ((2, 3, 1), (0, 3, 4), (0, 7, 0))),
         target=CACHES,
@@ -194,8 +163,4 @@ KEPT = {
         copied("5", "2").replace("float", "string"), Reason.NO_KERNEL, target=CACHES, opset=24
     ),
 }
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_kept(name: str, refuses: Refuses) -> None:
-    KEPT[name].check(refuses)
+test_kept = each(KEPT, "refuses")

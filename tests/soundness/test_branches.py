@@ -56,8 +56,7 @@ def test_names_constants_and_results_of_branches() -> None:
     model = """g (float[4,2] x, float[2,2] u, bool c) => (float[4,2] y, int64[2,1] k, float[4,2] t)
         <bool yes = {1}> {
             y, k = If (yes) <
-                then_branch = a () => (float[4,2] r, int64[2,1] i)
-                    <int64[2,1] i = {1, 2}> {
+                then_branch = a () => (float[4,2] r, int64[2,1] i) <int64[2,1] i = {1, 2}> {
                         s = Neg (x)
                         r = ScatterND (s, i, u) },
                 else_branch = b () => (float[4,2] s, int64[2,1] i)

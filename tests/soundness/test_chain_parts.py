@@ -14,8 +14,7 @@ from tests.helpers.support import assert_sound, f32, i64, optimize, parse, sampl
 
 # Two boxes whose order is known only at run time: [0:A, 0:B], then [C:C+D, E:E+F].
 UNORDERED = """g (float[6,6] x, float[A,B] a, float[D,F] d, float[C] c, float[E] e)
-    => (float[6,6] y)
-    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+    => (float[6,6] y) <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
     sa = Shape (a)
     na = Gather <axis = 0> (sa, zero)
     nb = Gather <axis = 0> (sa, one)
@@ -59,16 +58,14 @@ def test_boxes_in_no_known_order() -> None:
 
 
 # Positions known only at run time, one after the other.
-GREEDY = """g (float[4,5] x, float[4] p, float[4] q, float[5] u) => (float[4,5] y)
-    <float[1,5] zeros = {0.0, 0.0, 0.0, 0.0, 0.0}, int64[1] axis = {0}> {
+GREEDY = """g (float[4,5] x, float[4] p, float[4] q, float[5] u) => (float[4,5] y) {
     i = ArgMax <axis = 0, keepdims = 1> (p)
     j = ArgMax <axis = 0, keepdims = 1> (q)
-    i2 = Unsqueeze (i, axis)
-    j2 = Unsqueeze (j, axis)
-    w = Unsqueeze (u, axis)
-    a = ScatterND (x, i2, w)
-    b = ScatterND (a, j2, zeros)
-    y = ScatterND (b, i2, zeros) }"""
+    i2 = Unsqueeze (i, [0])
+    j2 = Unsqueeze (j, [0])
+    a = ScatterND (x, i2, Unsqueeze (u, [0]))
+    b = ScatterND (a, j2, float [[0.0, 0.0, 0.0, 0.0, 0.0]])
+    y = ScatterND (b, i2, float [[0.0, 0.0, 0.0, 0.0, 0.0]]) }"""
 
 
 def _greedy_feeds() -> list[Feed]:
@@ -85,21 +82,14 @@ def test_positions_of_the_run_are_compared_one_by_one() -> None:
 
 # The second position is known of a vector that is there for its shape's sake alone: it reads what
 # the first write gives, which nothing else needs.
-HIDDEN = """g (int64[6] x, float[6] p, int64[1] u) => (int64[6] y, float[6] w, int64 checked)
-    <int64 two = {2}, int64[1] axis = {0}, int64[1] unit = {1}, float[1] low = {-5.0}> {
-    i = ArgMax <axis = 0, keepdims = 1> (p)
-    i2 = Unsqueeze (i, axis)
-    w = ScatterND (p, i2, low)
-    k0 = ArgMax <axis = 0, keepdims = 0> (w)
-    k = Div (k0, two)
+HIDDEN = """g (int64[6] x, float[6] p, int64[1] u) => (int64[6] y, float[6] w, int64 checked) {
+    i2 = Unsqueeze (ArgMax <axis = 0, keepdims = 1> (p), [0])
+    w = ScatterND (p, i2, float [-5.0])
+    k = Div (ArgMax <axis = 0, keepdims = 0> (w), 2)
     checked = Gather (x, k)
     first = ScatterND (x, i2, u)
-    seen = Gather (first, k)
-    shape = Shape (seen)
-    k1 = Expand (k, shape)
-    k2 = Reshape (k1, unit)
-    k3 = Unsqueeze (k2, axis)
-    y = ScatterND (first, k3, u) }"""
+    k1 = Expand (k, Shape (Gather (first, k)))
+    y = ScatterND (first, Unsqueeze (Reshape (k1, [1]), [0]), u) }"""
 
 
 def test_nothing_is_kept_for_a_number_that_is_elsewhere_too() -> None:

@@ -26,79 +26,46 @@ SHARDS = 5
 @pytest.mark.parametrize("size", range(1, 6))
 def test_few_rows(size: int) -> None:
     # The slice of zeros has no column at N = 1 and 2: no zero can be read from it.
-    model = """g (float[N,N] x) => (float[N,N] y, float[N,K] w)
-        <float nil = {0}, float number = {1}, int64 zero = {0}, int64 one = {1}, int64[1] v0 = {0},
-         int64[1] v1 = {1}, int64[1] v2 = {2}, int64[1] most = {9223372036854775807},
-         int64[1] last = {-1}> {
+    model = """g (float[N,N] x) => (float[N,N] y, float[N,K] w) {
         s = Shape (x)
-        zeros = Expand (nil, s)
-        part = Slice (zeros, v2, most, v1, v1)
-        k = Shape (part)
-        ones = Expand (number, k)
+        part = Slice (Expand (float 0, s), [2], [MAX], [1], [1])
+        ones = Expand (float 1, Shape (part))
         w = Neg (part)
-        n = Gather (s, one)
-        all = Range (zero, n, one)
-        columns = Slice (all, v2, most, v0, v1)
-        i = Unsqueeze (columns, last)
+        columns = Slice (Range (0, Gather (s, 1), 1), [2], [MAX], [0], [1])
+        i = Unsqueeze (columns, [-1])
         u = Transpose <perm = [1, 0]> (ones)
-        t = Transpose <perm = [1, 0]> (x)
-        z = ScatterND (t, i, u)
+        z = ScatterND (Transpose <perm = [1, 0]> (x), i, u)
         m = Transpose <perm = [1, 0]> (z)
-        column = Gather <axis = 1> (m, zero)
-        length = Shape (column)
-        nils = Expand (nil, length)
-        c = Unsqueeze (nils, v1)
-        across = Shape (c)
-        j = Expand (zero, across)
-        y = ScatterElements <axis = 1> (m, j, c) }"""
+        nils = Expand (float 0, Shape (Gather <axis = 1> (m, 0)))
+        c = Unsqueeze (nils, [1])
+        y = ScatterElements <axis = 1> (m, Expand (0, Shape (c)), c) }"""
     assert_sound(model, {"N": size}, left=0)
 
 
 def test_a_long_step_is_refused() -> None:
     # Every residue class of a step is a region of its own.
-    model = """g (float[N] x) => (float[N] y)
-        <int64 zero = {0}, int64 one = {1}, int64[1] v0 = {0}, int64[1] last = {-1},
-         int64[1] most = {9223372036854775807}, int64[1] step = {1000000007}> {
-        s = Shape (x)
-        n = Squeeze (s)
-        all = Range (zero, n, one)
-        rows = Slice (all, v0, most, v0, step)
-        i = Unsqueeze (rows, last)
-        part = Slice (x, v0, most, v0, step)
-        u = Neg (part)
-        y = ScatterND (x, i, u) }"""
+    model = """g (float[N] x) => (float[N] y) {
+        all = Range (0, Squeeze (Shape (x)), 1)
+        i = Unsqueeze (Slice (all, [0], [MAX], [0], [1000000007]), [-1])
+        y = ScatterND (x, i, Neg (Slice (x, [0], [MAX], [0], [1000000007]))) }"""
     assert_sound(model, *({"N": n} for n in (0, 1, 5)))
 
 
 def test_bounds_beyond_int64() -> None:
     # What x[:, most:-2] leaves ends at N - most - 2 of the columns behind the first.
-    model = """g (float[M,N] v) => (float[M,N] z)
-        <float nil = {0}, int64 zero = {0}, int64 one = {1}, int64[1] v0 = {0}, int64[1] v1 = {1},
-         int64[1] last = {-1}, int64[1] most = {9223372036854775807}, int64[1] end = {-2},
-         int64[1] v4 = {4}, int64[1] least = {-9223372036854775808}> {
+    model = """g (float[M,N] v) => (float[M,N] z) {
         s = Shape (v)
-        nils = Expand (nil, s)
-        m = Gather (s, zero)
-        down = Range (zero, m, one)
-        no_rows = Slice (down, v4, least, v0, v1)
-        h = Unsqueeze (no_rows, last)
-        nothing = Slice (nils, v4, least, v0, v1)
-        x = ScatterND (nils, h, nothing)
-        n = Gather (s, one)
-        all = Range (zero, n, one)
-        rows = Slice (all, most, end, v0, v1)
-        i = Unsqueeze (rows, last)
-        part = Slice (x, most, end, v1, v1)
-        u = Neg (part)
-        t = Transpose <perm = [1, 0]> (x)
-        w = Transpose <perm = [1, 0]> (u)
-        r = ScatterND (t, i, w)
+        nils = Expand (float 0, s)
+        no_rows = Slice (Range (0, Gather (s, 0), 1), [4], [-9223372036854775808], [0], [1])
+        h = Unsqueeze (no_rows, [-1])
+        x = ScatterND (nils, h, Slice (nils, [4], [-9223372036854775808], [0], [1]))
+        rows = Slice (Range (0, Gather (s, 1), 1), [MAX], [-2], [0], [1])
+        i = Unsqueeze (rows, [-1])
+        u = Neg (Slice (x, [MAX], [-2], [1], [1]))
+        r = ScatterND (Transpose <perm = [1, 0]> (x), i, Transpose <perm = [1, 0]> (u))
         y = Transpose <perm = [1, 0]> (r)
-        column = Gather <axis = 1> (nils, zero)
-        c = Unsqueeze (column, v1)
-        k = Shape (c)
-        j = Expand (zero, k)
-        z = ScatterElements <axis = 1> (y, j, c) }"""
+        c = Unsqueeze (Gather <axis = 1> (nils, 0), [1])
+        z = ScatterElements <axis = 1> (y, Expand (0, Shape (c)), c) }"""
     assert_sound(model, {"M": 2, "N": 1}, {"M": 3, "N": 5})
 
 

@@ -16,10 +16,9 @@ def counting(*shape: int) -> np.ndarray:
 
 def test_elements_in_both_orders_of_a_transpose() -> None:
     # Rows of u meet in x: read by columns, another update would be last.
-    model = """g (float[2,2] x, float[2,3] u) => (float[2,2] y)
-        <int64[3,2] i = {0, 1, 1, 0, 0, 0}> {
+    model = """g (float[2,2] x, float[2,3] u) => (float[2,2] y) {
             w = Transpose <perm = [1, 0]> (u)
-            y = ScatterElements <axis = 0> (x, i, w) }"""
+            y = ScatterElements <axis = 0> (x, [[0, 1], [1, 0], [0, 0]], w) }"""
     assert_sound(model, {"u": counting(2, 3)})
 
 
@@ -27,8 +26,7 @@ def test_elements_in_both_orders_of_a_transpose() -> None:
 def test_every_update_meets_in_one_element(perm: str) -> None:
     model = f"""g (float[2] x, float[2,2,2] u) => (float[2] y) {{
         i = Constant <value = int64[2,2,2,1] {{1, 1, 1, 1, 1, 1, 1, 1}}> ()
-        w = Transpose <perm = [{perm}]> (u)
-        y = ScatterND (x, i, w) }}"""
+        y = ScatterND (x, i, Transpose <perm = [{perm}]> (u)) }}"""
     assert_sound(model, {"u": counting(2, 2, 2)})
 
 
@@ -38,41 +36,34 @@ def test_every_update_meets_in_one_element(perm: str) -> None:
 )
 def test_pairs_of_indices_under_a_transpose(perm: str, pairs: str) -> None:
     model = f"""g (float[2,2] x, float[2,2] u) => (float[2,2] y) <int64[2,2,2] i = {{{pairs}}}> {{
-        w = Transpose <perm = [{perm}]> (u)
-        y = ScatterND (x, i, w) }}"""
+        y = ScatterND (x, i, Transpose <perm = [{perm}]> (u)) }}"""
     assert_sound(model, {"u": counting(2, 2)})
 
 
 def test_data_updates_and_output_transposed() -> None:
-    model = """g (float[3,5] x, float[3,3] u) => (float[3,5] y) <int64[3,1] i = {1, 2, 1}> {
+    model = """g (float[3,5] x, float[3,3] u) => (float[3,5] y) {
         t = Transpose <perm = [1, 0]> (x)
-        w = Transpose <perm = [1, 0]> (u)
-        s = ScatterND (t, i, w)
+        s = ScatterND (t, [[1], [2], [1]], Transpose <perm = [1, 0]> (u))
         y = Transpose <perm = [1, 0]> (s) }"""
     assert_sound(model, {"u": counting(3, 3)})
 
 
 def test_columns_that_repeat() -> None:
-    model = """g (float[2,4] x, float[2,3] u)
-        => (float[2,4] y) <int64[2,3] i = {1, 2, 1, 1, 2, 1}> {
-        y = ScatterElements <axis = 1> (x, i, u) }"""
+    model = """g (float[2,4] x, float[2,3] u) => (float[2,4] y) {
+        y = ScatterElements <axis = 1> (x, [[1, 2, 1], [1, 2, 1]], u) }"""
     assert_sound(model, {"u": counting(2, 3)})
 
 
 def test_updates_reversed_before_they_collide() -> None:
-    model = """g (float[4,2] x, float[3,2] u) => (float[4,2] y)
-        <int64[3,1] i = {1, 2, 1}, int64[1] a = {-1}, int64[1] b = {-9}, int64[1] zero = {0}> {
-            w = Slice (u, a, b, zero, a)
-            y = ScatterND (x, i, w) }"""
+    model = """g (float[4,2] x, float[3,2] u) => (float[4,2] y) {
+            y = ScatterND (x, [[1], [2], [1]], Slice (u, [-1], [-9], [0], [-1])) }"""
     assert_sound(model, {"u": counting(3, 2)})
 
 
 def test_updates_reshaped_before_they_collide() -> None:
-    model = """g (float[4] x, float[2,3] u) => (float[4] y)
-        <int64[6,1] i = {0, 1, 0, 1, 2, 0}, int64[1] flat = {-1}> {
-            t = Transpose <perm = [1, 0]> (u)
-            w = Reshape (t, flat)
-            y = ScatterND (x, i, w) }"""
+    model = """g (float[4] x, float[2,3] u) => (float[4] y) {
+            w = Reshape (Transpose <perm = [1, 0]> (u), [-1])
+            y = ScatterND (x, [[0], [1], [0], [1], [2], [0]], w) }"""
     assert_sound(model, {"u": counting(2, 3)})
 
 
@@ -87,29 +78,21 @@ def test_overlapping_boxes_of_two_scatters(first: str, second: str) -> None:
 
 
 def test_indices_that_collide_only_at_some_values() -> None:
-    model = """g (float[4,2] x, float[2,2] u, int64[2] r) => (float[4,2] y) <int64[1] last = {-1}> {
-        i = Unsqueeze (r, last)
-        w = Transpose <perm = [1, 0]> (u)
-        y = ScatterND (x, i, w) }"""
+    model = """g (float[4,2] x, float[2,2] u, int64[2] r) => (float[4,2] y) {
+        y = ScatterND (x, Unsqueeze (r, [-1]), Transpose <perm = [1, 0]> (u)) }"""
     rows = ((0, 1), (1, 1), (3, -1), (2, 0))
     assert_sound(model, *({"u": counting(2, 2), "r": i64(r)} for r in rows))
 
 
 def test_indices_modulo_the_size_collide() -> None:
     # i = (0..5) mod N: unique for large N only.
-    model = """g (float[N] x, float[6] u) => (float[N] y)
-        <int64[6] r = {0, 1, 2, 3, 4, 5}, int64[1] last = {-1}> {
-            n = Shape (x)
-            m = Mod (r, n)
-            i = Unsqueeze (m, last)
+    model = """g (float[N] x, float[6] u) => (float[N] y) {
+            i = Unsqueeze (Mod ([0, 1, 2, 3, 4, 5], Shape (x)), [-1])
             y = ScatterND (x, i, u) }"""
     assert_sound(model, *({"N": n, "u": counting(6)} for n in (1, 2, 4, 6, 7)))
 
 
 def test_indices_divided_collide() -> None:
-    model = """g (float[N] x, float[6] u) => (float[N] y)
-        <int64[6] r = {0, 1, 2, 3, 4, 5}, int64 two = {2}, int64[1] last = {-1}> {
-            m = Div (r, two)
-            i = Unsqueeze (m, last)
-            y = ScatterND (x, i, u) }"""
+    model = """g (float[N] x, float[6] u) => (float[N] y) {
+            y = ScatterND (x, Unsqueeze (Div ([0, 1, 2, 3, 4, 5], 2), [-1]), u) }"""
     assert_sound(model, *({"N": n, "u": counting(6)} for n in (3, 5)))

@@ -37,18 +37,13 @@ def test_the_middle(zeros: str) -> None:
 
 
 # out[t : t + h] = u with t = (8 - h) // 2, rounded towards zero.
-PASTE = """g (float[8] x, float[H] u) => (float[8] y)
-    <int64 c0 = {0}, int64 c1 = {1}, int64 c2 = {2}, int64 c8 = {8}, int64[1] minus = {-1}> {
-    s = Shape (u)
-    h = Squeeze (s)
-    d = Sub (c8, h)
-    t = Div (d, c2)
+PASTE = """g (float[8] x, float[H] u) => (float[8] y) {
+    h = Squeeze (Shape (u))
+    t = Div (Sub (8, h), 2)
     e = Add (t, h)
-    a = Reshape (t, minus)
-    b = Reshape (e, minus)
-    r = Range (c0, c8, c1)
-    rows = Slice (r, a, b)
-    idx = Unsqueeze (rows, minus)
+    a = Reshape (t, [-1])
+    b = Reshape (e, [-1])
+    idx = Unsqueeze (Slice (Range (0, 8, 1), a, b), [-1])
     y = ScatterND (x, idx, u) }"""
 
 
@@ -61,21 +56,15 @@ def test_pasted_into_the_middle() -> None:
 
 def test_bounds_that_are_other_numbers_of_the_same_size() -> None:
     # Beside the bounds there are numbers of N that are no bounds of these slices.
-    model = """g (float[N] x, float[M] u) => (float[N] y, int64 p, int64 q)
-        <int64 c0 = {0}, int64 c1 = {1}, int64 c2 = {2}, int64 c3 = {3}, int64[1] minus = {-1}> {
-        s = Shape (x)
-        n = Squeeze (s)
-        h = Div (n, c2)
-        low = Sub (h, c3)
-        p = Sub (h, c2)
-        q = Sub (n, c3)
-        high = Add (h, c1)
-        a = Reshape (low, minus)
-        b = Reshape (high, minus)
-        r = Range (c0, n, c1)
-        rows = Slice (r, a, b)
-        idx = Unsqueeze (rows, minus)
-        k = Shape (rows)
-        v = Expand (u, k)
-        y = ScatterND (x, idx, v) }"""
+    model = """g (float[N] x, float[M] u) => (float[N] y, int64 p, int64 q) {
+        n = Squeeze (Shape (x))
+        h = Div (n, 2)
+        low = Sub (h, 3)
+        p = Sub (h, 2)
+        q = Sub (n, 3)
+        high = Add (h, 1)
+        a = Reshape (low, [-1])
+        b = Reshape (high, [-1])
+        rows = Slice (Range (0, n, 1), a, b)
+        y = ScatterND (x, Unsqueeze (rows, [-1]), Expand (u, Shape (rows))) }"""
     assert_sound(model, *({"N": n, "M": 1} for n in SIZES), left=0)

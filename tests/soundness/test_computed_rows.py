@@ -57,10 +57,7 @@ CHAINS = {
     "clipped at both ends": (f"{ALL} t = Sub (all, c1) r = Clip (t, c0, c3)", (4, 5, 8)),
     "mirrored": (f"{ALL} e = Sub (n, c1) r = Sub (e, all)", SIZES),
     "distances": (f"{ALL} h = Div (n, c2) t = Sub (all, h) r = Abs (t)", SIZES),
-    "counted": (
-        "s = Reshape (n, v1) o = Expand (c1, s) q = CumSum (o, c0) r = Sub (q, c1)",
-        SIZES,
-    ),
+    "counted": ("s = Reshape (n, v1) o = Expand (c1, s) q = CumSum (o, c0) r = Sub (q, c1)", SIZES),
     "where something is true": (
         "s = Reshape (n, v1) o = Expand (c1, s) z = NonZero (o) r = Squeeze (z, v0)",
         SIZES,
@@ -145,14 +142,10 @@ def test_rows(op: str, name: str) -> None:
     if op == "ScatterElements":
         scatter = "like = Shape (u) j = Expand (i, like) y = ScatterElements <axis = 0> (x, j, u)"
     model = f"""g (float[N,2] x) => (float[N,2] y) <{CONSTANTS}> {{
-        n1 = Shape <end = 1> (x)
-        n = Squeeze (n1)
+        n = Squeeze (Shape <end = 1> (x))
         {chain}
-        count = Size (r)
-        number = Range (c0, count, c1)
-        column = Unsqueeze (number, vm1)
-        whole = Tile (column, v12)
-        u = Cast <to = 1> (whole)
+        column = Unsqueeze (Range (c0, Size (r), c1), vm1)
+        u = Cast <to = 1> (Tile (column, v12))
         i = Unsqueeze (r, vm1)
         {scatter} }}"""
     assert_sound(model, *({"N": n} for n in sizes))

@@ -11,35 +11,21 @@ from tests.helpers.pair import Pair
 from tests.helpers.support import parse, sample, scatters
 
 MODEL = """g (float[N,3] x, int64[N] batch, float[B,1] graphs) => (float[b,k,3] y, bool[b,k] mask)
-    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] three = {3}, bool yes = {1},
-     bool no = {0}, float nothing = {0}> {
+    {
     b = Shape <end = 1> (graphs)
     n = Shape (batch)
-    none = Expand (zero, b)
-    ones = Expand (one, n)
-    count = ScatterElements <reduction = "add"> (none, batch, ones)
-    end = CumSum (count, zero)
+    count = ScatterElements <reduction = "add"> (Expand (0, b), batch, Expand (1, n))
+    end = CumSum (count, 0)
     start = Sub (end, count)
     most = ReduceMax <keepdims = 0> (count)
-    nodes = Squeeze (n)
-    node = Range (zero, nodes, one)
-    first = Gather (start, batch)
-    within = Sub (node, first)
-    row = Mul (batch, most)
-    place = Add (row, within)
-    i = Unsqueeze (place, last)
-    width = Unsqueeze (most, last)
+    within = Sub (Range (0, Squeeze (n), 1), Gather (start, batch))
+    i = Unsqueeze (Add (Mul (batch, most), within), [-1])
+    width = Unsqueeze (most, [-1])
     size = Mul (b, width)
-    shape = Concat <axis = 0> (size, three)
-    empty = Expand (nothing, shape)
-    rows = ScatterND (empty, i, x)
-    cube = Concat <axis = 0> (b, width, three)
-    y = Reshape (rows, cube)
-    nobody = Expand (no, size)
-    all = Expand (yes, n)
-    there = ScatterND (nobody, i, all)
-    square = Concat <axis = 0> (b, width)
-    mask = Reshape (there, square) }"""
+    rows = ScatterND (Expand (float 0, Concat <axis = 0> (size, [3])), i, x)
+    y = Reshape (rows, Concat <axis = 0> (b, width, [3]))
+    there = ScatterND (Expand (bool 0, size), i, Expand (bool 1, n))
+    mask = Reshape (there, Concat <axis = 0> (b, width)) }"""
 SIZES = ["N <= 1000", "B <= 50"]
 
 

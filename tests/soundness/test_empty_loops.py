@@ -239,8 +239,7 @@ def test_a_default_that_a_caller_may_override_tells_no_dims() -> None:
 def test_a_shape_that_is_a_constant_for_a_device() -> None:
     """More is inferred of a Reshape to a constant than of one to the Shape of a carried tensor."""
     model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
-        g (float[4] x, float[2] u, int64[2,1] i, int64 n) => (f, s)
-        <int64[1] last = {-1}> {
+        g (float[4] x, float[2] u, int64[2,1] i, int64 n) => (f, s) <int64[1] last = {-1}> {
             f, s = Loop (n, , x) <body = b (int64 turn, bool go, float[a] c)
                 => (bool on, float[d] next, float[k] part) {
                     on = Identity (go)

@@ -108,67 +108,45 @@ def test_what_may_run_is_not_said_to_fail(inputs: str, nodes: str) -> None:
 def test_a_rank_that_only_tensors_with_elements_have_is_not_believed(keep: str) -> None:
     """With no rows, ``r`` has two dims, and the model runs."""
     model = parse(f"""
-        g (float[N, 4] x) => (y) <int64[1] last = {{-1}}, int64[1] whole = {{-1}}> {{
+        g (float[N, 4] x) => (y) <int64[1] last = {{-1}}> {{
             r = {keep}
             f = Cast<to=1>(r)
-            zero = Sub(f, f)
-            m = Equal(f, zero)
-            where = NonZero(m)
+            where = NonZero(Equal(f, Sub(f, f)))
             rows = Transpose<perm=[1, 0]>(where)
-            picked = GatherND(f, rows)
-            u = Neg(picked)
-            s = ScatterND(f, rows, u)
-            y = Reshape(s, whole)
-        }}""")
+            s = ScatterND(f, rows, Neg(GatherND(f, rows)))
+            y = Reshape(s, [-1]) }}""")
     assert_sound(model, *({"N": n} for n in (3, 1, 0)))
 
 
 def test_sizes_at_which_nothing_runs_are_not_asked_about() -> None:
     """Groups of experts: with no rows there would be three dims, and Expand fails."""
     model = parse("""
-        g (float[N, 4, 2] x) => (float[N, 4, 2] y)
-        <int64[1] last = {-1}, int64[1] two = {2}, float one = {1}, int64[3] whole = {-1, 4, 2}> {
-            groups = ReduceSum<keepdims=0>(x, last)
-            shape = Shape(groups)
-            zeros = ConstantOfShape(shape)
-            best, at = TopK(groups, two)
-            like = Shape(at)
-            ones = Expand(one, like)
-            chosen = ScatterElements<axis=1>(zeros, at, ones)
-            column = Unsqueeze(chosen, last)
-            all = Constant<value_ints=[1, 4, 2]>()
-            spread = Expand(column, all)
-            y = Mul(x, spread)
-        }""")
+        g (float[N, 4, 2] x) => (float[N, 4, 2] y) <int64[3] whole = {-1, 4, 2}> {
+            groups = ReduceSum<keepdims=0>(x, [-1])
+            zeros = ConstantOfShape(Shape(groups))
+            best, at = TopK(groups, [2])
+            chosen = ScatterElements<axis=1>(zeros, at, Expand(float 1, Shape(at)))
+            y = Mul(x, Expand(Unsqueeze(chosen, [-1]), Constant<value_ints=[1, 4, 2]>())) }""")
     assert_sound(model, *({"N": n} for n in (3, 1, 0)), left=0, rejected=1)
 
 
 def test_a_squeeze_of_all_ones_where_it_cannot_take_a_size() -> None:
     """With one row there would be a scalar, and Unsqueeze fails."""
     model = parse("""
-        g (float[N, 4] x, float[N, 1] u) => (float[N, 4] y)
-        <int64[1] one = {1}, int64 zero = {0}> {
-            line = Squeeze(u)
-            column = Unsqueeze(line, one)
-            shape = Shape(column)
-            at = Expand(zero, shape)
-            y = ScatterElements<axis=1>(x, at, column)
-        }""")
+        g (float[N, 4] x, float[N, 1] u) => (float[N, 4] y) {
+            column = Unsqueeze(Squeeze(u), [1])
+            y = ScatterElements<axis=1>(x, Expand(0, Shape(column)), column) }""")
     assert_sound(model, *({"N": n} for n in (3, 1, 0)), left=0, rejected=1)
 
 
 def _first_column_negated(dim: str) -> onnx.ModelProto:
     return parse(f"""
-        g (float[{dim}, 4] x) => (y)
-        <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] last = {{-1}}> {{
+        g (float[{dim}, 4] x) => (y) {{
             s = Squeeze(x)
-            first = Slice(s, zero, one, last)
+            first = Slice(s, [0], [1], [-1])
             u = Neg(first)
-            shape = Shape(first)
-            at = ConstantOfShape(shape)
-            index = Cast<to=7>(at)
-            y = ScatterElements<axis=-1>(s, index, u)
-        }}""")
+            index = Cast<to=7>(ConstantOfShape(Shape(first)))
+            y = ScatterElements<axis=-1>(s, index, u) }}""")
 
 
 @pytest.mark.parametrize(("dim", "left"), [("N", 1), ("2", 0), ("0", 0), ("1", 0)])
@@ -188,21 +166,13 @@ def test_what_would_settle_a_squeeze_is_said() -> None:
 def test_two_sizes_that_only_together_may_be_0() -> None:
     """One alone would give ranks that GatherElements refuses; neither is excluded by that."""
     model = parse("""
-        g (float[N, 4] x, float[M, 4] z) => (y) <int64[1] last = {-1}, int64[1] whole = {-1}> {
-            r = ReduceMax<keepdims=0>(x, last)
-            q = ReduceMax<keepdims=0>(z, last)
-            like = Shape(q)
-            zeros = ConstantOfShape(like)
-            at = Cast<to=7>(zeros)
-            picked = GatherElements(r, at)
-            m = Equal(picked, picked)
-            where = NonZero(m)
-            rows = Transpose<perm=[1, 0]>(where)
-            old = GatherND(picked, rows)
-            u = Neg(old)
-            s = ScatterND(picked, rows, u)
-            y = Reshape(s, whole)
-        }""")
+        g (float[N, 4] x, float[M, 4] z) => (y) {
+            r = ReduceMax<keepdims=0>(x, [-1])
+            zeros = ConstantOfShape(Shape(ReduceMax<keepdims=0>(z, [-1])))
+            picked = GatherElements(r, Cast<to=7>(zeros))
+            rows = Transpose<perm=[1, 0]>(NonZero(Equal(picked, picked)))
+            s = ScatterND(picked, rows, Neg(GatherND(picked, rows)))
+            y = Reshape(s, [-1]) }""")
     sizes = ((3, 2), (1, 1), (0, 0), (2, 0), (0, 2))
     assert_sound(model, *({"N": n, "M": m} for n, m in sizes), left=1, rejected=2)
 
@@ -211,19 +181,13 @@ def test_two_sizes_that_only_together_may_be_0() -> None:
 def test_a_size_that_a_reshape_would_copy_if_it_were_0(use: str, dim: str) -> None:
     """``[B, 1, S, 6]`` has 6 rows where S and B are 0, which cannot be multiplied by S of them."""
     given = parse(f"""
-        g (float[B, S, 6] x, float[S, 1] c) => (y)
-        <int64[1] one = {{1}}, int64[1] six = {{6}}, int64 zero = {{0}}> {{
-            b = Shape<start=0, end=1>(x)
-            s = Shape<start=1, end=2>(x)
-            t = Concat<axis=0>(b, one, s, six)
+        g (float[B, S, 6] x, float[S, 1] c) => (y) <int64 zero = {{0}}> {{
+            t = Concat<axis=0>(Shape<start=0, end=1>(x), [1], Shape<start=1, end=2>(x), [6])
             r = Reshape(x, t)
             m = {use}
-            row = Gather<axis=2>(m, one)
+            row = Gather<axis=2>(m, [1])
             back = Neg(row)
-            like = Shape(row)
-            index = Expand(one, like)
-            y = ScatterElements<axis=2>(m, index, back)
-        }}""")
+            y = ScatterElements<axis=2>(m, Expand([1], Shape(row)), back) }}""")
     model = ir.from_proto(given)
     known = interpret(model)
     shape = next(known.values[n.outputs[0]].shape for n in model.graph if n.op_type == "Reshape")
@@ -236,13 +200,10 @@ def test_a_reshape_to_a_factor_of_what_it_would_copy() -> None:
     """Where B is 0, so is ``B * S``."""
     model = ir.from_proto(
         parse("""
-        g (float[B, S] x) => (y) <int64[1] one = {1}, int64[1] whole = {-1}> {
-            line = Reshape(x, whole)
-            b = Shape<start=0, end=1>(x)
-            s = Shape<start=1, end=2>(x)
-            t = Concat<axis=0>(b, one, s)
-            y = Reshape(line, t)
-        }""")
+        g (float[B, S] x) => (y) {
+            line = Reshape(x, [-1])
+            t = Concat<axis=0>(Shape<start=0, end=1>(x), [1], Shape<start=1, end=2>(x))
+            y = Reshape(line, t) }""")
     )
     found = interpret(model).values[model.graph.outputs[0]].shape
     assert [str(d) for d in found or ()] == ["B", "1", "S"]
@@ -278,15 +239,11 @@ def test_the_first_true_elements_are_not_all() -> None:
         ("Identity(w2)", ", float[K] w2"),
     ):
         model = parse(f"""
-            g (float[N] x, bool[N] m, float[N] w{more}) => (float[N] y)
-            <int64[1] zero = {{0}}, int64[1] two = {{2}}, float one = {{1}}> {{
-                found = NonZero(m)
-                all = Transpose<perm=[1, 0]>(found)
-                rows = Slice(all, zero, two)
+            g (float[N] x, bool[N] m, float[N] w{more}) => (float[N] y) <float one = {{1}}> {{
+                rows = Slice(Transpose<perm=[1, 0]>(NonZero(m)), [0], [2])
                 n = Shape<start=0, end=1>(rows)
                 u = {updates}
-                y = ScatterND(x, rows, u)
-            }}""")
+                y = ScatterND(x, rows, u) }}""")
         assert_sound(model, {"m": [1, 1, 0, 1, 0, 1, 0], "K": 2})
 
 
@@ -328,12 +285,7 @@ def test_inputs_without_elements_are_joined_whatever_their_rank(
 def test_lengths_by_a_negative_axis_beside_the_rows() -> None:
     """With no column to add up there would be three dims, and the updates do not fit."""
     model = parse("""
-        g (int64[2, S] mask, float[2, 9] x, float[2] u) => (float[2, 9] y)
-        <int64[1] last = {-1}, int64[2, 1] rows = {0, 1}, int64 one = {1}> {
-            lengths = ReduceSum<keepdims=0>(mask, last)
-            ends = Sub(lengths, one)
-            column = Unsqueeze(ends, last)
-            at = Concat<axis=-1>(rows, column)
-            y = ScatterND(x, at, u)
-        }""")
+        g (int64[2, S] mask, float[2, 9] x, float[2] u) => (float[2, 9] y) {
+            column = Unsqueeze(Sub(ReduceSum<keepdims=0>(mask, [-1]), 1), [-1])
+            y = ScatterND(x, Concat<axis=-1>([[0], [1]], column), u) }""")
     assert_sound(model, *({"mask": [[1] * s] * 2} for s in (0, 1, 4, 9)), left=0, rejected=1)

@@ -25,8 +25,7 @@ CALLED = {
         <domain: "local", opset_import: ["" : 18]>
         put (x, i, u) => (out) { out = ScatterND (x, i, u) }""",
     "two callers with other ranks and types": """
-        g (float[4,3] a, float[2,3] u, bool[4] b, bool[2] v)
-            => (float[4,3] y, bool[4] z) {
+        g (float[4,3] a, float[2,3] u, bool[4] b, bool[2] v) => (float[4,3] y, bool[4] z) {
             y = local.put (a, u)
             z = local.put (b, v) }
         <domain: "local", opset_import: ["" : 18]>

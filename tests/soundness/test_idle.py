@@ -13,12 +13,11 @@ FEEDS = [
 
 def model(data: str, update: str, reduction: str = "none", kind: str = "float") -> str:
     """A scatter of one number into another, rows as the run gives them."""
-    return f"""g (int64[K] i, int64[1] n) => ({kind}[R] y) <int64[1] last = {{-1}}> {{
+    return f"""g (int64[K] i, int64[1] n) => ({kind}[R] y) {{
         x = ConstantOfShape <value = {kind}[1] {{{data}}}> (n)
         k = Shape (i)
         u = ConstantOfShape <value = {kind}[1] {{{update}}}> (k)
-        j = Unsqueeze (i, last)
-        y = ScatterND <reduction = "{reduction}"> (x, j, u) }}"""
+        y = ScatterND <reduction = "{reduction}"> (x, Unsqueeze (i, [-1]), u) }}"""
 
 
 @pytest.mark.parametrize(
@@ -55,19 +54,14 @@ def test_elements_that_meet_by_axis() -> None:
     text = """g (int64[3,K] i) => (float[3,9] y) {
         x = Constant <value = float[3,9] {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             0, 0, 0, 0, 0, 0, 0, 0, 0}> ()
-        k = Shape (i)
-        u = ConstantOfShape (k)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
+        y = ScatterElements <axis = 1> (x, i, ConstantOfShape (Shape (i))) }"""
     rng = np.random.default_rng(0)
     assert_sound(text, *({"i": rng.integers(-9, 9, (3, k))} for k in (0, 1, 30)), left=0)
 
 
 def test_what_is_added_afterwards_stays() -> None:
     text = """g (int64[K] i, float[K] v, int64[1] n) => (float[R] y) {
-        x = ConstantOfShape (n)
-        k = Shape (i)
-        u = ConstantOfShape (k)
-        z = ScatterElements (x, i, u)
+        z = ScatterElements (ConstantOfShape (n), i, ConstantOfShape (Shape (i)))
         y = ScatterElements <reduction = "add"> (z, i, v) }"""
     feeds = [f | {"v": np.arange(len(f["i"]), dtype=np.float32)} for f in FEEDS]
     assert_sound(text, *feeds, left=1)
@@ -75,17 +69,14 @@ def test_what_is_added_afterwards_stays() -> None:
 
 def test_data_that_is_something_else_in_places() -> None:
     text = """g (int64[K] i, float[2] v) => (float[9] y)
-        <float[9] x = {0, 0, 0, 0, 0, 0, 0, 0, 0}, int64[2,1] first = {1, 2}> {
-        k = Shape (i)
-        u = ConstantOfShape (k)
-        z = ScatterND (x, first, v)
+        <float[9] x = {0, 0, 0, 0, 0, 0, 0, 0, 0}> {
+        u = ConstantOfShape (Shape (i))
+        z = ScatterND (x, [[1], [2]], v)
         y = ScatterElements (z, i, u) }"""
     assert_sound(text, *({"i": f["i"], "v": [5, 6]} for f in FEEDS), left=1)
 
 
 def test_data_that_a_caller_may_override() -> None:
     text = """g (int64[K] i, float[9] x = {0, 0, 0, 0, 0, 0, 0, 0, 0}) => (float[9] y) {
-        k = Shape (i)
-        u = ConstantOfShape (k)
-        y = ScatterElements (x, i, u) }"""
+        y = ScatterElements (x, i, ConstantOfShape (Shape (i))) }"""
     assert_sound(text, *({"i": f["i"], "x": np.arange(9, dtype=np.float32)} for f in FEEDS), left=1)

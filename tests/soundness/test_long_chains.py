@@ -90,16 +90,11 @@ def test_wherever_the_steps_of_a_model_end_what_is_planned_is_written(style: str
 
 # A column of the computed row that is written is read again: the reader knows no order of its
 # pieces, so it keeps its Slice, and only the write behind it is written anew.
-READ_BACK = """g (float[H,4] x, float[H,4] u) => (float[H,4] y)
-    <int64 zero = {0}, int64[1] first = {0}, int64[1] one = {1}, int64[1,1] third = {3}> {
-    line = Gather <axis = 1> (u, zero)
-    place = ArgMax <axis = 0, keepdims = 1> (line)
-    row = Gather <axis = 0> (u, first)
-    new = Neg (row)
-    at = Unsqueeze (place, one)
-    written = ScatterND (x, at, new)
-    read = Slice (written, first, one, first, one)
-    y = ScatterND (written, third, read) }"""
+READ_BACK = """g (float[H,4] x, float[H,4] u) => (float[H,4] y) {
+    place = ArgMax <axis = 0, keepdims = 1> (Gather <axis = 1> (u, 0))
+    new = Neg (Gather <axis = 0> (u, [0]))
+    written = ScatterND (x, Unsqueeze (place, [1]), new)
+    y = ScatterND (written, [[3]], Slice (written, [0], [1], [0], [1])) }"""
 
 
 def test_updates_whose_pieces_have_no_known_order() -> None:

@@ -80,10 +80,8 @@ def test_positions_that_a_function_finds() -> None:
     # What they are counted in, or sorted by, is not seen outside of the function.
     graph = """g (float[6] x, bool[6] m, float[N] u, float[6] k, float[6] v)
         => (float[6] y, float[6] z) {
-        i = local.rows (m)
-        y = ScatterND (x, i, u)
-        j = local.order (k)
-        z = ScatterElements <axis = 0> (x, j, v) }"""
+        y = ScatterND (x, local.rows (m), u)
+        z = ScatterElements <axis = 0> (x, local.order (k), v) }"""
     functions = """<domain: "local", opset_import: ["" : 18]> rows (m) => (i) {
             n = Not (m)
             r = NonZero (n)
@@ -99,8 +97,7 @@ def test_positions_that_a_function_finds() -> None:
 
 def test_a_position_for_each_row_that_a_function_finds() -> None:
     graph = """g (float[3,5] x, float[3,5] k, float[3,1] u) => (float[3,5] y) {
-        i = local.best (k)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
+        y = ScatterElements <axis = 1> (x, local.best (k), u) }"""
     function = """<domain: "local", opset_import: ["" : 18]> best (k) => (i) {
             n = Neg (k)
             a = ArgMax <axis = 1> (n)
@@ -183,8 +180,8 @@ def test_a_target_without_the_operator_is_told_of_it() -> None:
 
 def test_a_shape_that_gives_out_its_input() -> None:
     # The sizes of what a write gives are known without it, but not the other output.
-    graph = """g (float[N] x, float[2] u) => (int64[1] n, float[N] z) <int64[2,1] i = {0, 1}> {
-        y = ScatterND (x, i, u)
+    graph = """g (float[N] x, float[2] u) => (int64[1] n, float[N] z) {
+        y = ScatterND (x, [[0], [1]], u)
         s, z = local.Shape (y)
         n = Neg (s) }"""
     function = """Shape (x) => (s, z) {
@@ -197,9 +194,9 @@ def test_a_shape_that_gives_out_its_input() -> None:
 
 @pytest.mark.parametrize("op", ["Transpose", "Identity"])
 def test_a_move_without_an_input(op: str) -> None:
-    graph = f"""g (float[2] x) => (float[2] y) <int64[2,1] i = {{0, 1}}> {{
+    graph = f"""g (float[2] x) => (float[2] y) {{
         u = local.{op} ()
-        s = ScatterND (x, i, u)
+        s = ScatterND (x, [[0], [1]], u)
         y = Neg (s) }}"""
     function = f"""{op} () => (u) {{
         u = Constant <value_floats = [1.0, 2.0]> () }}"""

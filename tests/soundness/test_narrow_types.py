@@ -33,10 +33,7 @@ CAST = {
 KEPT = {"float8e5m2": ml_dtypes.float8_e5m2, "float4e2m1": ml_dtypes.float4_e2m1fn}
 TYPES = CAST | KEPT
 UNSIZED = "float4e2m1"  # ONNX Runtime has no Shape of it, nor a Cast: its sizes must be numbers
-LEVELS = (
-    ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
-    ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
-)
+LEVELS = (ort.GraphOptimizationLevel.ORT_DISABLE_ALL, ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
 CACHE = """g ({0}[{1}] x, {0}[{2}] u, int64[{3}] p) => ({0}[{1}] y)
     {{ y = TensorScatter <axis = 1, mode = "{4}"> (x, u, p) }}"""
 

@@ -36,8 +36,7 @@ def test_rows_that_another_node_needs(nodes: str, least: int) -> None:
             sum = ReduceSum<keepdims=0>(mask, last)
             column = Unsqueeze(sum, last)
             index = Concat<axis=-1>(line, column)
-            y = ScatterND(v, index, u)
-        }}""")
+            y = ScatterND(v, index, u) }}""")
     sizes = (3, 2, 1, 0)
     feeds = [
         {"N": n, "L": 5, "mask": i64([[0, 1, 1]] * n).reshape(n, 3), "top": [[0, 0, 0, 0]]}
@@ -52,19 +51,13 @@ def test_an_axis_without_elements_has_no_index() -> None:
     But then the sums and their indices would have different ranks.
     """
     model = parse("""
-        g (float[N, 4] x, int64[E] edges) => (float[N] y)
-        <int64[1] last = {-1}, int64[1] all = {0}, int64 from = {0}, int64 by = {1}> {
+        g (float[N, 4] x, int64[E] edges) => (float[N] y) {
             n = Shape<end=1>(x)
-            count = Squeeze(n, all)
-            loops = Range(from, count, by)
-            ends = Concat<axis=0>(edges, loops)
-            there = Gather(x, ends)
-            weights = ReduceSum<keepdims=0>(there, last)
+            ends = Concat<axis=0>(edges, Range(0, Squeeze(n, [0]), 1))
+            weights = ReduceSum<keepdims=0>(Gather(x, ends), [-1])
             none = ConstantOfShape(n)
-            like = Shape(weights)
-            at = Expand(ends, like)
-            y = ScatterElements<axis=0, reduction="add">(none, at, weights)
-        }""")
+            at = Expand(ends, Shape(weights))
+            y = ScatterElements<axis=0, reduction="add">(none, at, weights) }""")
     feeds = [
         {"N": n, "edges": i64([n - 1] * e)} for n, e in ((3, 2), (1, 0), (3, 0), (0, 0), (0, 1))
     ]

@@ -13,9 +13,7 @@ def written(nodes: str, **constants: np.ndarray) -> onnx.ModelProto:
     """Return a model that writes the element at an index of which the nodes compute ``k``."""
     model = parse(f"""g (float[4] x, float[1] u) => (float[4] y) {{
         {nodes}
-        i = Mod (k, four)
-        j = Reshape (i, shape)
-        y = ScatterND (x, j, u) }}""")
+        y = ScatterND (x, Reshape (Mod (k, four), shape), u) }}""")
     constants |= {"four": i64(4), "shape": i64([1, 1])}
     arrays = (onnx.numpy_helper.from_array(a, n) for n, a in constants.items())
     model.graph.initializer.extend(arrays)
@@ -45,18 +43,15 @@ def test_sums_of_no_rows() -> None:
 
 def test_a_product_with_a_size_is_not_the_same_product() -> None:
     # The second write would hide the first one, if both went to one element.
-    model = parse("""g (float[4] x, float[1] u, float[N,0] e, uint32[1] p) => (float[4] y)
-        <int64[1] zero = {0}, int64[1] one = {1}, int64 four = {4}, int64[2] shape = {1, 1}> {
-        s = Shape (e)
-        n = Slice (s, zero, one)
+    model = parse("""g (float[4] x, float[1] u, float[N,0] e, uint32[1] p) => (float[4] y) {
+        n = Slice (Shape (e), [0], [1])
         q = Cast <to = 7> (p)
-        c = Concat <axis = 0> (n, q)
-        a = ReduceProd <keepdims = 1> (c)
+        a = ReduceProd <keepdims = 1> (Concat <axis = 0> (n, q))
         b = Mul (n, q)
-        k = Mod (a, four)
-        l = Mod (b, four)
-        i = Reshape (k, shape)
-        j = Reshape (l, shape)
+        k = Mod (a, 4)
+        l = Mod (b, 4)
+        i = Reshape (k, [1, 1])
+        j = Reshape (l, [1, 1])
         v = Neg (u)
         z = ScatterND (x, i, u)
         y = ScatterND (z, j, v) }""")
@@ -137,9 +132,8 @@ def test_what_is_computed_anew_does_not_wrap(nodes: list[str], opset: int) -> No
     lines = "\n".join(nodes)
     model = parse(
         f"""g (float[N] x, int64[1, 1] p, float[1] u) => (float[N] y)
-        <int64 zero = {{0}}, int64 one = {{1}}, int64[1] minus = {{-1}}> {{
-        s = Shape (x)
-        top = Add (s, minus)
+        <int64 zero = {{0}}, int64 one = {{1}}> {{
+        top = Add (Shape (x), [-1])
         {lines}
         y = ScatterND (x, k, u) }}""",
         opset=opset,

@@ -153,8 +153,7 @@ def test_indices_out_of_bounds(rows: str) -> None:
     # The original never runs, so anything may come out; but optimize must not fail.
     n = len(rows.split(","))
     model = parse(f"""g (float[4,3] x, float[{n},3] u)
-        => (float[4,3] y) <int64[{n},1] i = {{{rows}}}> {{
-        y = ScatterND (x, i, u) }}""")
+        => (float[4,3] y) <int64[{n},1] i = {{{rows}}}> {{ y = ScatterND (x, i, u) }}""")
     assert [o.name for o in optimize(model).graph.output] == ["y"]
 
 

@@ -14,28 +14,27 @@ OUTPUTS = {
     "a full cover keeps the name": f"""
         g (float[4,3] x, float[4,3] v) => (float[4,3] y) <{ALL}> {{ y = ScatterND (x, all, v) }}""",
     "a full cover by an initializer": f"""
-        g (float[4,1] x) => (float[4,1] y) <{ALL}, float[4,1] v = {{1, 2, 3, 4}}> {{
-        y = ScatterND (x, all, v) }}""",
+        g (float[4,1] x) => (float[4,1] y) <{ALL}> {{
+        y = ScatterND (x, all, float [[1], [2], [3], [4]]) }}""",
     "a scatter of nothing gives the input": f"""
         g (float[4,3] x, float[0,3] e) => (float[4,3] y) <{NONE}> {{
         y = ScatterND (x, none, e) }}""",
     "a scatter of nothing into an initializer": f"""
-        g (float[0,1] e) => (float[4,1] y) <{NONE}, float[4,1] x = {{1, 2, 3, 4}}> {{
-        y = ScatterND (x, none, e) }}""",
+        g (float[0,1] e) => (float[4,1] y) <{NONE}> {{
+        y = ScatterND (float [[1], [2], [3], [4]], none, e) }}""",
     "two outputs are the same updates": f"""
         g (float[4,3] x, float[4,3] v) => (float[4,3] y, float[4,3] z) <{ALL}> {{
         y = ScatterND (x, all, v)
         z = ScatterND (y, all, v) }}""",
     "every link of a chain is an output": f"""g (float[4,3] x, float[2,3] u, float[4,3] v)
-        => (float[4,3] a, float[4,3] b, float[4,3] c) <{ALL}, {SOME}, int64[2,1] ends = {{0, 3}}> {{
+        => (float[4,3] a, float[4,3] b, float[4,3] c) <{ALL}, {SOME}> {{
             a = ScatterND (x, some, u)
             b = ScatterND (a, all, v)
-            c = ScatterND (b, ends, u) }}""",
+            c = ScatterND (b, [[0], [3]], u) }}""",
     "the indices are an output": """
-        g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] i, int64[2] r)
-        <int64 a = {1}, int64 b = {3}, int64 one = {1}, int64[1] last = {-1}> {
-            r = Range (a, b, one)
-            i = Unsqueeze (r, last)
+        g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] i, int64[2] r) {
+            r = Range (1, 3, 1)
+            i = Unsqueeze (r, [-1])
             y = ScatterND (x, i, u) }""",
     "the indices are an initializer and an output": f"""
         g (float[4,3] x, float[2,3] u) => (float[4,3] y, int64[2,1] some) <{SOME}> {{
@@ -45,8 +44,7 @@ OUTPUTS = {
         y = ScatterND (x, all, v) }}""",
     "an output through identities": f"""
         g (float[4,3] x, float[2,3] u) => (float[4,3] y, float[4,3] z) <{SOME}> {{
-        a = Identity (x)
-        b = ScatterND (a, some, u)
+        b = ScatterND (Identity (x), some, u)
         y = Identity (b)
         z = Identity (b) }}""",
 }
@@ -80,12 +78,10 @@ def test_an_output_inside_a_transposed_chain(seen: str, shape: str) -> None:
 
 def test_an_output_that_is_read_again() -> None:
     model = f"""g (float[4,3] x, float[4,3] v, float[2,3] u)
-        => (float[4,3] y, float[4,3] z, float[3] r)
-        <{ALL}, {SOME}, int64[1] axis = {{0}}> {{
+        => (float[4,3] y, float[4,3] z, float[3] r) <{ALL}, {SOME}> {{
             y = ScatterND (x, all, v)
-            n = Neg (y)
-            z = ScatterND (n, some, u)
-            r = ReduceMax <keepdims = 0> (y, axis) }}"""
+            z = ScatterND (Neg (y), some, u)
+            r = ReduceMax <keepdims = 0> (y, [0]) }}"""
     assert_sound(model, {"v": f32(np.arange(12)).reshape(4, 3)}, left=0)
 
 

@@ -44,25 +44,19 @@ def test_parts_of_two_axes() -> None:
 
 def test_rows_behind_others() -> None:
     """Row 2 + k of the data takes an update at one column that is known only at run time."""
-    model = f"""g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y)
-        <int64 two = {{2}}, int64[1] last = {{-1}}, int64[4] pads = {{2, 0, 3, 0}}> {{
-            x = Pad (u, pads)
+    model = f"""g (float[P,S] u, int64[P] i, float[P] w) => (float[?,?] y) <int64 two = {{2}}> {{
+            x = Pad (u, [2, 0, 3, 0])
             {rows("r", "u", start="two")}
-            c = Unsqueeze (i, last)
-            both = Concat <axis = -1> (r, c)
-            y = ScatterND (x, both, w) }}"""
+            y = ScatterND (x, Concat <axis = -1> (r, Unsqueeze (i, [-1])), w) }}"""
     feeds = [{"P": p, "S": s, "i": index(s, p)} for p, s in ((0, 3), (1, 1), (4, 3), (9, 2))]
     assert_sound(model, *feeds, left=0)
 
 
 def test_rows_that_may_lie_outside_stay() -> None:
     """Of the data nothing is known; where there is no row, none is looked at."""
-    model = f"""g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y)
-        <int64 two = {{2}}, int64[1] last = {{-1}}> {{
+    model = f"""g (float[Q,S] x, int64[P] i, float[P] w) => (float[Q,S] y) <int64 two = {{2}}> {{
             {rows("r", "i", start="two")}
-            c = Unsqueeze (i, last)
-            both = Concat <axis = -1> (r, c)
-            y = ScatterND (x, both, w) }}"""
+            y = ScatterND (x, Concat <axis = -1> (r, Unsqueeze (i, [-1])), w) }}"""
     feeds = [
         {"Q": q, "S": 3, "P": p, "i": index(3, p)} for p, q in ((0, 0), (0, 1), (3, 5), (9, 12))
     ]
@@ -70,14 +64,11 @@ def test_rows_that_may_lie_outside_stay() -> None:
 
 
 def test_rows_behind_the_first_two_where_there_are_fewer() -> None:
-    model = f"""g (float[P,S] x, int64[P] i, float[P] w) => (float[P,S] y)
-        <int64[1] two = {{2}}, int64[1] far = {{99}}, int64[1] last = {{-1}}> {{
+    model = f"""g (float[P,S] x, int64[P] i, float[P] w) => (float[P,S] y) {{
             {rows("all", "i")}
-            r = Slice (all, two, far)
-            column = Slice (i, two, far)
-            u = Slice (w, two, far)
-            c = Unsqueeze (column, last)
-            both = Concat <axis = -1> (r, c)
-            y = ScatterND (x, both, u) }}"""
+            r = Slice (all, [2], [99])
+            column = Slice (i, [2], [99])
+            u = Slice (w, [2], [99])
+            y = ScatterND (x, Concat <axis = -1> (r, Unsqueeze (column, [-1])), u) }}"""
     feeds = [{"P": p, "S": 3, "i": index(3, p)} for p in (0, 1, 2, 3, 7)]
     assert_sound(model, *feeds, left=0, target=DENSE)

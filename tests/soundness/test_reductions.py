@@ -50,8 +50,8 @@ def test_columns(reduction: str) -> None:
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_types(reduction: str, dtype: str) -> None:
     # Integers wrap.
-    model = f"""g ({dtype}[4,5] x, {dtype}[2,5] u) => ({dtype}[4,5] y) <int64[2,1] i = {{1, 2}}> {{
-        y = ScatterND <reduction: string = "{reduction}"> (x, i, u) }}"""
+    model = f"""g ({dtype}[4,5] x, {dtype}[2,5] u) => ({dtype}[4,5] y) {{
+        y = ScatterND <reduction: string = "{reduction}"> (x, [[1], [2]], u) }}"""
     assert_sound(model, *FOUR)
 
 
@@ -72,20 +72,18 @@ def test_odd_types(dtype: str, reduction: str, rows: str) -> None:
 @pytest.mark.parametrize("fill", ["0", "-0.0", "1"])
 def test_data_that_is_an_identity_almost(fill: str, reduction: str) -> None:
     # 0 + -0 is +0: zeros are no identity of adding floats.
-    model = f"""g (float[2,3] u) => (float[4,3] y)
-        <int64[2] s = {{4, 3}}, int64[2,1] i = {{1, 2}}, float[1] v = {{{fill}}}> {{
-            x = Expand (v, s)
-            y = ScatterND <reduction: string = "{reduction}"> (x, i, u) }}"""
+    model = f"""g (float[2,3] u) => (float[4,3] y) <float[1] v = {{{fill}}}> {{
+            x = Expand (v, [4, 3])
+            y = ScatterND <reduction: string = "{reduction}"> (x, [[1], [2]], u) }}"""
     zeros = f32([[0.0, -0.0, 1.0], [-0.0, np.nan, -np.inf]])
     assert_sound(model, {"u": zeros}, *({} for s in range(3)))
 
 
 @pytest.mark.parametrize("op", ["ScatterND", "ScatterElements"])
 def test_adding_everywhere_to_constant_zeros(op: str) -> None:
-    model = f"""g (float[4,1] u)
-        => (float[4,1] y) <int64[2] s = {{4, 1}}, int64[4,1] i = {{0, 1, 2, 3}}> {{
-        x = ConstantOfShape (s)
-        y = {op} <reduction: string = "add"> (x, i, u) }}"""
+    model = f"""g (float[4,1] u) => (float[4,1] y) {{
+        x = ConstantOfShape ([4, 1])
+        y = {op} <reduction: string = "add"> (x, [[0], [1], [2], [3]], u) }}"""
     assert_sound(model, {"u": [[-0.0], [0.0], [np.nan], [1.0]]})
 
 
@@ -105,8 +103,8 @@ def test_duplicates(rows: str, reduction: str) -> None:
 @pytest.mark.parametrize("reduction", ["max", "min"])
 def test_duplicates_with_nan(reduction: str) -> None:
     # The order counts: a NaN gives way to what comes later.
-    model = f"""g (float[2] x, float[4] u) => (float[2] y) <int64[4] i = {{0, 1, 0, 1}}> {{
-        y = ScatterElements <reduction: string = "{reduction}"> (x, i, u) }}"""
+    model = f"""g (float[2] x, float[4] u) => (float[2] y) {{
+        y = ScatterElements <reduction: string = "{reduction}"> (x, [0, 1, 0, 1], u) }}"""
     x = f32([0.5, np.nan])
     updates = ([np.nan, 1, 2, np.nan], [1, np.nan, np.nan, 0], [-0.0, 0.0, 0.0, -0.0])
     assert_sound(model, *({"x": x, "u": f32(u)} for u in updates))
@@ -123,9 +121,7 @@ def test_indices_that_collide_only_at_some_values() -> None:
 def test_accumulating_as_torchscript_does() -> None:
     # zeros, a scatter without a reduction, an Add: only equal to adding where nothing collides.
     model = """g (float[4,2] x, float[3,2] u, int64[3,1] i) => (float[4,2] y) {
-        s = Shape (x)
-        z = ConstantOfShape (s)
-        t = ScatterND (z, i, u)
+        t = ScatterND (ConstantOfShape (Shape (x)), i, u)
         y = Add (x, t) }"""
 
     rows = ([0, 1, 2], [1, 1, 3], [2, -1, 3])
@@ -135,19 +131,16 @@ def test_accumulating_as_torchscript_does() -> None:
 @pytest.mark.parametrize("second", ["none", "add", "max"])
 @pytest.mark.parametrize("first", ["none", "add", "max"])
 def test_two_in_a_chain(first: str, second: str) -> None:
-    model = f"""g (float[4,2] x, float[3,2] u, float[2,2] v) => (float[4,2] y)
-        <int64[3,1] i = {{0, 1, 2}}, int64[2,1] j = {{2, 3}}> {{
-            t = ScatterND <reduction: string = "{first}"> (x, i, u)
-            y = ScatterND <reduction: string = "{second}"> (t, j, v) }}"""
+    model = f"""g (float[4,2] x, float[3,2] u, float[2,2] v) => (float[4,2] y) {{
+            t = ScatterND <reduction: string = "{first}"> (x, [[0], [1], [2]], u)
+            y = ScatterND <reduction: string = "{second}"> (t, [[2], [3]], v) }}"""
     assert_sound(model, *FOUR, left=0)
 
 
 def test_resetting_before_reducing() -> None:
     # What dynamo writes for scatter_reduce(include_self=False): the same indices twice.
-    model = """g (float[4,2] x, float[3,2] u, int64[3,2] i) => (float[4,2] y)
-        <float[1] low = {-3.4028234663852886e38}> {
-            s = Shape (u)
-            v = Expand (low, s)
+    model = """g (float[4,2] x, float[3,2] u, int64[3,2] i) => (float[4,2] y) {
+            v = Expand (float [-3.4028234663852886e38], Shape (u))
             t = ScatterElements <axis = 0> (x, i, v)
             y = ScatterElements <axis = 0, reduction: string = "max"> (t, i, u) }"""
 
@@ -161,8 +154,8 @@ def test_resetting_before_reducing() -> None:
 def test_opsets(opset: int, ir_version: int) -> None:
     for reduction in REDUCTIONS[: 2 if opset < 18 else 4]:
         model = parse(
-            f"""g (float[4,5] x, float[2,5] u) => (float[4,5] y) <int64[2,1] i = {{1, 2}}> {{
-                y = ScatterND <reduction: string = "{reduction}"> (x, i, u) }}""",
+            f"""g (float[4,5] x, float[2,5] u) => (float[4,5] y) {{
+                y = ScatterND <reduction: string = "{reduction}"> (x, [[1], [2]], u) }}""",
             opset,
             ir_version,
         )

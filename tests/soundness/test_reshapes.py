@@ -14,22 +14,18 @@ from tests.helpers.support import assert_sound, f32, i64, optimize, parse
 
 
 def test_an_axis_is_split_between_two_writes() -> None:
-    model = """g (float[4,6] x, float[2,6] u, float[1,2,3] v) => (float[4,2,3] y)
-        <int64[2,1] rows = {1, 2}, int64[1,1] first = {0}, int64[3] split = {4, 2, 3}> {
-        a = ScatterND (x, rows, u)
-        b = Reshape (a, split)
-        y = ScatterND (b, first, v) }"""
+    model = """g (float[4,6] x, float[2,6] u, float[1,2,3] v) => (float[4,2,3] y) {
+        a = ScatterND (x, [[1], [2]], u)
+        y = ScatterND (Reshape (a, [4, 2, 3]), [[0]], v) }"""
     assert_sound(model, {}, {}, left=0)
     nodes = [n.op_type for n in optimize(parse(model)).graph.node]
     assert nodes.count("Concat") == 1, nodes
 
 
 def test_an_axis_that_is_cut_is_not_merged() -> None:
-    model = """g (float[4,6] x, float[2,6] u, float[3] w) => (float[24] y)
-        <int64[2,1] rows = {1, 2}, int64[3,1] some = {7, 8, 9}, int64[1] flat = {-1}> {
-        a = ScatterND (x, rows, u)
-        b = Reshape (a, flat)
-        y = ScatterND (b, some, w) }"""
+    model = """g (float[4,6] x, float[2,6] u, float[3] w) => (float[24] y) {
+        a = ScatterND (x, [[1], [2]], u)
+        y = ScatterND (Reshape (a, [-1]), [[7], [8], [9]], w) }"""
     assert_sound(model, left=0)
 
 
@@ -44,13 +40,12 @@ def test_an_axis_that_is_cut_is_not_merged() -> None:
 def test_axes_that_are_merged_are_no_axes_of_the_source(shape: str, move: str) -> None:
     """Rows that are reversed, cut out or transposed before they are merged."""
     model = f"""g (float[{shape}] x, float[3,3,1] u, float[9,1] v) => (float[9,3] y)
-        <int64[3,3,1] i = {{1, 1, 1, 1, 1, 1, 1, 1, 1}}, int64[2] flat = {{9, 3}},
+        <int64[3,3,1] i = {{1, 1, 1, 1, 1, 1, 1, 1, 1}},
          int64[9,1] j = {{0, 0, 0, 0, 0, 0, 0, 0, 0}}, int64[1] zero = {{0}},
          int64[1] three = {{3}}, int64[1] minus = {{-1}}, int64[1] far = {{-9}}> {{
         a = {move}
         b = ScatterElements <axis = 2> (a, i, u)
-        c = Reshape (b, flat)
-        y = ScatterElements <axis = 1> (c, j, v) }}"""
+        y = ScatterElements <axis = 1> (Reshape (b, [9, 3]), j, v) }}"""
     assert_sound(model, {}, left=0)
 
 
@@ -59,13 +54,11 @@ def test_axes_of_data_and_updates_are_both_merged(moved: str) -> None:
     """The other one is not transposed, so its axes could be merged."""
     shapes = ["[6,4]" if name == moved else "[4,6]" for name in ("data", "updates")]
     other = "updates" if moved == "data" else "data"
-    model = f"""g (float{shapes[0]} data, float{shapes[1]} updates, float[3] w) => (float[24] y)
-        <int64[4,1] all = {{0, 1, 2, 3}}, int64[3,1] some = {{7, 8, 9}}, int64[1] flat = {{-1}}> {{
+    model = f"""g (float{shapes[0]} data, float{shapes[1]} updates, float[3] w) => (float[24] y) {{
         t_{moved} = Transpose ({moved})
         t_{other} = Identity ({other})
-        a = ScatterND <reduction = "add"> (t_data, all, t_updates)
-        b = Reshape (a, flat)
-        y = ScatterND (b, some, w) }}"""
+        a = ScatterND <reduction = "add"> (t_data, [[0], [1], [2], [3]], t_updates)
+        y = ScatterND (Reshape (a, [-1]), [[7], [8], [9]], w) }}"""
     assert_sound(model, left=0)
 
 
@@ -74,21 +67,16 @@ def test_axes_of_data_and_updates_are_both_merged(moved: str) -> None:
 def test_sizes_that_are_fed(opset: int, reduction: str) -> None:
     reduces = f'<reduction = "{reduction}">' if opset > 15 else ""
     model = f"""g (float[B,T,6] x, float[B,T,2] u, float[B,T,3] v) => (float[B,T,2,3] y)
-        <int64[1] minus = {{-1}}, int64[2,1] rows = {{0, 1}}, int64[1,1] one = {{1}},
-         int64[2] last = {{2, 3}}> {{
+        <int64[1] minus = {{-1}}> {{
         p = Transpose <perm = [2, 0, 1]> (x)
         q = Transpose <perm = [2, 0, 1]> (u)
-        a = ScatterND {reduces} (p, rows, q)
+        a = ScatterND {reduces} (p, [[0], [1]], q)
         b = Transpose <perm = [1, 2, 0]> (a)
         s = Shape (x)
         zero = Constant <value = int64[1] {{0}}> ()
         two = Constant <value = int64[1] {{2}}> ()
-        h = Slice (s, zero, two)
-        t = Concat <axis = 0> (h, last)
-        c = Reshape (b, t)
-        d = Transpose <perm = [2, 0, 1, 3]> (c)
-        w = Unsqueeze (v, zero)
-        e = ScatterND (d, one, w)
+        c = Reshape (b, Concat <axis = 0> (Slice (s, zero, two), [2, 3]))
+        e = ScatterND (Transpose <perm = [2, 0, 1, 3]> (c), [[1]], Unsqueeze (v, zero))
         y = Transpose <perm = [1, 2, 0, 3]> (e) }}"""
     found = [{"B": b, "T": t} for b, t in ((1, 1), (2, 3), (0, 2), (3, 0))]
     assert_sound(parse(model, opset), *found, rejected=2)
@@ -96,23 +84,14 @@ def test_sizes_that_are_fed(opset: int, reduction: str) -> None:
 
 def test_updates_are_seen_in_the_shape_that_the_scatter_demands() -> None:
     # A size in the shape of a Reshape copies another dim where it is 0.
-    model = """g (float[B,3,H,W] x, float[B,H,W] u) => (float[B,3,H,W] y)
-        <int64 c0 = {0}, int64 c1 = {1}, int64[1] minus = {-1}, int64[2] out = {-1, 1},
-         int64[1] one = {1}, int64[1] v2 = {2}, int64[1] far = {9223372036854775807}> {
+    model = """g (float[B,3,H,W] x, float[B,H,W] u) => (float[B,3,H,W] y) {
         s = Shape (x)
-        b = Gather <axis = 0> (s, c0)
-        r = Range (c0, b, c1)
-        rows = Reshape (r, out)
-        both = Add (rows, one)
-        k = Shape (both)
+        rows = Reshape (Range (0, Gather <axis = 0> (s, 0), 1), [-1, 1])
+        k = Shape (Add (rows, [1]))
         i = Expand (rows, k)
-        j = Expand (one, k)
-        ii = Unsqueeze (i, minus)
-        jj = Unsqueeze (j, minus)
-        idx = Concat <axis = -1> (ii, jj)
-        behind = Slice (s, v2, far)
-        shape = Concat <axis = 0> (k, behind)
-        w = Reshape (u, shape)
+        j = Expand ([1], k)
+        idx = Concat <axis = -1> (Unsqueeze (i, [-1]), Unsqueeze (j, [-1]))
+        w = Reshape (u, Concat <axis = 0> (k, Slice (s, [2], [MAX])))
         y = ScatterND (x, idx, w) }"""
     feeds = [
         {"B": b, "H": h, "W": w}
@@ -126,32 +105,20 @@ def test_updates_are_seen_in_the_shape_that_the_scatter_demands() -> None:
 
 def test_a_size_beside_a_zero_that_is_one() -> None:
     """[2B, -1] is [0, 8] at B = 0, where ONNX Runtime leaves zeros out, and else [2B, 4]."""
-    model = """g (float[B,2,4] x, float[9] z, float[M] u) => (float[9] y)
-        <int64[1] two = {2}, int64[1] minus = {-1}, int64 one = {1}, int64 zero = {0},
-         int64[1] first = {0}> {
-        s = Shape <start = 0, end = 1> (x)
-        n = Mul (s, two)
-        t = Concat <axis = 0> (n, minus)
-        r = Reshape <allowzero = 1> (x, t)
-        c = Shape <start = 1> (r)
-        k = Squeeze (c, first)
-        i = Range (zero, k, one)
-        j = Unsqueeze (i, minus)
-        y = ScatterND (z, j, u) }"""
+    model = """g (float[B,2,4] x, float[9] z, float[M] u) => (float[9] y) {
+        t = Concat <axis = 0> (Mul (Shape <start = 0, end = 1> (x), [2]), [-1])
+        k = Squeeze (Shape <start = 1> (Reshape <allowzero = 1> (x, t)), [0])
+        y = ScatterND (z, Unsqueeze (Range (0, k, 1), [-1]), u) }"""
     feeds = [{"B": b, "M": k, "z": f32(range(9))} for b, k in itertools.product((0, 1, 3), (4, 8))]
     assert_sound(model, *feeds, left=0, rejected=3)
 
 
 def test_a_size_beside_sizes_that_both_shapes_have() -> None:
     """[B, T, -1] of [B, T, 6] is [B, T, 6], also where B or T are 0: nothing is left open."""
-    model = """g (float[B,T,6] x, float[B,T,2] u) => (float[B,T,6] y)
-        <int64[1] minus = {-1}, int64[2,1] rows = {0, 1}> {
-        s = Shape <end = 2> (x)
-        t = Concat <axis = 0> (s, minus)
-        v = Reshape <allowzero = 1> (x, t)
+    model = """g (float[B,T,6] x, float[B,T,2] u) => (float[B,T,6] y) {
+        v = Reshape <allowzero = 1> (x, Concat <axis = 0> (Shape <end = 2> (x), [-1]))
         p = Transpose <perm = [2, 0, 1]> (v)
-        q = Transpose <perm = [2, 0, 1]> (u)
-        a = ScatterND (p, rows, q)
+        a = ScatterND (p, [[0], [1]], Transpose <perm = [2, 0, 1]> (u))
         y = Transpose <perm = [1, 2, 0]> (a) }"""
     sizes = itertools.product((0, 1, 2), (0, 3))
     assert_sound(model, *({"B": b, "T": t} for b, t in sizes), left=0)
@@ -184,8 +151,7 @@ def _drawn(rng: random.Random) -> onnx.ModelProto:
     return parse(f"""g (int64[{", ".join(dims)}] x) => (int64[N] n)
         <int64[1] minus = {{-1}}, int64[1] c1 = {{1}}, int64[1] c2 = {{2}}, int64[1] c4 = {{4}}> {{
         {" ".join(lines)}
-        t = Concat <axis = 0> ({", ".join(parts)})
-        y = Reshape <allowzero = {allow}> (x, t)
+        y = Reshape <allowzero = {allow}> (x, Concat <axis = 0> ({", ".join(parts)}))
         n = Shape (y) }}""")
 
 

@@ -7,11 +7,9 @@ from tests.helpers.judged import judge
 from tests.helpers.support import assert_sound, f32, i64, parse
 
 CLIPPED = """g (float[5,3] x, int64 p, {updates} u) => (float[5,3] y)
-    <int64[2] both = {{0, 1}}, int64[1] first = {{0}}, int64[1] low = {{0}}, int64[1] high = {{3}},
+    <int64[2] both = {{0, 1}}, int64[1] first = {{0}},
      int64 two = {{2}}> {{
-    c = Clip ({position}, low, high)
-    i = Unsqueeze (c, {axes})
-    y = ScatterND (x, i, u) }}"""
+    y = ScatterND (x, Unsqueeze (Clip ({position}, [0], [3]), {axes}), u) }}"""
 
 
 @pytest.mark.parametrize("position", ["p", "two"])
@@ -48,17 +46,15 @@ def test_bounds_broadcast_nothing(dtype: str, bound: str) -> None:
 def test_what_a_scalar_meets_in_other_operators() -> None:
     """Elementwise operators broadcast a scalar; axes and depths of shape [1] are numbers."""
     model = parse("""g (float x, float[1] a, int64[1] k, int64[3,3] t, int64[2] h) => (float[R] y)
-        <int64[1] three = {3}, int64[2] values = {0, 1}, int64[1] zero = {0}> {
+        {
         b = Add (x, a)
         m = Max (a, x)
-        c = Less (x, a)
-        w = Where (c, x, a)
+        w = Where (Less (x, a), x, a)
         l = Trilu (t, k)
-        s = CumSum (t, zero)
-        o = OneHot (h, three, values)
-        r = Range (zero, three, k)
-        q = Mul (b, m)
-        y = Add (q, w) }""")
+        s = CumSum (t, [0])
+        o = OneHot (h, [3], [0, 1])
+        r = Range ([0], [3], k)
+        y = Add (Mul (b, m), w) }""")
     t, h = np.arange(9).reshape(3, 3), i64([0, 2])
     feeds = [{"x": f32(1), "a": f32([n]), "k": i64([1]), "t": t, "h": h} for n in (0, 1, 2)]
     assert judge(model, feeds) == len(feeds)

@@ -14,19 +14,12 @@ from tests.helpers.support import assert_sound, parse, run, sample
 def test_the_coordinates_of_true_elements() -> None:
     # As TorchScript writes a, b = m.nonzero(as_tuple=True); x[a, b] = y[a, b].
     model = parse("""
-        g (float[M, N] x, float[M, N] y, bool[M, N] m) => (float[M, N] z)
-        <int64 one = {1}, int64 zero = {0}, int64[1] last = {-1}> {
-            found = NonZero(m)
-            turned = Transpose<perm=[1, 0]>(found)
-            both = SplitToSequence<axis=1, keepdims=0>(turned, one)
-            a = SequenceAt(both, zero)
-            b = SequenceAt(both, one)
-            c = Unsqueeze(a, last)
-            d = Unsqueeze(b, last)
-            rows = Concat<axis=-1>(c, d)
-            u = GatherND(y, rows)
-            z = ScatterND(x, rows, u)
-        }""")
+        g (float[M, N] x, float[M, N] y, bool[M, N] m) => (float[M, N] z) {
+            both = SplitToSequence<axis=1, keepdims=0>(Transpose<perm=[1, 0]>(NonZero(m)), 1)
+            a = SequenceAt(both, 0)
+            b = SequenceAt(both, 1)
+            rows = Concat<axis=-1>(Unsqueeze(a, [-1]), Unsqueeze(b, [-1]))
+            z = ScatterND(x, rows, GatherND(y, rows)) }""")
     rng, cases = np.random.default_rng(0), (((3, 4), 0.5), ((1, 1), 0), ((0, 4), 1), ((3, 0), 1))
     assert_sound(model, *({"m": rng.random(shape) < share} for shape, share in cases), left=0)
 
@@ -45,13 +38,11 @@ _PIECES = {
 def test_pieces(name: str) -> None:
     sequence, at = _PIECES[name]
     given = parse(f"""
-        g () => (y)
-        <int64 one = {{1}}, int64 two = {{2}}, int64[2] cut = {{2, 3}}> {{
+        g () => (y) <int64 one = {{1}}, int64 two = {{2}}, int64[2] cut = {{2, 3}}> {{
             x = Constant<value = int64[2, 5] {{0, 1, 2, 3, 4, 10, 11, 12, 13, 14}}>()
             s = {sequence}
             at = Constant<value_int={at}>()
-            y = SequenceAt(s, at)
-        }}""")
+            y = SequenceAt(s, at) }}""")
     model = ir.from_proto(given)
     known = interpret(model).values[model.graph.outputs[0]].constant
     (expected,) = run(given, {})
@@ -81,8 +72,7 @@ def test_what_is_known_of_any_tensor_of_a_sequence(sequence: str, at: str, shape
         g (float[N, 4] x, float[N, 65] many, int64 n, int64[K] cuts) => (y)
         <int64 zero = {{0}}, int64 two = {{2}}, int64 four = {{4}}, int64[2] uneven = {{1, 2}}> {{
             s = {sequence}
-            y = SequenceAt(s, {at})
-        }}""")
+            y = SequenceAt(s, {at}) }}""")
     model = ir.from_proto(proto)
     assert str(interpret(model).values[model.graph.outputs[0]].shape) == shape
     judged = Judged(proto)
@@ -118,8 +108,7 @@ def test_a_list_that_a_loop_fills(name: str, start: str) -> None:
             a = SequenceAt (s, zero)
             z = ConcatFromSequence <axis = 0> (s)
             length = SequenceLength (s)
-            t = Identity (length)
-        }}""")
+            t = Identity (length) }}""")
     model = ir.from_proto(proto)
     known = {v.name: str(found.shape) for v, found in interpret(model).values.items()}
     assert known["a"] == shapes["first" in start]
@@ -131,12 +120,8 @@ def test_a_list_that_a_loop_fills(name: str, start: str) -> None:
 
 def test_a_write_at_a_piece_of_constant_rows() -> None:
     model = parse("""
-        g (float[N, 4] x, float[N, 2] u) => (float[N, 4] y) <int64 one = {1}, int64 zero = {0}> {
+        g (float[N, 4] x, float[N, 2] u) => (float[N, 4] y) <int64 zero = {0}> {
             columns = Constant<value = int64[2, 2] {0, 3, 2, 1}>()
-            s = SplitToSequence<axis=0, keepdims=0>(columns, one)
-            at = SequenceAt(s, one)
-            like = Shape(u)
-            index = Expand(at, like)
-            y = ScatterElements<axis=1>(x, index, u)
-        }""")
+            at = SequenceAt(SplitToSequence<axis=0, keepdims=0>(columns, 1), 1)
+            y = ScatterElements<axis=1>(x, Expand(at, Shape(u)), u) }""")
     assert_sound(model, *({"N": n} for n in (3, 1, 0)), left=0)

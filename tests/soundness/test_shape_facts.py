@@ -10,22 +10,15 @@ from tests.helpers.support import assert_sound, i64, nodes, optimize, parse
 DENSE = Target("dense", dense_limit=1 << 40)
 
 # The two parts of an order, one after the other, are that order where there are 3 elements.
-PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y)
-    <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3},
-     int64[1] far = {9223372036854775807}, float none = {0.0}> {
+PARTS = """g (float[B,N] x, float[B,N] u) => (float[B,M] y) <float none = {0.0}> {
     s = Shape (x)
-    b = Slice (s, zero, one)
-    n = Slice (s, one, two)
+    b = Slice (s, [0], [1])
+    n = Slice (s, [1], [2])
     v, i = TopK <axis = 1> (x, n)
-    head = Slice (i, zero, three, one)
-    tail = Slice (i, three, far, one)
-    j = Concat <axis = 1> (head, tail)
-    rest = Sub (n, three)
-    t = Concat <axis = 0> (b, rest)
+    j = Concat <axis = 1> (Slice (i, [0], [3], [1]), Slice (i, [3], [MAX], [1]))
+    t = Concat <axis = 0> (b, Sub (n, [3]))
     zeros = MADE
-    first = Slice (u, zero, three, one)
-    data = Concat <axis = 1> (first, zeros)
-    y = ScatterElements <axis = 1> (data, j, u) }"""
+    y = ScatterElements <axis = 1> (Concat <axis = 1> (Slice (u, [0], [3], [1]), zeros), j, u) }"""
 
 
 @pytest.mark.parametrize("made", ["ConstantOfShape (t)", "Expand (none, t)"])
@@ -38,16 +31,10 @@ def test_no_size_that_is_asked_for_is_negative(made: str) -> None:
 
 # Of two groups of G + G rows the second halves: G + i + G (i // G).
 BLOCKS = """g (float[R,2] x, float[G] g, float[T,2] u) => (float[R,2] y)
-    <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[1] all = {-1},
-     int64[MANY,1] groups = {GROUPS}> {
+    <int64[MANY,1] groups = {GROUPS}> {
     n = Size (g)
-    r = Range (zero, n, one)
-    k = Mul (groups, n)
-    s = Add (r, k)
-    t = Add (s, n)
-    flat = Reshape (t, all)
-    i = Unsqueeze (flat, last)
-    y = ScatterND (x, i, u) }"""
+    t = Add (Add (Range (0, n, 1), Mul (groups, n)), n)
+    y = ScatterND (x, Unsqueeze (Reshape (t, [-1]), [-1]), u) }"""
 
 
 @pytest.mark.sampled(2)
@@ -70,13 +57,10 @@ def test_many_blocks_stay() -> None:
     assert_sound(model, {"R": 20, "G": 2, "T": 10}, left=1)
 
 
-BOUNDED = """g (float[N] x, float[P] d, float[K] u) => (float[P] y)
-    <int64[1] zero = {0}, int64[1] most = {MOST}, int64[1] last = {-1}> {
+BOUNDED = """g (float[N] x, float[P] d, float[K] u) => (float[P] y) {
     n = Shape (x)
     v, i = TopK <axis = 0> (x, n)
-    few = Slice (i, zero, most, zero)
-    j = Unsqueeze (few, last)
-    y = ScatterND (d, j, u) }"""
+    y = ScatterND (d, Unsqueeze (Slice (i, [0], [MOST], [0]), [-1]), u) }"""
 
 
 @pytest.mark.parametrize(("most", "sorts"), [(2, 0), (8, 0), (9, 2)])
@@ -107,8 +91,7 @@ def _resized(*sizes: int) -> Feed:
 
 
 @pytest.mark.parametrize(
-    ("asked", "axes"),
-    [("all", ""), ("four", ", axes = [2, 3]"), ("other", ", axes = [-1, 2]")],
+    ("asked", "axes"), [("all", ""), ("four", ", axes = [2, 3]"), ("other", ", axes = [-1, 2]")]
 )
 def test_resize_gives_the_sizes_asked_for(asked: str, axes: str) -> None:
     model = RESIZED.replace("ASKED", asked).replace(" AXES", axes)
@@ -127,5 +110,5 @@ def test_resize_that_keeps_the_ratio_gives_other_sizes() -> None:
 
 def test_updates_whose_rank_only_the_scatter_tells() -> None:
     model = """g (float[5,3] x, float[1,3] v, int64[R] dims) => (float[5,3] y)
-        <int64[2,1] i = {1, 3}> { u = Expand (v, dims) y = ScatterND (x, i, u) }"""
+        { u = Expand (v, dims) y = ScatterND (x, [[1], [3]], u) }"""
     assert_sound(model, {"dims": i64([2, 3])}, left=0)

@@ -21,29 +21,23 @@ SHARED = {
     "one list of rows two scatters": f"""
         g (float[4,2] x, float[2,2] u, float[2,2] v) => (float[4,2] y) <{ROWS}> {{
         s = ScatterND (x, i, u)
-        t = Neg (s)
-        y = ScatterND (t, i, v) }}""",
+        y = ScatterND (Neg (s), i, v) }}""",
     "updates come from the data": f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
-        u = GatherND (x, j)
-        y = ScatterND (x, i, u) }}""",
+        y = ScatterND (x, i, GatherND (x, j)) }}""",
     "rows change places": f"""g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
         u = GatherND (x, i)
         v = GatherND (x, j)
         s = ScatterND (x, j, u)
         y = ScatterND (s, i, v) }}""",
     "data is its own update": f"""
-        g (float[4,2] x) => (float[4,2] y) <{ROWS}, int64[4,1] back = {{3, 2, 1, 0}}> {{
+        g (float[4,2] x) => (float[4,2] y) <{ROWS}> {{
         s = ScatterND (x, all, x)
-        y = ScatterND (s, back, s) }}""",
+        y = ScatterND (s, [[3], [2], [1], [0]], s) }}""",
     # x[1:3] += u as dynamo writes it: the region is read again and written a second time.
     "what was written is read and written back": f"""
-        g (float[4,2] x, float[2,2] u) => (float[4,2] y)
-        <{ROWS}, int64[1] a = {{1}}, int64[1] b = {{3}}> {{
-            p = Slice (x, a, b)
-            q = Add (p, u)
-            s = ScatterND (x, i, q)
-            r = Slice (s, a, b)
-            y = ScatterND (s, i, r) }}""",
+        g (float[4,2] x, float[2,2] u) => (float[4,2] y) <{ROWS}> {{
+            s = ScatterND (x, i, Add (Slice (x, [1], [3]), u))
+            y = ScatterND (s, i, Slice (s, [1], [3])) }}""",
 }
 
 
@@ -60,9 +54,9 @@ def test_a_dead_scatter() -> None:
 
 
 def test_the_data_and_the_indices_are_one_value() -> None:
-    model = """g (int64[3,1] x) => (int64[3,1] y, int64[3,1] z) <int64[3,1] i = {2, 0, 1}> {
-        y = ScatterND (i, i, x)
-        z = ScatterND (x, i, i) }"""
+    model = """g (int64[3,1] x) => (int64[3,1] y, int64[3,1] z) {
+        y = ScatterND ([[2], [0], [1]], [[2], [0], [1]], x)
+        z = ScatterND (x, [[2], [0], [1]], [[2], [0], [1]]) }"""
     assert_sound(model, {"x": [[5], [6], [7]]}, left=0)
 
 
@@ -75,20 +69,17 @@ def test_data_that_is_its_own_indices() -> None:
 
 def test_indices_that_were_scattered() -> None:
     # Scatters of known values give known indices.
-    model = """g (float[5,2] x, float[2,2] u) => (float[5,2] y)
-        <int64[2,1] rows = {0, 0}, int64[1,1] at = {1}, int64[1,1] row = {3}> {
-            i = ScatterND (rows, at, row)
+    model = """g (float[5,2] x, float[2,2] u) => (float[5,2] y) {
+            i = ScatterND ([[0], [0]], [[1]], [[3]])
             y = ScatterND (x, i, u) }"""
     assert_sound(model)
 
 
 def test_a_known_tensor_is_changed_twice() -> None:
     # One constant, two scatters into it: neither may see the other's updates.
-    model = """g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z)
-        <int64[2,1] rows = {0, 0}, int64[1,1] at = {1}, int64[1,1] three = {3},
-         int64[1,1] two = {2}> {
-            i = ScatterND (rows, at, three)
-            j = ScatterND (rows, at, two)
+    model = """g (float[4,2] x, float[2,2] u) => (float[4,2] y, float[4,2] z) {
+            i = ScatterND ([[0], [0]], [[1]], [[3]])
+            j = ScatterND ([[0], [0]], [[1]], [[2]])
             y = ScatterND (x, i, u)
             z = ScatterND (x, j, u) }"""
     assert_sound(model)

@@ -38,26 +38,23 @@ def test_no_index_per_update(n: int) -> None:
 
 
 def test_no_index_at_all() -> None:
-    model = """g (float[2,3] x, float[2,3] u) => (float[2,3] y) <int64[0] i = {}> {
-        y = ScatterND (x, i, u) }"""
+    model = """g (float[2,3] x, float[2,3] u) => (float[2,3] y) { y = ScatterND (x, [], u) }"""
     assert_sound(model)
 
 
 def test_one_index_without_a_batch() -> None:
     # indices of rank 1: one update.
-    model = """g (float[4,3] x, float[3] u, float v) => (float[4,3] y)
-        <int64[1] i = {2}, int64[2] j = {-1, -2}> {
-            t = ScatterND (x, i, u)
-            y = ScatterND (t, j, v) }"""
+    model = """g (float[4,3] x, float[3] u, float v) => (float[4,3] y) {
+            t = ScatterND (x, [2], u)
+            y = ScatterND (t, [-1, -2], v) }"""
     assert_sound(model, {"v": 7}, left=0)
 
 
 def test_data_of_rank_zero() -> None:
-    model = """g (float x, float[1] u) => (float[1] y, float z) <int64[1] i = {0}> {
+    model = """g (float x, float[1] u) => (float[1] y, float z) {
         z = Neg (x)
         s = Constant <value = int64[1] {1}> ()
-        t = Reshape (z, s)
-        y = ScatterElements (t, i, u) }"""
+        y = ScatterElements (Reshape (z, s), [0], u) }"""
     assert_sound(model, {"x": -0.0, "u": [3]}, left=0)
 
 
@@ -148,10 +145,8 @@ def test_elements_smaller_than_data(part: tuple[int, ...]) -> None:
 
 def test_a_column_written_by_expanding_its_number() -> None:
     # x[:, -1] = u as a ScatterElements of an Expand: with no rows there is nothing to write into.
-    model = """g (float[N,M] x, float[N,1] u) => (float[N,M] y) <int64 last = {-1}> {
-        s = Shape (u)
-        i = Expand (last, s)
-        y = ScatterElements <axis = 1> (x, i, u) }"""
+    model = """g (float[N,M] x, float[N,1] u) => (float[N,M] y) {
+        y = ScatterElements <axis = 1> (x, Expand (-1, Shape (u)), u) }"""
     sizes = ((1, 1), (3, 4), (0, 2), (0, 0), (2, 1))
     assert_sound(model, *({"N": s[0], "x": sample("float32", *s)} for s in sizes))
 
@@ -159,14 +154,8 @@ def test_a_column_written_by_expanding_its_number() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 1000])
 def test_the_first_two_rows_or_all_there_are(size: int) -> None:
     # x[:2] = u[:2] by a Range that ends at min(N, 2).
-    model = """g (float[N,2] x, float[2,2] u) => (float[N,2] y)
-        <int64 a = {0}, int64 b = {1}, int64[1] two = {2}, int64[1] last = {-1},
-         int64[1] zero = {0}> {
-            n = Shape <end = 1> (x)
-            m = Min (n, two)
-            s = Squeeze (m)
-            r = Range (a, s, b)
-            i = Unsqueeze (r, last)
-            v = Slice (u, zero, m)
-            y = ScatterND (x, i, v) }"""
+    model = """g (float[N,2] x, float[2,2] u) => (float[N,2] y) {
+            m = Min (Shape <end = 1> (x), [2])
+            i = Unsqueeze (Range (0, Squeeze (m), 1), [-1])
+            y = ScatterND (x, i, Slice (u, [0], m)) }"""
     assert_sound(model, {"N": size})

@@ -78,8 +78,8 @@ def test_a_box_of_doubles_on_a_number(number: float) -> None:
     # Before operator set 11 the number that Pad writes is an attribute, of 32 bits.
     data = onnx.numpy_helper.from_array(np.full((5,), number), "x")
     model = parse(
-        """g (double[3] u) => (double[5] y) <int64[3] i = {1, 2, 3}> {
-        y = Scatter <axis = 0> (x, i, u) }""",
+        """g (double[3] u) => (double[5] y) {
+        y = Scatter <axis = 0> (x, [1, 2, 3], u) }""",
         opset=10,
         ir_version=4,
     )
@@ -96,10 +96,8 @@ def test_masks_in_every_type(dtype: str) -> None:
     model = f"""g ({kind}[N,M] a, {kind}[N,M] b, bool[N,M] m) => ({kind}[N,M] c) {{
         x = {there} (a)
         v = {there} (b)
-        n = NonZero (m)
-        i = Transpose <perm = [1, 0]> (n)
-        u = GatherND (v, i)
-        y = ScatterND (x, i, u)
+        i = Transpose <perm = [1, 0]> (NonZero (m))
+        y = ScatterND (x, i, GatherND (v, i))
         c = {back} (y) }}"""
     sizes = ((3, 4), (1, 1), (0, 2), (2, 0), (7, 5))
     assert_sound(model, *({"N": n, "M": m} for n, m in sizes))
@@ -180,9 +178,8 @@ def test_positions_in_32_bits() -> None:
     assert fits(coord(0) + 1, ir.DataType.INT32, Facts())
     assert not fits(coord(0) + 2, ir.DataType.INT32, Facts())
     assert not fits(size("n") + 1, ir.DataType.INT32, Facts())
-    model = parse("""g (float[N, 3] x) => (float[N, 3] y)
-        <int64 zero = {0}, int32 one = {1}, int64[1] first = {0}, int64[1] last = {-1}> {
-        s = Shape (x) k = Cast <to = 6> (s) n = Gather (k, zero) r = Range (one, n, one)
-        m = Mul (r, one) rows = Cast <to = 7> (m) i = Unsqueeze (rows, last)
-        u = Slice (x, first, last, first) y = ScatterND (x, i, u) }""")
+    model = parse("""g (float[N, 3] x) => (float[N, 3] y) {
+        s = Shape (x) k = Cast <to = 6> (s) n = Gather (k, 0) r = Range (int32 1, n, int32 1)
+        m = Mul (r, int32 1) rows = Cast <to = 7> (m) i = Unsqueeze (rows, [-1])
+        u = Slice (x, [0], [-1], [0]) y = ScatterND (x, i, u) }""")
     assert_sound(model, *({"N": n} for n in (0, 1, 2, 5)), left=0)

@@ -47,9 +47,7 @@ def test_added() -> None:
 
 
 def test_counted_from_the_end() -> None:
-    model = digits(
-        f"v = Sub (w, four) {columns('q', 'v')} y = ScatterND (x, i, flat)",
-    )
+    model = digits(f"v = Sub (w, four) {columns('q', 'v')} y = ScatterND (x, i, flat)")
     assert_sound(model, *feeds(0, 1, 2, 5), left=0)
 
 
@@ -80,8 +78,7 @@ def test_flat_updates_that_others_read() -> None:
 
 def test_known_positions_become_slices() -> None:
     model = parse("""g (float[4, 6] x, float[2, 2] u) => (float[4, 6] y)
-        <int64[4, 2] i = {1, 2, 1, 3, 2, 2, 2, 3}, int64[1] last = {-1}>
-        { flat = Reshape (u, last) y = ScatterND (x, i, flat) }""")
+        { flat = Reshape (u, [-1]) y = ScatterND (x, [[1, 2], [1, 3], [2, 2], [2, 3]], flat) }""")
     assert_sound(model, left=0)
     assert "Gather" not in {node.op_type for node in nodes(optimize(model))}
 
@@ -95,9 +92,9 @@ def test_reads_in_between(order: str, left: int | None) -> None:
     count = order.count(",") + 1
     positions = [f"{row}, {column}" for row in range(count) for column in (1, 3)]
     model = parse(f"""g (float[4, 6] x, float[3, 2] u) => (float[4, 6] y)
-        <int64[{2 * count}, 2] i = {{{", ".join(positions)}}}, int64[1] last = {{-1}},
+        <int64[{2 * count}, 2] i = {{{", ".join(positions)}}},
          int64[{count}] order = {order}>
-        {{ rows = Gather (u, order) flat = Reshape (rows, last) y = ScatterND (x, i, flat) }}""")
+        {{ rows = Gather (u, order) flat = Reshape (rows, [-1]) y = ScatterND (x, i, flat) }}""")
     assert_sound(model, {"u": f32(np.arange(6).reshape(3, 2))}, left=left)
 
 
@@ -116,8 +113,8 @@ def test_read_along_another_axis() -> None:
 def test_read_of_all_that_is_there_or_less(short: int, left: int | None) -> None:
     """Of ``[1, 4 N]`` the first ``4 N - short`` columns are read."""
     model = parse(f"""g (float[N, 6] x, float[N, 4] u) => (float[N, 6] y)
-        <{CONSTANTS}, int64[1] ones = {{1}}, int64[2] wide = {{1, -1}}, int64 short = {{{short}}}>
-        {{ row = Reshape (u, wide) su = Size (u) n = Sub (su, short) r = Range (zero, n, one)
+        <{CONSTANTS}, int64[1] ones = {{1}}, int64 short = {{{short}}}>
+        {{ row = Reshape (u, [1, -1]) su = Size (u) n = Sub (su, short) r = Range (zero, n, one)
            read = Gather <axis = 1> (row, r) flat = Reshape (read, last)
            q = Div (r, four) w = Mod (r, four)
            {columns("q", "w")} y = ScatterND (x, i, flat) }}""")
@@ -139,8 +136,8 @@ def test_read_of_as_many_as_there_may_be() -> None:
 def test_reads_by_a_matrix(data: str, order: str) -> None:
     positions = ", ".join(f"{row}, {column}" for row in range(3) for column in (1, 3))
     model = f"""g (float[4, 6] x, float{data} u) => (float[4, 6] y)
-        <int64[6, 2] i = {{{positions}}}, int64[1] last = {{-1}}, int64{order}>
-        {{ rows = Gather (u, order) flat = Reshape (rows, last) y = ScatterND (x, i, flat) }}"""
+        <int64[6, 2] i = {{{positions}}}, int64{order}>
+        {{ rows = Gather (u, order) flat = Reshape (rows, [-1]) y = ScatterND (x, i, flat) }}"""
     assert_sound(model)
 
 
@@ -171,9 +168,9 @@ def test_size_of_which_a_multiple_is_asked_for() -> None:
 def test_blocks_of_a_size_that_is_not_known() -> None:
     """The positions of 3 blocks of 4 N: ``r // (4 N)``, ``r // 4 % N`` and ``r % 4``."""
     model = parse(f"""g (float[N, 6, 4] x, float[3, N, 4] u) => (float[N, 6, 4] y)
-        <{CONSTANTS}, int64[1] ones = {{1}}, int64 third = {{1}}, int64 two = {{2}}>
-        {{ {DIGITS} su = Shape (u) m = Gather (su, third) block = Mul (m, four)
-           a = Div (r, block) even = Mul (a, two) b = Mod (q, m)
+        <{CONSTANTS}, int64[1] ones = {{1}}>
+        {{ {DIGITS} su = Shape (u) m = Gather (su, 1) block = Mul (m, four)
+           a = Div (r, block) even = Mul (a, 2) b = Mod (q, m)
            {columns("b", "even", "w")} y = ScatterND (x, i, flat) }}""")
     assert_sound(model, *({"N": n} for n in (0, 1, 2, 5)), rejected=1, left=0)
 

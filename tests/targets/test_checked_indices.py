@@ -72,11 +72,8 @@ def test_a_target_that_has_mod_keeps_it() -> None:
         assert "Less" not in found
 
 
-UNCHECKED = """g (float[N,K] x, int64[M] j, float[M,K] u) => (float[N,K] y) <int64[1] last = {1}> {
-    i = Unsqueeze (j, last)
-    s = Shape (u)
-    e = Expand (i, s)
-    y = ScatterElements <axis = 0> (x, e, u) }"""
+UNCHECKED = """g (float[N,K] x, int64[M] j, float[M,K] u) => (float[N,K] y) {
+    y = ScatterElements <axis = 0> (x, Expand (Unsqueeze (j, [1]), Shape (u)), u) }"""
 
 
 @pytest.mark.parametrize("target", REMAINDERS)
@@ -98,7 +95,7 @@ def test_what_may_be_unchecked_may_be_any_number(target: str) -> None:
 
 NARROWED = ', "Mod", "Gather", "GatherND"'
 ONE = """g (float[7,2] x, int64[{0}] i, float[{0},2] u) => (float[7,2] y)
-    <int64[1] last = {{1}}> {{ j = Unsqueeze (i, last)  y = ScatterND (x, j, u) }}"""
+    {{ j = Unsqueeze (i, [1])  y = ScatterND (x, j, u) }}"""
 
 
 @pytest.mark.parametrize("size", ["7", "N"])

@@ -79,7 +79,7 @@ def test_sizes_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here ScatterX copies slowly: for few rows it still saves a launch."""
     use_slow_machine(tmp_path, monkeypatch)
     text = """g (float[rows, 64] x, float[1, 64] y) => (float[rows, 64] z)
-              <int64[1, 1] i = {0}> { z = ScatterND(x, i, y) }"""
+        { z = ScatterND(x, [[0]], y) }"""
     speed = dict.fromkeys(KINDS, 0.1) | {"ScatterX": 1.0}
     machine = Machine(1000.0, speed, dict.fromkeys(KINDS, 0.0))
     calibration_file().write_text(machine.to_toml())

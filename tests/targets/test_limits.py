@@ -12,32 +12,30 @@ from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.targets.catalogue import profile_names
 from onnx_scatterx.optimizer.targets.limits import KEYS
 from tests.helpers.pair import assert_same
-from tests.helpers.support import nodes, sample
+from tests.helpers.support import nodes, parse, sample
 from tests.targets.test_targets import BOX, EVEN, HEAD, written
 
-SHIFTED = f"""{HEAD} g (int64[4] u) => (int64[6] y) <int64[6] x = {{0, 0, 0, 0, 0, 0}},
-    int64[4, 1] i = {{1, 2, 3, 4}}> {{ y = ScatterND (x, i, u) }}"""
+SHIFTED = f"""{HEAD} g (int64[4] u) => (int64[6] y)
+    {{ y = ScatterND ([0, 0, 0, 0, 0, 0], [[1], [2], [3], [4]], u) }}"""
 TAKEN = f"""{HEAD} g (float[8] x, bool[8] m, float[8] v) => (float[8] y) {{
     n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
     s = Shape (i) first = Constant <value = int64[1] {{0}}> () k = Gather (s, first)
     none = Constant <value = int64[1] {{0}}> ()
-    u = Slice (v, none, k)
-    y = ScatterND (x, i, u) }}"""
+    y = ScatterND (x, i, Slice (v, none, k)) }}"""
 FLIPPED = f"""{HEAD} g (float[6] x, float[6] u) => (float[6] y)
-    <int64[6, 1] i = {{5, 4, 3, 2, 1, 0}}> {{ y = ScatterND (x, i, u) }}"""
+    {{ y = ScatterND (x, [[5], [4], [3], [2], [1], [0]], u) }}"""
 EVERY_SECOND = f"""{HEAD} g (float[8, 2] x, float[4, 2] u) => (float[8, 2] y)
-    <int64[4, 1] i = {{0, 2, 4, 6}}> {{ y = ScatterND (x, i, u) }}"""
-ROWS = f"""{HEAD} g (float[6, 4] x, bool[6] m) => (float[6, 4] y) <float zero = {{0}}> {{
+    {{ y = ScatterND (x, [[0], [2], [4], [6]], u) }}"""
+ROWS = f"""{HEAD} g (float[6, 4] x, bool[6] m) => (float[6, 4] y) {{
     n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
     s = Shape (i) first = Constant <value = int64[1] {{0}}> () k = Gather (s, first)
     four = Constant <value = int64[1] {{4}}> () e = Concat <axis = 0> (k, four)
-    u = Expand (zero, e)
-    y = ScatterND (x, i, u) }}"""
+    y = ScatterND (x, i, Expand (float 0, e)) }}"""
 
 
 def optimized(text: str, profile: str, tmp_path: Path) -> onnx.ModelProto:
     """Optimize a model for a profile, and compare."""
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     path = written(tmp_path / "npu.toml", f'name = "npu"\n{profile}')
     result = onnx_scatterx.optimize(proto, target=path)
     model: onnx.ModelProto = result.model
@@ -99,10 +97,9 @@ def test_rows_without_steps(tmp_path: Path) -> None:
 
 def test_bounds_that_are_computed(tmp_path: Path) -> None:
     """A write at a position of the run is sliced at it, if the target allows that."""
-    text = f"""{HEAD} g (float[9] x, int64[1] at, float[2] u) => (float[9] y)
-        <int64[2] line = {{0, 1}}, int64[1] last = {{-1}}> {{
-            i = Add (line, at) j = Unsqueeze (i, last) y = ScatterND (x, j, u) }}"""
-    proto = onnx.parser.parse_model(text)
+    text = f"""{HEAD} g (float[9] x, int64[1] at, float[2] u) => (float[9] y) {{
+            i = Add ([0, 1], at) j = Unsqueeze (i, [-1]) y = ScatterND (x, j, u) }}"""
+    proto = parse(text)
     assume = "at: nonnegative"
     free = onnx_scatterx.optimize(proto, target="standard", assume=assume)
     assert free.report.removed == 1
@@ -127,11 +124,10 @@ def test_indices_that_may_be_negative(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("of", "taken"), [("at", False), ("line", True), ("size", True)])
 def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) -> None:
-    text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y)
-        <int64[3] line = {{0, 1, 2}}, int64[1] three = {{3}}> {{
-            size = Shape (x) y = Mod ({of}, three) }}"""
+    text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y) <int64[3] line = {{0, 1, 2}}> {{
+            size = Shape (x) y = Mod ({of}, [3]) }}"""
     path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Mod]\nnegative = false')
-    found = onnx_scatterx.inspect(onnx.parser.parse_model(text), target=path).violations
+    found = onnx_scatterx.inspect(parse(text), target=path).violations
     why = ["npu takes no Mod of numbers that may be negative"]
     assert [violation.why for violation in found] == ([] if taken else why)
 
@@ -140,10 +136,10 @@ def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) ->
 def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
     """The model is lowered to a set in which they are one, if all nodes can be."""
     text = f"""<ir_version: 9, opset_import: ["" : 20]>
-        g (float[4, 2] x) => (float[4] y) <int64[1] a = {{-1}}> {{
-            {more} y = ReduceL2 <keepdims = 0> (x, a) }}"""
+        g (float[4, 2] x) => (float[4] y) {{
+            {more} y = ReduceL2 <keepdims = 0> (x, [-1]) }}"""
     path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.ReduceL2]\naxes_input = false')
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     result = onnx_scatterx.optimize(proto, target=path)
     assert result.model.opset_import[0].version == version
     why = ["npu takes no ReduceL2 with axes as an input"]
@@ -158,7 +154,7 @@ def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
     text = f"""{HEAD} g (float[4, 2] x, int64[3, 1] at) => (float[3, 2] y)
         <int64[3, 1] rows = {{3, 0, -2}}> {{ y = GatherND (x, {indices}) }}"""
     profile = f'name = "npu"\n{rest}\n[limits.GatherND]\nconstant = false'
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     result = onnx_scatterx.optimize(proto, target=written(tmp_path / "npu.toml", profile))
     refused = indices == "rows" and rest != ""
     why = ["npu takes no GatherND at constant indices"] if refused else []
@@ -179,7 +175,7 @@ def test_a_sort_of_too_many_elements(most: int, tmp_path: Path) -> None:
     text = f"""{HEAD} g (float[4000] x, int64[1000, 1] i, float[1000] u) => (float[4000] y)
         {{ y = ScatterND (x, i, u) }}"""
     profile = f'name = "npu"\navoid = ["ScatterND"]\n[limits.TopK]\nmost = {most}'
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     result = onnx_scatterx.optimize(proto, target=written(tmp_path / "npu.toml", profile))
     assert ("TopK" in operators(result.model)) == (most == 5000)
     if most == 100:
@@ -190,9 +186,8 @@ def test_a_sort_of_too_many_elements(most: int, tmp_path: Path) -> None:
 def test_defaults_that_must_be_written(tmp_path: Path) -> None:
     """The model's own OneHot and Pad get the attributes that the compiler wants to read."""
     text = f"""{HEAD} g (int64[2, 3] i, float[2] v, float[4] x, float[2] u)
-        => (float[2, 3, 5] h, float[6] p) <int64[1] d = {{5}}, int64[2, 1] at = {{1, 2}},
-        int64[2] pads = {{1, 1}}> {{
-            h = OneHot (i, d, v) z = ScatterND (x, at, u) p = Pad (z, pads) }}"""
+        => (float[2, 3, 5] h, float[6] p) {{
+            h = OneHot (i, [5], v) z = ScatterND (x, [[1], [2]], u) p = Pad (z, [1, 1]) }}"""
     profile = '[limits.OneHot]\nwritten = ["axis"]\n[limits.Pad]\nwritten = ["mode"]'
     model = optimized(text, profile, tmp_path)
     assert attributes(model) >= {"axis", "mode"}
@@ -200,17 +195,16 @@ def test_defaults_that_must_be_written(tmp_path: Path) -> None:
     with pytest.raises(
         onnx_scatterx.ScatterXError, match="which is not an attribute of Pad with a default"
     ):
-        onnx_scatterx.optimize(onnx.parser.parse_model(text), target=path)
+        onnx_scatterx.optimize(parse(text), target=path)
 
 
 def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:
     """A NonZero gives no more than there is, so a dense form knows how large it gets."""
-    text = f"""{HEAD} g (float[80] x, int64[60] at, bool[60] m, float[60] v) => (float[80] y)
-        <int64[1] last = {{-1}}, int64 eighty = {{80}}, int64[1] lead = {{0}}> {{
-        n = NonZero (m) k = Squeeze (n, lead) p = Mod (at, eighty)
-        a = Gather (p, k) u = Gather (v, k) i = Unsqueeze (a, last)
+    text = f"""{HEAD} g (float[80] x, int64[60] at, bool[60] m, float[60] v) => (float[80] y) {{
+        n = NonZero (m) k = Squeeze (n, [0]) p = Mod (at, 80)
+        a = Gather (p, k) u = Gather (v, k) i = Unsqueeze (a, [-1])
         y = ScatterND (x, i, u) }}"""
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     for limit, removed in ((80 * 61, 1), (80 * 59, 0)):
         path = written(
             tmp_path / "npu.toml",

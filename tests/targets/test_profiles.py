@@ -35,7 +35,7 @@ def test_a_profile(tmp_path: Path) -> None:
         *("my_npu", "the one on our board", "its manual"),
     )
     assert [target.has(op) for op in ("NonZero", "Where", "TensorScatter", "ScatterX")] == [
-        *(False, True, True, True),
+        *(False, True, True, True)
     ]
     assert (target.max_rank, target.static_only, target.dense_limit) == (4, True, 1 << 24)
     assert target.prefers_scatter == target_of("scatterx").prefers_scatter
@@ -121,7 +121,7 @@ def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
     two = 'name = "two"\nextends = "one.toml"\nadd = ["Mod"]\nremove = ["Pad"]'
     target = target_of(written(tmp_path / "two.toml", two))
     assert [target.has(op) for op in ("NonZero", "Mod", "Pad", "Add")] == [
-        *(False, True, False, True),
+        *(False, True, False, True)
     ]
 
 

@@ -17,24 +17,20 @@ from onnx_scatterx.optimizer.targets.catalogue import profile_names, target_of
 from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
-from tests.helpers.support import nodes, sample
+from tests.helpers.support import nodes, parse, sample
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "models").glob("*.onnx"))
 HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
-BOX = f"""{HEAD} g (float[6,4] x, float[2,4] u) => (float[6,4] y) <int64[2,1] i = {{2, 3}}>
-    {{ y = ScatterND (x, i, u) }}"""
-MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) <float zero = {{0}}> {{
-    n = NonZero (m)
-    i = Transpose <perm = [1, 0]> (n)
+BOX = f"""{HEAD} g (float[6,4] x, float[2,4] u) => (float[6,4] y)
+    {{ y = ScatterND (x, [[2], [3]], u) }}"""
+MASK = f"""{HEAD} g (float[N,4] x, bool[N,4] m) => (float[N,4] y) {{
+    i = Transpose <perm = [1, 0]> (NonZero (m))
     s = Shape (i)
     first = Constant <value = int64[1] {{0}}> ()
-    k = Gather (s, first)
-    u = Expand (zero, k)
-    y = ScatterND (x, i, u) }}"""
-EVEN = f"""{HEAD} g (float[8,2] x, float[4,2] u, float[4,2] v) => (float[8,2] z)
-    <int64[4,1] i = {{0, 2, 4, 6}}, int64[4,1] j = {{1, 3, 5, 7}}> {{
-        y = ScatterND (x, i, u)
-        z = ScatterND (y, j, v) }}"""
+    y = ScatterND (x, i, Expand (float 0, Gather (s, first))) }}"""
+EVEN = f"""{HEAD} g (float[8,2] x, float[4,2] u, float[4,2] v) => (float[8,2] z) {{
+        y = ScatterND (x, [[0], [2], [4], [6]], u)
+        z = ScatterND (y, [[1], [3], [5], [7]], v) }}"""
 
 
 def written(path: Path, text: str) -> str:
@@ -63,7 +59,7 @@ def written(path: Path, text: str) -> str:
     ],
 )
 def test_what_is_avoided_is_not_written(model: str, avoid: list[str], gone: bool) -> None:
-    proto = onnx.parser.parse_model(model)
+    proto = parse(model)
     result = onnx_scatterx.optimize(proto, target=Target("npu", avoid=frozenset(avoid)))
     assert {s.reason for s in result.report.scatters} == {None if gone else Reason.NOT_IN_TARGET}
     new = [n for n in result.model.graph.node if n.metadata_props]
@@ -71,9 +67,9 @@ def test_what_is_avoided_is_not_written(model: str, avoid: list[str], gone: bool
 
 
 def test_an_output_keeps_its_name_by_an_identity_or_not_at_all() -> None:
-    whole = f"""{HEAD} g (float[3] x, float[3] u) => (float[3] y) <int64[3,1] i = {{0, 1, 2}}>
-        {{ y = ScatterND (x, i, u) }}"""
-    proto = onnx.parser.parse_model(whole)
+    whole = f"""{HEAD} g (float[3] x, float[3] u) => (float[3] y)
+        {{ y = ScatterND (x, [[0], [1], [2]], u) }}"""
+    proto = parse(whole)
     assert onnx_scatterx.inspect(proto, target=Target("npu")).removed == 1
     assert onnx_scatterx.inspect(proto, target=Target("npu", avoid=frozenset({"Identity"}))).removed
     target = Target("npu", avoid=frozenset({"Identity", "Reshape"}))
@@ -82,7 +78,7 @@ def test_an_output_keeps_its_name_by_an_identity_or_not_at_all() -> None:
 
 
 def test_ranks() -> None:
-    proto = onnx.parser.parse_model(EVEN)
+    proto = parse(EVEN)
     for rank in (None, 3, 2, 1):
         report = onnx_scatterx.inspect(proto, target=Target("npu", max_rank=rank))
         # Stacking takes a dim more than the data has.
@@ -95,7 +91,7 @@ def test_a_chain_may_cost_more_where_the_target_has_no_scatter() -> None:
     rows = ", ".join(str(16 * k) for k in range(16))
     text = f"""{HEAD} g (float[256,2] x, float[16,2] u) => (float[256,2] y)
         <int64[16,1] i = {{{rows}}}> {{ y = ScatterND (x, i, u) }}"""
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     rules = ["view", "concat"]
     (kept,) = onnx_scatterx.inspect(proto, target="standard", rules=rules).scatters
     assert kept.reason is not None
@@ -110,11 +106,7 @@ PAIRS = [(path, name) for path in EXAMPLES[::4] for name in profile_names()]
 
 
 @pytest.mark.sampled(17, each="name")
-@pytest.mark.parametrize(
-    ("path", "name"),
-    PAIRS,
-    ids=lambda given: getattr(given, "stem", given),
-)
+@pytest.mark.parametrize(("path", "name"), PAIRS, ids=lambda given: getattr(given, "stem", given))
 def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> None:
     target, original = target_of(name), onnx.load(path)
     result = onnx_scatterx.optimize(path, target=target)
@@ -151,7 +143,7 @@ def test_nothing_is_written_that_a_profile_has_not(path: Path, name: str) -> Non
     st.sampled_from([None, 2, 3]),
 )
 def test_for_any_profile_the_result_is_right(avoid: set[str], text: str, rank: int | None) -> None:
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     target = Target("npu", avoid=frozenset(avoid), max_rank=rank)
     model = onnx_scatterx.optimize(proto, target=target).model
     had = {n.name or n.output[0] for n in proto.graph.node}
@@ -180,7 +172,7 @@ def test_violations() -> None:
         }
         <domain: "own", opset_import: ["" : 18]>
         f (x) => (y) { y = Abs (x) }"""
-    proto = onnx.parser.parse_model(text)
+    proto = parse(text)
     target = Target("npu", avoid=frozenset({"Neg", "Abs", "If"}), max_rank=2, static_only=True)
     report = onnx_scatterx.inspect(proto, target=target)
     told = {(v.graph, v.node, v.op, v.why) for v in report.violations}
@@ -205,7 +197,7 @@ def test_violations() -> None:
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = written(tmp_path / "npu.toml", 'name = "npu"\navoid = ["ScatterND", "Concat"]')
     model, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
-    onnx.save(onnx.parser.parse_model(BOX), model)
+    onnx.save(parse(BOX), model)
     report = tmp_path / "r.json"
     arguments = ["optimize", str(model), "-o", str(out), "--target", profile]
     assert main([*arguments, "--report", str(report)]) == 0
@@ -227,7 +219,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_many_models(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name, text in (("a", BOX), ("b", MASK)):
-        onnx.save(onnx.parser.parse_model(text), tmp_path / "in" / f"{name}.onnx")
+        onnx.save(parse(text), tmp_path / "in" / f"{name}.onnx")
     with ThreadPoolExecutor(1) as executor:
         summary = onnx_scatterx.optimize_many(
             *(tmp_path / "in", tmp_path / "out"),
@@ -250,9 +242,9 @@ def test_assumptions_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = f"""{HEAD} g (float[N,2] x, float[2,2] u) => (float[N,2] y)
-        <int64[2,1] i = {{3, -1}}> {{ y = ScatterND (x, i, u) }}"""
+        {{ y = ScatterND (x, [[3], [-1]], u) }}"""
     model, out = str(tmp_path / "m.onnx"), str(tmp_path / "out.onnx")
-    onnx.save(onnx.parser.parse_model(text), model)
+    onnx.save(parse(text), model)
     standard = ["--target", "standard"]
     assert main(["inspect", model, *standard, "--assume", "N >= 5"]) == 0
     assert "removed" in capsys.readouterr().out

@@ -73,7 +73,7 @@ def test_branches_and_functions_that_are_needed() -> None:
                          else_branch = e2 () => (float[2] q2) { q2 = own.f (x) } > }
         <domain: "own", opset_import: ["" : 18]> f (x) => (y) { y = Exp (x) }
         <domain: "own", opset_import: ["" : 18]> h (x) => (y) { y = Erf (x) }"""
-    model = ir.from_proto(onnx.parser.parse_model(text))
+    model = ir.from_proto(parse(text))
     assert [(v.graph, v.op) for v in violations(model, TARGET)] == [("own.f", "Exp")]
 
 
@@ -122,9 +122,8 @@ def test_an_avoided_operator_is_not_on_the_host() -> None:
 @pytest.mark.parametrize("name", ["qnn", "rknn", "sophgo", "standard, static_only = true"])
 def test_no_form_makes_a_size_that_only_the_run_knows(name: str) -> None:
     """For a device, a window from a start known at run time is not a Slice of unknown size."""
-    text = """g (float[8, 2] x, int64[1] at, float[3, 2] u) => (float[8, 2] y)
-        <int64[3] r = {0, 1, 2}, int64[1] last = {-1}> {
-            rows = Add (at, r)  i = Unsqueeze (rows, last)  y = ScatterND (x, i, u) }"""
+    text = """g (float[8, 2] x, int64[1] at, float[3, 2] u) => (float[8, 2] y) {
+            rows = Add (at, [0, 1, 2])  i = Unsqueeze (rows, [-1])  y = ScatterND (x, i, u) }"""
     report = onnx_scatterx.inspect(parse(text), target=name, assume="at: nonnegative")
     assert not any("a size is known only" in v.why for v in report.violations)
     dynamic = onnx_scatterx.inspect(parse(text), target="standard", assume="at: nonnegative")

@@ -1,7 +1,6 @@
 """Every reason that the tool can give for leaving a scatter, provoked by a model."""
 
 import numpy as np
-import onnx.parser
 import onnx_ir as ir
 import pytest
 
@@ -9,6 +8,7 @@ from onnx_scatterx import Reason, inspect, optimize
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
 from tests.analysis.test_limits import limited
+from tests.helpers.support import parse
 
 OPSET = '<ir_version: 8, opset_import: ["" : 18]>'
 
@@ -115,7 +115,7 @@ PROVOKED = {
 
 def refusals(model: str) -> list[Refusal | None]:
     """Why nothing is written for scatters, or nothing better than ScatterX."""
-    proto = onnx.parser.parse_model(model)
+    proto = parse(model)
     reports = [inspect(proto, target=target) for target in ("standard", "scatterx")]
     return [s.refusal for report in reports for s in report.scatters]
 
@@ -127,42 +127,42 @@ def test_reason(reason: Reason) -> None:
 
 
 def test_no_rule() -> None:
-    model = onnx.parser.parse_model(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
+    model = parse(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
     (scatter,) = optimize(model, target="standard", rules=["view"]).report.scatters
     assert scatter.reason is Reason.NO_RULE
 
 
 def test_old_operator() -> None:
     # A model that is no file is taken as it is, so an operator can be older than its operator set.
-    model = ir.from_onnx_text(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
+    model = ir.from_proto(parse(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>")))
     model.graph.opset_imports[""] = 10
     (scatter,) = optimize(model, target="standard").report.scatters
     assert scatter.reason is Reason.OLD_OPERATOR
 
 
 def test_no_gain() -> None:
-    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
-        g (float[4,4] x) => (float[3,4] y) <int64[3] i = {0, 3, 1}> { y = Gather (x, i) }""")
+    model = parse("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[4,4] x) => (float[3,4] y) { y = Gather (x, [0, 3, 1]) }""")
     (gather,) = inspect(model, gathers=True).gathers
     assert gather.reason is Reason.NO_GAIN
 
 
 def test_not_in_the_target() -> None:
-    model = onnx.parser.parse_model(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
+    model = parse(nd("4,2", "", "1,2", "<int64[1,1] i = {1}>"))
     target = Target("npu", avoid=frozenset({"Concat", "Where", "Gather"}))
     (scatter,) = inspect(model, target=target).scatters
     assert scatter.reason is Reason.NOT_IN_TARGET
 
 
 def test_too_many_dims_for_the_target() -> None:
-    model = onnx.parser.parse_model(nd("8,2", "", "4,2", "<int64[4,1] i = {0, 2, 4, 6}>"))
+    model = parse(nd("8,2", "", "4,2", "<int64[4,1] i = {0, 2, 4, 6}>"))
     target = Target("npu", max_rank=2, avoid=frozenset({"Where", "Gather"}))
     (scatter,) = inspect(model, target=target, rules=["view", "interleave"]).scatters
     assert scatter.reason is Reason.RANK
 
 
 def test_too_large() -> None:
-    model = onnx.parser.parse_model(nd("400,2", "int64[300,1] i,", "300,2"))
+    model = parse(nd("400,2", "int64[300,1] i,", "300,2"))
     target = Target("small", dense_limit=1000, avoid=frozenset({"TopK"}))
     (scatter,) = inspect(model, target=target).scatters
     assert scatter.reason is Reason.TOO_LARGE
@@ -170,24 +170,24 @@ def test_too_large() -> None:
 
 def test_budget_of_the_model() -> None:
     with limited(model_steps=100, node_steps=0):
-        (scatter,) = inspect(onnx.parser.parse_model(BEHIND_ROWS)).scatters
+        (scatter,) = inspect(parse(BEHIND_ROWS)).scatters
     assert scatter.reason is Reason.MODEL_LIMIT
 
 
 def test_budget_of_a_scatter() -> None:
     with limited(scatter_steps=50):
-        (scatter,) = inspect(onnx.parser.parse_model(BEHIND_ROWS)).scatters
+        (scatter,) = inspect(parse(BEHIND_ROWS)).scatters
     assert str(scatter.refusal) == "the limit of steps for one scatter was reached (50 steps)"
 
 
 def test_budget_of_a_question() -> None:
     with limited(question_steps=5):
-        (scatter,) = inspect(onnx.parser.parse_model(EVERY_SEVENTEENTH)).scatters
+        (scatter,) = inspect(parse(EVERY_SEVENTEENTH)).scatters
     assert scatter.reason is Reason.QUESTION_LIMIT
 
 
 def test_passes_that_were_not_chosen() -> None:
-    (scatter,) = inspect(onnx.parser.parse_model(BEHIND_ROWS), passes=["ShareMasks"]).scatters
+    (scatter,) = inspect(parse(BEHIND_ROWS), passes=["ShareMasks"]).scatters
     assert scatter.reason is Reason.NOT_CHOSEN
 
 

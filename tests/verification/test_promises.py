@@ -12,12 +12,12 @@ from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(5)
 
-SIZE = """g (float[N] x, float[K] w, int64[1] a) => (bool[1] z) <int64[1] two = {2}> {
-    s = Shape(x) t = Max(s, two) z = Greater(%s, a) }"""
-ORDER = """g (int64[3] i) => (bool[1] z) <int64[1] zero = {0}, int64[1] one = {1}> {
-    p = Gather(i, zero) q = Gather(i, one) z = %s }"""
-BOUND = """g (float[n] x, int64[3] i) => (bool[3] z) <int64[1] two = {2}> {
-    s = Shape(x) t = Mul(s, two) z = %s }"""
+SIZE = """g (float[N] x, float[K] w, int64[1] a) => (bool[1] z) {
+    s = Shape(x) t = Max(s, [2]) z = Greater(%s, a) }"""
+ORDER = """g (int64[3] i) => (bool[1] z) {
+    p = Gather(i, [0]) q = Gather(i, [1]) z = %s }"""
+BOUND = """g (float[n] x, int64[3] i) => (bool[3] z) {
+    s = Shape(x) t = Mul(s, [2]) z = %s }"""
 BOTH = """g (float[N] x, int64[M] N) => (bool[M] z) <int64[1] one = {1}> {
     z = %s }"""
 

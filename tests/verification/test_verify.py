@@ -38,8 +38,7 @@ def part(start: int, end: int) -> onnx.ModelProto:
 WRITE = """g (float[B, T, 4] cache, int64[1] position, float[B, 1, 4] row) => (float[B, T, 4] y) {
     c = Transpose <perm = [1, 0, 2]> (cache)  r = Transpose <perm = [1, 0, 2]> (row)
     i = Constant <value_ints = [-1]> ()  p = Unsqueeze(position, i)
-    w = ScatterND %s (c, p, r)  y = Transpose <perm = [1, 0, 2]> (w)
-}"""
+    w = ScatterND %s (c, p, r)  y = Transpose <perm = [1, 0, 2]> (w) }"""
 
 
 def only(verification: Verification) -> dict[str, Any]:

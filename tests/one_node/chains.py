@@ -1,4 +1,4 @@
-"""Random chains of integer operators with symbolic sizes, for the tests of the interpreter.
+"""Random chains of nodes with symbolic sizes: a node takes what the chain has.
 
 A chain is grown node by node at one binding of its sizes, and only nodes that ONNX Runtime accepts
 there are kept; other bindings are for the judge.
@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+from numpy.typing import ArrayLike
 from onnx import helper, numpy_helper
 
 from tests.helpers.pair import Feed, open_session, rejections
-
-Value = tuple[str, np.ndarray]
-Drawn = tuple[list[str], dict[str, Any], int]  # inputs, attributes, number of outputs
-Draw = Callable[["Chain"], Drawn]
+from tests.one_node.source import ANY, Draw, Draws
 
 INPUTS: dict[str, tuple[str, list[str | int | None]]] = {
     "x": ("int64", ["N", "M"]),
@@ -28,7 +26,6 @@ INPUTS: dict[str, tuple[str, list[str | int | None]]] = {
     "s": ("int64", []),
 }
 SIZES = [(3, 2), (0, 0), (1, 1), (2, 3), (0, 2), (5, 1), (17, 2), (2, 17), (1, 5), (4, 4)]
-INTEGERS = ("int64", "int32", "uint8", "int8", "int16", "uint16", "uint32", "uint64")
 
 
 def feed_of(n: int, m: int, seed: int) -> Feed:
@@ -48,59 +45,58 @@ def feeds(seed: int) -> list[Feed]:
     return [feed_of(n, m, seed) for n, m in SIZES]
 
 
-class Chain:
+class Chain(Draws):
     """A model that grows; `values` holds what its tensors are at the first pair of sizes."""
 
     def __init__(self, rng: random.Random, opset: int = 18) -> None:
-        self.rng, self.opset = rng, opset
+        super().__init__(rng, opset, (0, 1, 2, 2, 3))
         self.nodes: list[onnx.NodeProto] = []
         self.constants: dict[str, np.ndarray] = {}
         self.values: dict[str, np.ndarray] = dict(feed_of(*SIZES[0], 0))
 
-    def constant(self, values: Any, dtype: str = "int64") -> str:
+    def constant(self, values: ArrayLike, dtype: str = "int64") -> str:
         """Add an initializer."""
         name = f"c{len(self.constants)}"
         self.constants[name] = self.values[name] = np.asarray(values).astype(dtype)
         return name
 
-    def ints(self, count: int, low: int = -4, high: int = 4) -> list[int]:
-        return [self.rng.randint(low, high) for _ in range(count)]
+    def _some(
+        self, fits: Callable[[np.ndarray], bool], chance: float, recent: float = 0
+    ) -> np.ndarray | None:
+        """Choose a tensor that the run gives, if there is one, with a chance; or the last ones."""
+        found = [v for n, v in self.values.items() if n not in self.constants and fits(v)]
+        if not found or not self.flag(chance):
+            return None
+        return self.rng.choice(found[-3:] if self.flag(recent) else found)
 
-    def array(self, *shape: int, low: int = -4, high: int = 4) -> np.ndarray:
-        return np.array(self.ints(int(np.prod(shape)), low, high)).reshape(shape)
+    def data(self, *dtypes: str, low: int = 0, high: int = 4) -> np.ndarray:
+        known = [t for t in dtypes or ANY if t != "float32"]  # floats are not followed
+        kinds = known if known and self.flag(0.8) else dtypes or ANY
+        found = self._some(lambda v: v.dtype.name in kinds and low <= v.ndim <= high, 0.9, 0.6)
+        return super().data(*kinds, low=low, high=min(high, 3)) if found is None else found
 
-    def flag(self) -> bool:
-        return self.rng.random() < 0.5
+    def second(self, x: np.ndarray, dtype: str = "") -> np.ndarray:
+        kind = dtype or x.dtype.name
+        found = self._some(lambda v: v.dtype.name == kind, 0.5)
+        return super().second(x, dtype) if found is None else found
 
-    def some(self, *kinds: str, ranks: Sequence[int] = (0, 1, 2, 3)) -> str:
-        """Choose a tensor of one of these types and ranks, new ones before old ones."""
-        names = [
-            n
-            for n, v in self.values.items()
-            if v.dtype.name in (kinds or INTEGERS) and v.ndim in ranks and n not in self.constants
-        ]
-        if not names or self.rng.random() < 0.1:
-            rank = self.rng.choice(list(ranks))
-            shape = [self.rng.choice([0, 1, 2, 2, 3]) for _ in range(rank)]
-            return self.constant(self.array(*shape, low=0), kinds[0] if kinds else "int64")
-        recent = names[-3:] if self.rng.random() < 0.6 else names
-        return self.rng.choice(recent)
+    def beneath(self, x: np.ndarray, axis: int) -> np.ndarray:
+        found = self._some(lambda v: v.dtype == x.dtype and v.ndim == x.ndim, 0.8)
+        return super().beneath(x, axis) if found is None else found
 
-    def vector(self, length: int, value: Any = None) -> str:
-        """Choose a vector of this length, or make one: constant, or of a shape."""
-        fitting = [
-            n
-            for n, v in self.values.items()
-            if v.shape == (length,) and v.dtype == np.int64 and n not in self.constants
-        ]
-        if value is None or (fitting and self.rng.random() < 0.4):
-            if fitting:
-                return self.rng.choice(fitting)
-            value = self.ints(length)
-        return self.constant(value)
+    def numbers(self, values: ArrayLike, dtype: str = "int64") -> np.ndarray:
+        shape = np.shape(values)
+        found = self._some(lambda v: v.dtype.name == dtype and v.shape == shape, 0.4)
+        return super().numbers(values, dtype) if found is None else found
 
-    def axis(self, rank: int) -> int:
-        return self.rng.randrange(-rank, rank) if rank else 0
+    def index(self, shape: list[int], low: int, high: int) -> np.ndarray:
+        found = self._some(lambda v: v.dtype == np.int64 and v.ndim == len(shape), 0.3)
+        return super().index(shape, low, high) if found is None else found
+
+    def image(self, shape: list[int], dtype: str = "float32") -> np.ndarray:
+        first = self.node("Unsqueeze", ["f", self.constant([0])])
+        (turned,) = self.node("Transpose", first, perm=[0, 2, 1])
+        return self.values[turned]
 
     def node(
         self, op: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any
@@ -117,7 +113,7 @@ class Chain:
         if any(np.size(f) > 400 for f in found):
             raise rejections()[0]("too large")
         self.nodes.append(node)
-        self.values |= dict(zip(names, found, strict=True))
+        self.values |= dict(zip(names, map(np.asarray, found), strict=True))
         return names
 
     def _model(
@@ -146,10 +142,15 @@ class Chain:
         return self._model(self.nodes, infos, list(self.nodes[-1].output), self.constants)
 
     def grow(self, op: str, draw: Draw) -> bool:
-        """Try to add a node that a drawing function proposes."""
-        inputs, attributes, outputs = draw(self)
+        """Try to add a drawn node: inputs that the chain lacks are constants."""
+        node = draw(self)
+        names = {id(v): n for n, v in self.values.items()}
+        inputs = [
+            "" if v is None else names.get(id(v)) or self.constant(v, v.dtype.name)
+            for v in node.inputs
+        ]
         try:
-            self.node(op, inputs, outputs, **attributes)
+            self.node(op, inputs, node.outputs, **node.attributes)
         except rejections():
             return False
         return True

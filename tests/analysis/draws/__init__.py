@@ -1,1 +1,0 @@
-"""Random nodes of the operators that the interpreter follows, by family."""
