@@ -219,7 +219,7 @@ def _variants(t: Term, planner: Planner) -> list[Term]:
     made = set(variants)
     for each in variants:  # which grows
         for atom in sorted(
-            (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.place
+            (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.order
         ):
             for value in (atom.parts[0], 0):
                 variant = planner.simplified(each.replace({atom: value}))
