@@ -15,7 +15,7 @@ from onnx_scatterx.optimizer.symbolic.blocks import digest, line_of, varies
 from onnx_scatterx.optimizer.symbolic.polynomial import Number, Term, interned, term
 from onnx_scatterx.optimizer.symbolic.symbol_ids import SymbolId, symbol_id
 
-_FIRST_LEAF = 64  # places before are of coordinates
+_FIRST_LEAF = 64  # orders below it are of coordinates
 
 
 class IndexVar(Atom):
