@@ -76,12 +76,12 @@ class OutsideTensor(ir.ExternalTensor):
 def placed(model: ir.Model, directory: Path, elsewhere: Mapping[str, Path]) -> ir.Model:
     """Return a model whose external data lie in a directory, but for files that are elsewhere."""
 
-    def place(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
+    def outside(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
         location = os.fspath(tensor.location)
         file = elsewhere.get(location, directory / location)
         return OutsideTensor(tensor, file.name, file.parent)
 
-    _replace(model, place)
+    _replace(model, outside)
     return model
 
 

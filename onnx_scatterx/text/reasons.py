@@ -221,14 +221,14 @@ def granted(result: T | Refusal | None) -> T:
     return cast("T", result)
 
 
-def only(found: Collection[T]) -> T:
+def only(values: Collection[T]) -> T:
     """Return the only one of some, or refuse if there are none or several.
 
     >>> only([3]), attempt(lambda: only([3, 4])) == Refusal(Reason.NO_RULE)
     (3, True)
     """
-    refuse_unless(len(found) == 1)
-    return next(iter(found))
+    refuse_unless(len(values) == 1)
+    return next(iter(values))
 
 
 def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object = "") -> None:

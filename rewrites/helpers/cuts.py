@@ -155,10 +155,10 @@ def _bound(
     literal, variants = known
     if literal is not None:
         return literal
-    place = planner.numbers.reader.place
+    position = planner.numbers.reader.position
     last: tuple[int, int, Term] | None = memo.get((key, planner.numbers))
-    if last is not None and place <= last[0]:
-        # An earlier place has fewer numbers to read: no other bound has become cheaper.
+    if last is not None and position <= last[0]:
+        # An earlier position has fewer numbers to read: no other bound has become cheaper.
         with suppress(RefusedError):
             if planner.numbers.cost(last[2]) == last[1]:
                 return last[2]
@@ -181,7 +181,7 @@ def _bound(
                 t is exact or (planner.numbers.stays(t) and serves(t, signed))
             )
         if memo[key, t, signed]:
-            memo[key, planner.numbers] = place, cost, t
+            memo[key, planner.numbers] = position, cost, t
             return t
     raise RefusedError(Reason.UNKNOWN_SIZE, exact)
 
@@ -219,7 +219,7 @@ def _variants(t: Term, planner: Planner) -> list[Term]:
     made = set(variants)
     for each in variants:  # which grows
         for atom in sorted(
-            (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.place
+            (a for a in each.all_atoms() if isinstance(a, PositivePart)), key=lambda a: -a.order
         ):
             for value in (atom.parts[0], 0):
                 variant = planner.simplified(each.replace({atom: value}))

@@ -298,8 +298,8 @@ def test_kinds_of_atoms() -> None:
 
 def test_sets_of_atoms_have_one_order() -> None:
     t = sum((k * size(f"terms.ordered{k}") for k in range(1, 30)), start=term(0))
-    places = [leaf.place for leaf in t.leaves()]
-    assert [hash(leaf) for leaf in t.leaves()] == places
+    orders = [leaf.order for leaf in t.leaves()]
+    assert [hash(leaf) for leaf in t.leaves()] == orders
 
 
 def test_the_order_of_atoms_is_that_of_what_they_are() -> None:
@@ -311,7 +311,7 @@ def test_the_order_of_atoms_is_that_of_what_they_are() -> None:
             terms += [floor_div(lookup(np.array([3, 1, k]), [coord(1)]) + n, m) for k in (4, 8)]
             terms = terms[first:] + terms[:first]
             atoms = {a: None for t in terms for a in (t * pos(t + 5)).all_atoms()}
-            return [a.place for a in sorted(atoms, key=lambda a: str(a))]
+            return [a.order for a in sorted(atoms, key=lambda a: str(a))]
 
     kept = [pos(size("a") - 7) for _ in range(3)]
     assert made(0) == made(3) == made(5)

@@ -35,9 +35,9 @@ Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
 def refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
     """Return how the models differ, and on which inputs; None and nothing if no run shows it."""
     for sizes, feeds in counterexamples(judgement):
-        found = replay(sizes, feeds)
-        if found is not None:
-            return found, feeds
+        difference = replay(sizes, feeds)
+        if difference is not None:
+            return difference, feeds
     return None, {}
 
 

@@ -62,10 +62,10 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
     for i, value in enumerate(function.inputs):
         parts = [inputs[i] if i < len(inputs) else None for inputs, _, _ in calls]
         present = [p for p in parts if p is not None]
-        found_ = TensorValue(value.dtype, None)
+        tensor = TensorValue(value.dtype, None)
         if present and len(present) == len(parts):
-            found_ = _join(present, merged, (function, value))
-        interpreter.values[value] = widened(value, found_, scope.visit_id, scope.facts)
+            tensor = _join(present, merged, (function, value))
+        interpreter.values[value] = widened(value, tensor, scope.visit_id, scope.facts)
     return scope
 
 

@@ -32,7 +32,7 @@ class ScalarLoad:
     value: ir.Value
     dtype: ir.DataType
     rank: int
-    place: int
+    index: int
     padded: bool
 
     @property
@@ -52,30 +52,30 @@ class ScalarLoad:
             if self.padded:
                 zero = w.constant(np.zeros(1, dtype.numpy()), dtype)
                 value = w.concat([value, zero], dtype, 0)
-            value = w.slice(value, dtype, [0], [self.place], [self.place + 1], [1])
+            value = w.slice(value, dtype, [0], [self.index], [self.index + 1], [1])
         if dtype != _INT64:
             value = w.node("Cast", [value], _INT64, to=_INT64.value)
         return value
 
 
 def scalar_load(leaf: Symbol, scope: Scope) -> ScalarLoad | None:
-    """Return the tensor of an element, and the element's place, or None if that is not known."""
+    """Return the tensor of an element, and the element's index, or None if that is not known."""
     value = read_value(leaf)
-    found = None if value is None else scope.values.get(value)
-    if value is None or found is None or found.shape is None or found.index_map is None:
+    tensor = None if value is None else scope.values.get(value)
+    if value is None or tensor is None or tensor.shape is None or tensor.index_map is None:
         return None
-    places = as_numbers(leaf.parts)
-    if found.dtype not in (_INT64, ir.DataType.INT32) or places is None:
+    indices = as_numbers(leaf.parts)
+    if tensor.dtype not in (_INT64, ir.DataType.INT32) or indices is None:
         return None
-    if len(places) != len(found.shape) or any(n.constant != 1 for n in found.shape[:-1]):
+    if len(indices) != len(tensor.shape) or any(n.constant != 1 for n in tensor.shape[:-1]):
         return None
-    if found.index_map.at(dict(enumerate(places))) is not as_term(leaf):
+    if tensor.index_map.at(dict(enumerate(indices))) is not as_term(leaf):
         return None
-    place = places[-1] if places else 0
-    padded = bool(places) and not scope.facts.is_nonnegative(found.shape[-1] - place - 1)
-    if padded and (place != 0 or not _may_be_zero(leaf, found.shape[-1], scope.facts)):
+    index = indices[-1] if indices else 0
+    padded = bool(indices) and not scope.facts.is_nonnegative(tensor.shape[-1] - index - 1)
+    if padded and (index != 0 or not _may_be_zero(leaf, tensor.shape[-1], scope.facts)):
         return None
-    return ScalarLoad(value, found.dtype, len(places), place, padded)
+    return ScalarLoad(value, tensor.dtype, len(indices), index, padded)
 
 
 def _may_be_zero(leaf: Symbol, extent: Term, facts: Facts) -> bool:
@@ -98,7 +98,7 @@ _COUNTED = 16  # removable values from which a value is computed
 class AvailableValues:
     """The values that hold a graph's sizes and numbers: tensors by dims, scalars by contents.
 
-    ``order`` is every value's place in the graph: values before the insertion point can be read.
+    ``order`` is every value's position in the graph: values before the insertion point can be read.
     The values in ``dependent`` depend on values that may be removed (``removed``), on how many of
     them up to a limit. They are read only if no other value holds the size.
     """
@@ -111,9 +111,9 @@ class AvailableValues:
         removed = set(removed)
         values = [*graph.inputs, *graph.initializers.values()]
         self.order.update(dict.fromkeys(values, -1))
-        for place, node in enumerate(graph):
+        for position, node in enumerate(graph):
             values.extend(node.outputs)
-            self.order.update(dict.fromkeys(node.outputs, place))
+            self.order.update(dict.fromkeys(node.outputs, position))
         self.removed = removed
         self.dependent = descendants(graph, removed)
         self._counts: Counter[tuple[Term, int, bool]] = Counter()
@@ -125,19 +125,19 @@ class AvailableValues:
         """Return numbers that the graph computes of the same sizes as a term."""
         if self._alike is None:
             self._alike = grouped((number.leaves(), number) for number in self.scalars)
-        found = (n for n in self._alike.get(t.leaves(), ()) if n is not t)
-        return list(islice(found, _SIMILAR))
+        others = (n for n in self._alike.get(t.leaves(), ()) if n is not t)
+        return list(islice(others, _SIMILAR))
 
     def _note(self, value: ir.Value, scope: Scope) -> None:
-        found = scope.values.get(value)
-        if found is None or found.shape is None:
+        tensor = scope.values.get(value)
+        if tensor is None or tensor.shape is None:
             return
-        for axis, dim in enumerate(found.shape):
+        for axis, dim in enumerate(tensor.shape):
             if dim.constant is None and self._is_early(dim, value, _DIMS):
                 self.dims.setdefault(dim, []).append((value, axis))
-        if found.dtype == _INT64 and len(found.shape) <= 1:
-            scalar = found.scalar
-            if scalar is not None and self._is_early(scalar, value, len(found.shape)):
+        if tensor.dtype == _INT64 and len(tensor.shape) <= 1:
+            scalar = tensor.scalar
+            if scalar is not None and self._is_early(scalar, value, len(tensor.shape)):
                 self.scalars.setdefault(scalar, []).append(value)
 
     def _is_early(self, t: Term, value: ir.Value, kind: int) -> bool:
@@ -154,7 +154,7 @@ def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
 
     Up to a limit, they are counted.
     """
-    found: dict[ir.Value, frozenset[ir.Value]] = {}
+    roots_of: dict[ir.Value, frozenset[ir.Value]] = {}
     for node in graph:
         roots: frozenset[ir.Value] = frozenset()
         for value in node.inputs:
@@ -162,12 +162,12 @@ def descendants(graph: ir.Graph, values: set[ir.Value]) -> dict[ir.Value, int]:
                 continue
             if value in values:
                 roots |= {value}
-            more = found.get(value)
+            more = roots_of.get(value)
             if more is not None and len(roots) <= _COUNTED:
                 roots = roots | more if roots and len(more) <= _COUNTED else more
         if roots:
-            found.update(dict.fromkeys(node.outputs, roots))
-    return {v: min(len(roots), _COUNTED) for v, roots in found.items() if v not in values}
+            roots_of.update(dict.fromkeys(node.outputs, roots))
+    return {v: min(len(roots), _COUNTED) for v, roots in roots_of.items() if v not in values}
 
 
 class ExistingValues:
@@ -183,7 +183,7 @@ class ExistingValues:
         self.depends_on_removed = False
         # Results for the current insertion point.
         self._insertion_point: ir.Node | None = None
-        self._place = -1
+        self._position = -1
         self._scalars: dict[tuple[Term, bool], ir.Value | None] = {}
 
     def _at_insertion_point(self) -> None:
@@ -191,19 +191,19 @@ class ExistingValues:
         point = self.writer.graph.insertion_point
         if point is not self._insertion_point:
             self._insertion_point = point
-            self._place = self.available.order.get(point.outputs[0], -1)
+            self._position = self.available.order.get(point.outputs[0], -1)
             self._scalars.clear()
 
     @property
-    def place(self) -> int:
-        """The insertion point's place in the graph."""
+    def position(self) -> int:
+        """The insertion point's position in the graph."""
         self._at_insertion_point()
-        return self._place
+        return self._position
 
     def is_available(self, value: ir.Value) -> bool:
         """Return whether a value is computed before the insertion point."""
         self._at_insertion_point()
-        return self.available.order.get(value, self._place) < self._place
+        return self.available.order.get(value, self._position) < self._position
 
     def _can_read(self, value: ir.Value) -> bool:
         if value in self.available.dependent and not self.depends_on_removed:
@@ -217,8 +217,8 @@ class ExistingValues:
             return 0 if self._rank(scalar) == 1 else 1
         if self._dim(t) is not None:
             return 1 if self.writer.version >= 15 else 2
-        found = self._element(t)
-        return None if found is None else found.cost
+        element = self._element(t)
+        return None if element is None else element.cost
 
     def read(self, t: Term) -> ir.Value | None:
         """Return a term of the graph as a vector, or None if the graph does not have it."""
@@ -226,9 +226,9 @@ class ExistingValues:
         scalar = self._scalar(t)
         if scalar is not None:
             return scalar if self._rank(scalar) == 1 else w.axes("Unsqueeze", scalar, _INT64, [0])
-        found = self._dim(t)
-        if found is not None:
-            value, axis = found
+        dim = self._dim(t)
+        if dim is not None:
+            value, axis = dim
             if w.version >= 15:
                 return w.node("Shape", [value], _INT64, start=axis, end=axis + 1)
             whole = w.node("Shape", [value], _INT64)
@@ -268,12 +268,12 @@ class ExistingValues:
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
         held = self.available.dims.get(t, ())
-        return next((found for found in held if self._can_read(found[0])), None)
+        return next((dim for dim in held if self._can_read(dim[0])), None)
 
     def _element(self, t: Term) -> ScalarLoad | None:
         """Return how to read a term that is an element of a tensor, or None."""
         atom = symbol_of(t)
-        found = None if atom is None else scalar_load(atom, self.scope)
-        if found is None or found.value in self.available.removed:
+        load = None if atom is None else scalar_load(atom, self.scope)
+        if load is None or load.value in self.available.removed:
             return None
-        return found if self._can_read(found.value) else None
+        return load if self._can_read(load.value) else None

@@ -49,7 +49,7 @@ class MadeValues:
 
     scope: Scope
     outer: MadeValues | None = None
-    _found: dict[ir.Value, TensorValue] = field(default_factory=dict, init=False)
+    _known: dict[ir.Value, TensorValue] = field(default_factory=dict, init=False)
     _computed: dict[tuple[object, ...], list[TensorValue]] = field(init=False)
     _made: set[TensorValue] = field(init=False)
 
@@ -58,15 +58,15 @@ class MadeValues:
         self._made = set() if self.outer is None else self.outer._made
 
     def __getitem__(self, value: ir.Value) -> TensorValue:
-        found = self._found.get(value)
-        if found is None and self.outer is not None:
+        known = self._known.get(value)
+        if known is None and self.outer is not None:
             return self.outer[value]
-        if found is None:
-            found = self.scope.values.get(value)
-        tensor = constant(value, self.scope.overridable) if found is None else None
+        if known is None:
+            known = self.scope.values.get(value)
+        tensor = constant(value, self.scope.overridable) if known is None else None
         if tensor is not None:
-            found = self._found[value] = generators.of_tensor(tensor)
-        return found or TensorValue(value.dtype, None)
+            known = self._known[value] = generators.of_tensor(tensor)
+        return known or TensorValue(value.dtype, None)
 
     def results(
         self,
@@ -103,18 +103,18 @@ class MadeValues:
             node = ir.Node("", op, names, settings, outputs=outputs)
             call = scope.call(node, given)
             results = transferred(call) or shapes.infer(call)
-            found = [
+            tensors = [
                 widened(value, result, scope.visit_id, scope.facts)
                 for value, result in zip(outputs, results, strict=False)
             ]
-            pairs = zip(dtypes, found, strict=True)
+            pairs = zip(dtypes, tensors, strict=True)
             return [TensorValue(d or f.dtype, f.shape, f.content) for d, f in pairs]
         except _UNKNOWN:
             return [TensorValue(dtype, None) for dtype in dtypes]
 
     def add(self, value: ir.Value, known: TensorValue) -> None:
         """Note the abstract value of a value that is written."""
-        self._found[value] = known
+        self._known[value] = known
 
     def add_outputs(self, node: ir.Node) -> None:
         """Note what is known of the outputs of a node that was created elsewhere."""
@@ -122,20 +122,20 @@ class MadeValues:
             given = {name: attribute.value for name, attribute in node.attributes.items()}
             dtypes = [value.dtype for value in node.outputs]
             results = self.results(node.op_type, node.inputs, dtypes, given)
-            self._found.update(zip(node.outputs, results, strict=True))
+            self._known.update(zip(node.outputs, results, strict=True))
 
     def add_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
         """Note that the elements of a value are indices of an axis: ``-size <= i < size``.
 
         If they count ``from_zero``, none is negative.
         """
-        found = self[value]
-        if found.shape is not None and found.constant is None:
+        tensor = self[value]
+        if tensor.shape is not None and tensor.constant is None:
             end = min(self.scope.facts.interval(size)[1], most_of(size))
-            origin, coords = IndexOf(value, size), map(coord, range(len(found.shape)))
+            origin, coords = IndexOf(value, size), map(coord, range(len(tensor.shape)))
             low = 0 if from_zero else -end
             index = element(origin, coords, name="index", low=low, high=end - 1)
-            self.add(value, TensorValue(found.dtype, found.shape, index))
+            self.add(value, TensorValue(tensor.dtype, tensor.shape, index))
 
 
 _OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
@@ -259,7 +259,7 @@ class DryRun:
 
 def _integers(array: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return an array as int64, or refuse a number that int64 does not hold."""
-    found = np.asarray(array, order="C")
-    if found.dtype.kind in "uO" and any(not -(1 << 63) <= int(n) < 1 << 63 for n in found.flat):
+    numbers = np.asarray(array, order="C")
+    if numbers.dtype.kind in "uO" and any(not -(1 << 63) <= int(n) < 1 << 63 for n in numbers.flat):
         raise RefusedError(Reason.UNKNOWN_SIZE, "a number beyond int64")
-    return found.astype(np.int64, copy=False)
+    return numbers.astype(np.int64, copy=False)

@@ -13,8 +13,8 @@ from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.emit.dry_run import Attributes, MadeValues
 
 
-class _Place(NamedTuple):
-    """The place where nodes are added, and their names."""
+class _Insertion(NamedTuple):
+    """Where nodes are added, and their names."""
 
     node: ir.Node | None  # the new nodes are added before it
     prefix: str  # of their names
@@ -26,8 +26,8 @@ class GraphWriter:
 
     If ``constant_nodes``, constants are nodes: functions have no initializers, and before IR
     version 4 an initializer is an input too. If there is ``known``, what is known of new values is
-    noted there. A place has ``metadata``, which is added to every new node: it names what the node
-    replaces.
+    noted there. An insertion point has ``metadata``, which is added to every new node: it names
+    what the node replaces.
     """
 
     def __init__(
@@ -44,34 +44,34 @@ class GraphWriter:
         self._graph = graph
         self._names = names
         self._constant_nodes = constant_nodes
-        self._place = _Place(None, "scatterx", {})
+        self._insertion = _Insertion(None, "scatterx", {})
 
     @contextmanager
     def at(
         self, node: ir.Node, prefix: str | None = None, metadata: Mapping[str, str] | None = None
     ) -> Iterator[None]:
         """Add nodes before ``node``, under names that begin with ``prefix``, in this context."""
-        outer = self._place
-        self._place = _Place(node, prefix or "scatterx", metadata or {})
+        outer = self._insertion
+        self._insertion = _Insertion(node, prefix or "scatterx", metadata or {})
         try:
             yield
         finally:
-            self._place = outer
+            self._insertion = outer
 
     @property
     def insertion_point(self) -> ir.Node:
         """The node before which nodes are added."""
-        assert self._place.node is not None, "nodes are added within `at`"
-        return self._place.node
+        assert self._insertion.node is not None, "nodes are added within `at`"
+        return self._insertion.node
 
     @property
     def metadata(self) -> Mapping[str, str]:
         """The metadata of every new node."""
-        return self._place.metadata
+        return self._insertion.metadata
 
     def new_name(self, what: str) -> str:
         """Return a name for a new value."""
-        return self._names.new(f"{self._place.prefix}/{what}")
+        return self._names.new(f"{self._insertion.prefix}/{what}")
 
     def insert(self, node: ir.Node) -> None:
         """Add a node that was created elsewhere."""

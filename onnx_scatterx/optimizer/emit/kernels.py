@@ -93,10 +93,10 @@ def has_kernel(op: str, version: int, dtype: ir.DataType) -> bool:
 
 def widened(w: Writer, value: ir.Value, dtype: ir.DataType) -> ir.Value:
     """Return a value of an element type in the wider one, and any other value as it is."""
-    found = w.dtype_of(value)
-    if found is None:
+    own = w.dtype_of(value)
+    if own is None:
         raise RefusedError(Reason.UNKNOWN_TYPE)
-    return value if found != dtype else w.cast(value, dtype, WIDER[dtype])
+    return value if own != dtype else w.cast(value, dtype, WIDER[dtype])
 
 
 def sized(w: Writer, value: ir.Value) -> ir.Value:

@@ -97,10 +97,10 @@ def iota(numbers: TermEmitter, size: Term) -> ir.Value:
 
 def ring(numbers: TermEmitter, size: Term, facts: Facts) -> ir.Value:
     """Return a size as a vector, to compute a remainder by: 1 if the size is 0."""
-    found = numbers.vector(size)
+    vector = numbers.vector(size)
     if facts.is_nonnegative(size - 1):
-        return found
-    return numbers.writer.node("Max", [found, numbers.writer.constant([1])], _INT64)
+        return vector
+    return numbers.writer.node("Max", [vector, numbers.writer.constant([1])], _INT64)
 
 
 def argsort(w: Writer, x: ir.Value, count: ir.Value, axis: int) -> ir.Value:
@@ -113,23 +113,23 @@ def argsort(w: Writer, x: ir.Value, count: ir.Value, axis: int) -> ir.Value:
 
 def extreme(w: Writer, x: ir.Value, dtype: ir.DataType, axis: int, *, largest: bool) -> ir.Value:
     """Write a TopK of the largest or the smallest element along an axis, which is removed."""
-    found, _ = _top(w, x, dtype, w.constant([1]), axis, largest=largest)
-    return w.axes("Squeeze", found, dtype, [axis])
+    values, _ = _top(w, x, dtype, w.constant([1]), axis, largest=largest)
+    return w.axes("Squeeze", values, dtype, [axis])
 
 
 def _top(
     w: Writer, x: ir.Value, dtype: ir.DataType, count: ir.Value, axis: int, *, largest: bool
 ) -> tuple[ir.Value, ir.Value]:
-    values, places = [
+    values, indices = [
         ir.Value(name=w.new_name("TopK"), type=ir.TensorType(kind)) for kind in (dtype, _INT64)
     ]
     settings = {"axis": axis, "largest": int(largest), "sorted": 1}
     attributes = [ir.AttrInt64(name, number) for name, number in settings.items()]
     inputs = [w.resolve(x), w.resolve(count)]
-    node = ir.Node("", "TopK", inputs, attributes, outputs=[values, places], name=values.name)
+    node = ir.Node("", "TopK", inputs, attributes, outputs=[values, indices], name=values.name)
     node.metadata_props.update(w.graph.metadata)
     w.insert(node)
-    return values, places
+    return values, indices
 
 
 def from_start(writer: Writer, at: ir.Value, size: int) -> ir.Value:

@@ -114,10 +114,10 @@ class TermEmitter:
                 self._costs[key] = _counted(partial(self._written, t))
             except RefusedError as error:
                 self._costs[key] = error
-        found = self._costs[key]
-        if isinstance(found, RefusedError):
-            raise RefusedError(found.refusal.reason, found.refusal.detail)
-        return found
+        cost = self._costs[key]
+        if isinstance(cost, RefusedError):
+            raise RefusedError(cost.refusal.reason, cost.refusal.detail)
+        return cost
 
     def _vector(self, t: Term, w: _Sink) -> ir.Value:
         """Write a part of a term; the count of a part is remembered."""
@@ -170,7 +170,7 @@ class TermEmitter:
                 turned = Turned(t - c * as_term(monomial[0]) + c * inner, c, -inner)
                 if len(turned.rest.items) < len(t.items):
                     flipped.append((_count_if_written(partial(self._flipped, turned)), turned))
-        cost, best = min(flipped, key=lambda found: found[0], default=(math.inf, None))
+        cost, best = min(flipped, key=lambda pair: pair[0], default=(math.inf, None))
         if cost == math.inf:
             return None
         return best if cost + _SHARED <= _count_if_written(partial(self._monomials, t)) else None

@@ -146,22 +146,22 @@ class Writer:
             dtype = self.wider[dtype]
         written = self._sink.written
         key = (op, tuple(inputs), frozen(attributes))
-        found = written.get(key)
-        if found is not None:
-            return found
+        value = written.get(key)
+        if value is not None:
+            return value
         request = self.request(op, inputs, dtype, attributes)
         if request is None:
-            found = written[key] = self._sink.node(op, inputs, dtype, attributes)
-            return found
+            value = written[key] = self._sink.node(op, inputs, dtype, attributes)
+            return value
         trial = self._trial
         objections = list(self.target.objections(request.use))
         if trial is not None and self.target.static_only and request.use.reads_size:
             objections.append(f"{op} with a size that is known only when the model runs")
         if objections:
-            found = other_form(request)
-            if found is not None:
-                written[key] = found
-                return found
+            value = other_form(request)
+            if value is not None:
+                written[key] = value
+                return value
             # Symbols have other names in a dry run, so a proof that was found there may be missed
             # later. Then the node is written, and CheckTarget names it.
             if trial is not None:

@@ -238,7 +238,7 @@ def _spans(
     access: Access, target: Term, axis: int, counts: Shape, facts: Facts
 ) -> tuple[int, list[Interval]]:
     """Return a dim of the updates, and its spans: on each of them the target is simpler."""
-    for atom in sorted(target.all_atoms(), key=lambda a: a.place):
+    for atom in sorted(target.all_atoms(), key=lambda a: a.order):
         if isinstance(atom, Indicator) and len(atom.coords) == 1:
             affine = affine_along(atom.parts[0])
             if affine is not None and affine.dim is not None and abs(affine.step) == 1:

@@ -135,10 +135,10 @@ def encode(
     p2 = tuple(d for d in range(len(scatter.shape)) if d != axis)
     body = FallbackSpec(op, version, scatter.reduction, provision.dims, rank, axis=axis, mode=mode)
     body = replace(body, narrow=scatter.dtype if scatter.dtype in WIDER else None)
-    return Encoding(p2, _places(rank, [axis]), provision, body)
+    return Encoding(p2, _permutation(rank, [axis]), provision, body)
 
 
-def _places(rank: int, named: Sequence[int]) -> tuple[int, ...]:
+def _permutation(rank: int, named: Sequence[int]) -> tuple[int, ...]:
     """Return p that moves f's columns to the named axes, and p2 to the others in order."""
     order = [*named, *(c for c in range(rank) if c not in named)]
     return tuple(order.index(c) for c in range(rank))

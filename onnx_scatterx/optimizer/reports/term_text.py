@@ -129,7 +129,7 @@ class TermFormatter:
 
     def legend(self) -> list[str]:
         """Return the origins of the unknown numbers."""
-        leaves = sorted(self.leaves, key=lambda a: (a.name, a.place))
+        leaves = sorted(self.leaves, key=lambda a: (a.name, a.order))
         declared = [leaf.name for leaf in leaves if _is_declared(leaf)]
         origins = [f"{', '.join(declared)}: sizes that graph inputs declare"] if declared else []
         origins += dict.fromkeys(_origin(leaf) for leaf in leaves if not _is_declared(leaf))

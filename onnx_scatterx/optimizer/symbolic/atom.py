@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Interval: TypeAlias = tuple[float, float]
 """Bounds: integers, or infinite."""
 
-_DEPTH = 54  # bits of a place below an atom's depth
+_DEPTH = 54  # bits of an atom's order below its depth
 
 
 class Atom:
     """An indivisible factor. Interned: equal atoms are the same object."""
 
-    __slots__ = ("__weakref__", "coords", "leaves", "parts", "piecewise", "place", "weight")
+    __slots__ = ("__weakref__", "coords", "leaves", "order", "parts", "piecewise", "weight")
     coords: frozenset[int]
     """The coordinates that the atom depends on."""
     leaves: frozenset[Symbol]
@@ -37,8 +37,8 @@ class Atom:
     """Whether there are cases in it that facts may decide, at any depth."""
     weight: int
     """The number of monomials and atoms in the atom, counted with repetitions."""
-    place: int
-    """The atom's place in the order, and its hash: inner atoms come before outer ones."""
+    order: int
+    """The number that atoms are sorted by, and the hash: inner atoms come before outer ones."""
 
     dim = -1
     """The coordinate that the atom is, if it is one."""
@@ -52,12 +52,12 @@ class Atom:
     """Whether the atom is the quotient of its two parts, rounded down."""
 
     def __hash__(self) -> int:
-        return self.place  # so that sets of atoms have one order in every run
+        return self.order  # so that sets of atoms have one order in every run
 
     @property
     def depth(self) -> int:
         """How deep terms are nested in the atom."""
-        return self.place >> _DEPTH
+        return self.order >> _DEPTH
 
     def completed(self) -> None:
         """Add what the atom itself contributes to ``coords`` and ``leaves``."""
@@ -100,14 +100,14 @@ def one_atom(
         atom.piecewise = kind.decidable or any(p.piecewise for p in parts)
         for name, value in fields.items():
             setattr(atom, name, value)
-        atom.place = _place(atom)
+        atom.order = _order(atom)
         atom.completed()
         with _lock:
             atom = _atoms.setdefault((kind, key, parts), atom)
     return atom
 
 
-def _place(atom: Atom) -> int:
+def _order(atom: Atom) -> int:
     if not atom.parts:
         return atom.mark()
     # Python's hash of natural numbers is the same in every process, and of -1 and -2 the same.
@@ -116,8 +116,8 @@ def _place(atom: Atom) -> int:
     for part in atom.parts:
         for monomial, c in part.items:
             for inner in monomial:
-                shape.append(inner.place)
-                depth = max(depth, inner.place >> _DEPTH)
+                shape.append(inner.order)
+                depth = max(depth, inner.order >> _DEPTH)
             shape += (len(monomial), 2 * c if c >= 0 else -2 * c - 1)
         shape.append(len(part.items))
     return (depth + 1) << _DEPTH | hash(tuple(shape)) % (1 << _DEPTH)

@@ -100,7 +100,7 @@ def digest(array: np.ndarray) -> bytes:
     >>> digest(a) == digest(a.T.copy().T.astype(np.int32)), digest(a) == digest(a.reshape(3, 2))
     (True, False)
     """
-    found = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
+    hasher = hashlib.blake2b(f"{array.shape}".encode(), digest_size=16)
     for index in blocks(array.shape):
-        found.update(np.ascontiguousarray(array[index], np.int64).data)
-    return found.digest()
+        hasher.update(np.ascontiguousarray(array[index], np.int64).data)
+    return hasher.digest()

@@ -190,22 +190,22 @@ _budget: ContextVar[Budget] = ContextVar("budget")
 
 def budget() -> Budget:
     """Return the present budget; outside a command only questions have a limit."""
-    found = _budget.get(None)
-    if found is None:
-        found = Budget(math.inf)
-        _budget.set(found)
-    return found
+    present = _budget.get(None)
+    if present is None:
+        present = Budget(math.inf)
+        _budget.set(present)
+    return present
 
 
 @contextmanager
 def of_command(steps: float) -> Iterator[Budget]:
     """Use the budget of the command, which is made here if there is none."""
-    found = _budget.get(None)
-    if found is not None and found.is_awaited:
-        found.given = found.steps = steps
-        found.is_awaited = False
-    if found is not None and found.given < math.inf:
-        yield found
+    present = _budget.get(None)
+    if present is not None and present.is_awaited:
+        present.given = present.steps = steps
+        present.is_awaited = False
+    if present is not None and present.given < math.inf:
+        yield present
     else:
         with own_budget(steps) as made:
             yield made

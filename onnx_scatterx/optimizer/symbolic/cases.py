@@ -196,8 +196,8 @@ def divided(t: Term, divisor: Term) -> tuple[Term, Term]:
     """Return q and r with ``t = q divisor + r``: q has the monomials that the divisor divides."""
     quotient = term(0)
     if len(divisor.items) == 1:
-        found = (_divide_exactly(polynomial({m: c}), divisor) for m, c in t.items)
-        quotient = sum((q for q in found if q is not None), start=quotient)
+        quotients = (_divide_exactly(polynomial({m: c}), divisor) for m, c in t.items)
+        quotient = sum((q for q in quotients if q is not None), start=quotient)
     return quotient, t - quotient * divisor
 
 

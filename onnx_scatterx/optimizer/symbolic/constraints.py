@@ -101,16 +101,16 @@ def residue_of(leaf: Atom, layers: Layers) -> tuple[int, int] | None:
 
 def related(fact: Term, layers: Layers) -> set[Symbol]:
     """Return the leaves that a fact restricts, directly or through others."""
-    found = set(fact.leaves())
-    stack = list(found)
+    leaves = set(fact.leaves())
+    stack = list(leaves)
     seen: set[Term] = set()
     while stack:
         for other in about(stack.pop(), layers):
             if other not in seen:
                 seen.add(other)
-                stack.extend(other.leaves() - found)
-                found |= other.leaves()
-    return found
+                stack.extend(other.leaves() - leaves)
+                leaves |= other.leaves()
+    return leaves
 
 
 def weaker(fact: Term) -> Iterator[Term]:

@@ -86,11 +86,11 @@ class Sample:
             size = float(abs(c))
             factors: list[np.ndarray] = []
             for atom in monomial:
-                found = self._of_atom(atom, extents, inner)
-                if found.right is not EVERYWHERE:
-                    right = right & found.right
-                size *= float(max(abs(int(found.numbers.max())), abs(int(found.numbers.min()))))
-                factors.append(found.numbers)
+                values = self._of_atom(atom, extents, inner)
+                if values.right is not EVERYWHERE:
+                    right = right & values.right
+                size *= float(max(abs(int(values.numbers.max())), abs(int(values.numbers.min()))))
+                factors.append(values.numbers)
             reach += size
             if not reach < NARROW:
                 return _UNKNOWN
@@ -102,10 +102,10 @@ class Sample:
 
     def _of_atom(self, atom: Atom, extents: Mapping[int, Term], inner: AtomValues) -> Values:
         known = inner if atom.coords else self._known
-        found = known.get(atom)
-        if found is None:
-            found = known[atom] = self._compute(atom, extents, inner)
-        return found
+        values = known.get(atom)
+        if values is None:
+            values = known[atom] = self._compute(atom, extents, inner)
+        return values
 
     def _compute(self, atom: Atom, extents: Mapping[int, Term], inner: AtomValues) -> Values:
         if isinstance(atom, IndexVar):

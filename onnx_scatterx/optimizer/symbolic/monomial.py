@@ -30,11 +30,11 @@ def order(item: tuple[Monomial, int]) -> tuple[int, Any]:
     """Return the key that sorts the monomials of a polynomial: their degree, then their atoms."""
     monomial = item[0]
     if len(monomial) == 1:
-        return 1, monomial[0].place
-    return len(monomial), [a.place for a in monomial]
+        return 1, monomial[0].order
+    return len(monomial), [a.order for a in monomial]
 
 
-_place = attrgetter("place")
+_order = attrgetter("order")
 
 
 def product(m: Monomial, n: Monomial) -> Monomial:
@@ -48,7 +48,7 @@ def product(m: Monomial, n: Monomial) -> Monomial:
 
 def of_atoms(factors: Iterable[Atom]) -> Monomial:
     """Return the product of atoms in any order."""
-    atoms = sorted(factors, key=_place)
+    atoms = sorted(factors, key=_order)
     made = [
         a
         for i, a in enumerate(atoms)
@@ -135,8 +135,8 @@ def _bounds(monomial: Monomial, of: Callable[[Atom], Interval]) -> Interval:
 
 def remainders(items: Sequence[tuple[Monomial, int]]) -> list[tuple[Atom, int]]:
     """Return the quotients ``q = floor(u / d)`` whose factor in a polynomial is ``-k d``, and k."""
-    found = dict.fromkeys([a for monomial, _ in items for a in monomial if a.divides])
-    return [(quotient, k) for quotient in found if (k := _multiple(items, quotient))]
+    quotients = dict.fromkeys([a for monomial, _ in items for a in monomial if a.divides])
+    return [(quotient, k) for quotient in quotients if (k := _multiple(items, quotient))]
 
 
 def _multiple(items: Sequence[tuple[Monomial, int]], quotient: Atom) -> int:
@@ -151,8 +151,8 @@ def _multiple(items: Sequence[tuple[Monomial, int]], quotient: Atom) -> int:
         return -c // d.constant if len(slope) == 1 and c % d.constant == 0 else 0
     if len(slope) != len(d.items):
         return 0
-    places = [(m, m.index(quotient), c) for m, c in slope.items()]
-    return int({m[:i] + m[i + 1 :]: -c for m, i, c in places} == dict(d.items))
+    indexed = [(m, m.index(quotient), c) for m, c in slope.items()]
+    return int({m[:i] + m[i + 1 :]: -c for m, i, c in indexed} == dict(d.items))
 
 
 def _by_remainder(t: Term, quotient: Atom, k: int, of: Callable[[Atom], Interval]) -> Interval:

@@ -60,8 +60,8 @@ class OneSize:
         if not math.isinf(high):
             return self._by_all_numbers(t, leaf, int(low), int(high))
         least = int(low)
-        if found := residue_of(leaf, self._layers):
-            modulus, residue = found
+        if congruence := residue_of(leaf, self._layers):
+            modulus, residue = congruence
             count = size(f"{leaf.name} // {modulus}", ("count", leaf, modulus))
             (atom,) = count.leaves()
             counted = t.replace({leaf: modulus * count + residue})
@@ -101,19 +101,19 @@ class OneSize:
         if self._passing:
             return None  # facts of one case: another search decides it
         numbers: dict[Atom, int] = {}
-        found: dict[Term, None] = {}
+        facts: dict[Term, None] = {}
         waiting = [leaf]
         while waiting:
             for fact in about(waiting.pop(), self._layers):
-                found[fact] = None
+                facts[fact] = None
                 new = [x for x in fact.leaves() if x is not leaf and x not in numbers]
                 numbers.update({x: self._least(x) for x in new})
                 waiting += new
-        budget().work(len(found))
+        budget().work(len(facts))
         if any(residue_of(x, self._layers) for x in numbers):
             return None
         try:
-            there = dict.fromkeys(fact.replace(numbers) for fact in found)
+            there = dict.fromkeys(fact.replace(numbers) for fact in facts)
         except TooLargeError:
             return None
         rest = tuple(t for t in there if t.constant is None)
@@ -174,13 +174,13 @@ def _decide(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...]) -> tuple[b
     if weight > LIMITS.weight or not _holds(t, known, low, low + LIMITS.first_numbers):
         return (None if weight > LIMITS.weight else False), steps
     forms = [_quasi_affine(each, leaf) for each in (t, *known)]
-    found = [form for form in forms if form is not None]
-    period = math.lcm(1, *(form.period for form in found))
+    affine = [form for form in forms if form is not None]
+    period = math.lcm(1, *(form.period for form in affine))
     steps += steps * period // 64
-    if len(found) < len(forms) or period > LIMITS.listed_numbers:
+    if len(affine) < len(forms) or period > LIMITS.listed_numbers:
         return None, steps
     # Past this point every class is affine and keeps its sign: one look at each is enough.
-    last = max(low, *(form.stable_from() for form in found)) + period
+    last = max(low, *(form.stable_from() for form in affine)) + period
     if last - low > LIMITS.listed_numbers:
         return None, steps
     return _holds(t, known, low, last), steps + weight * (last - low) // PRICES.numbers

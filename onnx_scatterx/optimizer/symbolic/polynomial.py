@@ -87,14 +87,14 @@ class Term:
         assert isinstance(other, Term)
         known = results()  # the same sizes meet again and again
         key = self, other, sign
-        found: Term | None = known.get(key)
-        if found is None:
+        result: Term | None = known.get(key)
+        if result is None:
             sums = dict(self.items)
             for monomial, coefficient in other.items:
                 sums[monomial] = sums.get(monomial, 0) + sign * coefficient
-            found = polynomial(sums)
-            known[key] = found
-        return found
+            result = polynomial(sums)
+            known[key] = result
+        return result
 
     def __mul__(self, other: Number) -> Term:
         if not isinstance(other, Term):
@@ -134,15 +134,15 @@ class Term:
 
     def all_atoms(self) -> set[Atom]:
         """Return the atoms at every depth."""
-        found: set[Atom] = set()
+        atoms: set[Atom] = set()
         stack = [self]
         while stack:
             for monomial, _ in stack.pop().items:
                 for atom in monomial:
-                    if atom not in found:
-                        found.add(atom)
+                    if atom not in atoms:
+                        atoms.add(atom)
                         stack.extend(atom.parts)
-        return found
+        return atoms
 
     def leaves(self) -> frozenset[Symbol]:
         """Return the run-time numbers, at every depth."""
@@ -231,8 +231,8 @@ def summed(terms: Iterable[Term]) -> Term:
 
 def _interned(items: tuple[tuple[Monomial, int], ...]) -> Term:
     reference = _known.get(items)
-    found = None if reference is None else reference()
-    return _new_term(items) if found is None else found
+    present = None if reference is None else reference()
+    return _new_term(items) if present is None else present
 
 
 def _new_term(items: tuple[tuple[Monomial, int], ...]) -> Term:
@@ -278,14 +278,14 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:
-        found = [other(atom) for atom in monomial]
-        if not any(found):  # every term is true
+        replaced = [other(atom) for atom in monomial]
+        if not any(replaced):  # every term is true
             sums[monomial] = sums.get(monomial, 0) + coefficient
             continue
         changed = True
         factors: list[Atom] = []
         product = _small[1]
-        for atom, new in zip(monomial, found, strict=True):
+        for atom, new in zip(monomial, replaced, strict=True):
             if new is None:
                 factors.append(atom)
             elif len(new.items) == 1:  # many factors are sorted once

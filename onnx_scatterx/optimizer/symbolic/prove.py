@@ -145,9 +145,9 @@ class Facts:
             self._recalled_at = now
         spending = budget()
         if key in self._recalled:
-            found, price = self._recalled[key]
+            recalled, price = self._recalled[key]
             spending.recall(price)
-            return cast("T", found)
+            return cast("T", recalled)
         before = spending.unanswered, spending.price
         made = work()
         if now == learnt(self.layers) and spending.unanswered == before[0]:
@@ -168,7 +168,7 @@ class Facts:
 
     def of_elements(self, leaf: Symbol) -> Elements | None:
         """Return what is known of the elements of a leaf's tensor."""
-        return next((found for x in self.layers if (found := x.elements.get(leaf.origin))), None)
+        return next((known for x in self.layers if (known := x.elements.get(leaf.origin))), None)
 
     def range_of(self, leaf: Symbol) -> Interval:
         """Return the numbers between which a leaf is known to lie."""
@@ -193,10 +193,10 @@ class Facts:
 
     def atom_interval(self, atom: Atom) -> Interval:
         """Return bounds of an atom under these facts."""
-        found = self._intervals.get(atom)
-        if found is None:
-            found = self._intervals[atom] = self._bounds_of(atom)
-        return found
+        interval = self._intervals.get(atom)
+        if interval is None:
+            interval = self._intervals[atom] = self._bounds_of(atom)
+        return interval
 
     def _bounds_of(self, atom: Atom) -> Interval:
         low, high = atom.interval(self.interval)

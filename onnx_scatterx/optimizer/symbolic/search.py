@@ -57,8 +57,8 @@ def _by_elements(t: Term, facts: Facts) -> bool:
     """Add what is known of the elements that a term names; other facts do not change."""
     if not any(layer.elements for layer in facts.layers):
         return False
-    found = [(known, leaf) for leaf in t.leaves() if (known := facts.of_elements(leaf)) is not None]
-    more = tuple(f for known, leaf in found for f in known.of(as_term(leaf)))
+    pairs = [(known, leaf) for leaf in t.leaves() if (known := facts.of_elements(leaf)) is not None]
+    more = tuple(f for known, leaf in pairs for f in known.of(as_term(leaf)))
     return bool(more) and _prove(t, facts.including(*more), LIMITS.proof_depth)
 
 
@@ -77,9 +77,9 @@ def _prove(t: Term, facts: Facts, depth: int) -> bool:
         return bool(tried == math.inf)
     is_easy = spending.question >= LIMITS.question_steps - LIMITS.easy_steps
     hard = not is_easy or (t.piecewise and depth == LIMITS.proof_depth)
-    found = not (hard and facts.counterexamples.refute(t)) and _prove_anew(t, facts, depth)
-    spending.memo[key] = math.inf if found else depth
-    return found
+    proven = not (hard and facts.counterexamples.refute(t)) and _prove_anew(t, facts, depth)
+    spending.memo[key] = math.inf if proven else depth
+    return proven
 
 
 def _prove_anew(t: Term, facts: Facts, depth: int) -> bool:
@@ -148,7 +148,7 @@ def _by_cases(t: Term, facts: Facts, depth: int) -> bool:
     inside = [b for a in piecewise for p in a.parts for b in p.all_atoms()]
     # The innermost first: what it decides, the outer ones may use. It decides most where it
     # stands in most of them.
-    piecewise.sort(key=lambda a: (a.depth, -inside.count(a), a.place))
+    piecewise.sort(key=lambda a: (a.depth, -inside.count(a), a.order))
     tried = piecewise[: LIMITS.first_cases if depth == LIMITS.proof_depth else 1]
     return any(_in_both_cases(atom, t, facts, depth) for atom in tried)
 

@@ -32,10 +32,10 @@ def simplify(t: Term, facts: Facts) -> Term:
         spending.recall(known[2])
         return known[1]
     unanswered, before = spending.unanswered, spending.price
-    found = _simplified(t, facts)
+    simplified = _simplified(t, facts)
     if unanswered == spending.unanswered:
-        facts.simplified[t] = facts.learnt, found, spending.price - before
-    return found
+        facts.simplified[t] = facts.learnt, simplified, spending.price - before
+    return simplified
 
 
 def _simplified(t: Term, facts: Facts) -> Term:
@@ -44,7 +44,7 @@ def _simplified(t: Term, facts: Facts) -> Term:
             return t
         decided: dict[Atom, Term] = {}
         pieces = [a for a in t.all_atoms() if a.decidable]
-        for atom in sorted(pieces, key=lambda a: a.place):
+        for atom in sorted(pieces, key=lambda a: a.order):
             value = _decide(atom, facts)
             if value is not None:
                 decided[atom] = value

@@ -37,8 +37,8 @@ class _SymbolIds(dict[Hashable, SymbolId]):
         self.bytes = 0
 
     def __missing__(self, origin: Hashable) -> SymbolId:
-        found = self[origin] = SymbolId(self.first + len(self))
-        return found
+        new = self[origin] = SymbolId(self.first + len(self))
+        return new
 
 
 _outside = _SymbolIds(_OTHERS)

@@ -15,7 +15,7 @@ from onnx_scatterx.optimizer.symbolic.blocks import digest, line_of, varies
 from onnx_scatterx.optimizer.symbolic.polynomial import Number, Term, interned, term
 from onnx_scatterx.optimizer.symbolic.symbol_ids import SymbolId, symbol_id
 
-_FIRST_LEAF = 64  # places before are of coordinates
+_FIRST_LEAF = 64  # orders below it are of coordinates
 
 
 class IndexVar(Atom):
@@ -94,8 +94,8 @@ class Lookup(Atom):
 
     def value(self, parts: list[Any], leaf: Callable[..., Any], coord: Callable[[int], Any]) -> Any:
         inside = (np.clip(p, 0, n - 1) for p, n in zip(parts, self.array.shape, strict=True))
-        found = self.array[tuple([np.asarray(i, np.int64) for i in inside])]
-        return int(found) if found.ndim == 0 else found
+        elements = self.array[tuple([np.asarray(i, np.int64) for i in inside])]
+        return int(elements) if elements.ndim == 0 else elements
 
     def __str__(self) -> str:
         return f"table[{', '.join(map(str, self.parts))}]"
@@ -113,8 +113,8 @@ def as_numbers(terms: Iterable[Term]) -> tuple[int, ...] | None:
     >>> as_numbers([term(2), term(3)])
     (2, 3)
     """
-    found = [t.constant for t in terms]
-    return None if None in found else tuple(n for n in found if n is not None)
+    numbers = [t.constant for t in terms]
+    return None if None in numbers else tuple(n for n in numbers if n is not None)
 
 
 def multiple_of(t: Term) -> tuple[Atom | None, int]:

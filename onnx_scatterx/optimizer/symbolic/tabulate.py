@@ -41,20 +41,20 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
         return np.broadcast_to(_in_blocks(t, tuple(extents), shape), shape)
     if math.prod(shape) > LIMITS.exact_values:
         raise OverflowError(f"{t} at {math.prod(shape)} places")
-    found = np.empty(shape, np.int64)
+    values = np.empty(shape, np.int64)
     for index in np.ndindex(shape):  # Python's numbers do not wrap
-        found[index] = t.evaluate(no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
-    return found
+        values[index] = t.evaluate(no_leaf, dict(zip(extents, index, strict=True)).__getitem__)
+    return values
 
 
 def _in_blocks(t: Term, dims: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray:
     """Return a term's values, with an extent of 1 along each coordinate that it does not have."""
     kept = tuple(n if d in t.coords else min(n, 1) for d, n in zip(dims, shape, strict=True))
-    found = np.empty(kept, np.int64)
+    values = np.empty(kept, np.int64)
     for index in blocks(kept):
         grid = dict(zip(dims, np.ogrid[index], strict=True))
-        found[index] = t.evaluate(no_leaf, grid.__getitem__)
-    return found
+        values[index] = t.evaluate(no_leaf, grid.__getitem__)
+    return values
 
 
 def no_leaf(leaf: object, *_: object) -> int:

@@ -81,8 +81,8 @@ class EmptyLoops:
             for value, *dims in zip(_scanned(node), *called, strict=True) if called else ():
                 _declare(value, dims)
         pairs = zip(self._infer(), self._inferred, strict=True)
-        found = {n for now, then in pairs for n in self._differing(now, then)}
-        return dict.fromkeys(found, Refusal(Reason.EMPTY_LOOP))
+        differing = {n for now, then in pairs for n in self._differing(now, then)}
+        return dict.fromkeys(differing, Refusal(Reason.EMPTY_LOOP))
 
     def _infer(self) -> list[_Inferred | None]:
         """Return the dims of these outputs, without and with constants that are folded.
@@ -138,11 +138,11 @@ def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred 
         copy = inferred(copy, fold=fold)
     except ModelError:
         return None
-    found: _Inferred = {}
+    by_number: _Inferred = {}
     for node in _nodes(copy, numbers):
         dims = map(_ranks if is_operator(node, ("Scan",)) else _numbers, _scanned(node))
-        found.setdefault(node.meta[NUMBER], set()).add(tuple(dims))
-    return found
+        by_number.setdefault(node.meta[NUMBER], set()).add(tuple(dims))
+    return by_number
 
 
 def _calls(model: ir.Model) -> int:
@@ -199,8 +199,8 @@ def attempts(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None])
     while True:
         lower(job)
         exposed, other = readers.exposed(job), loops.keep_dims()
-        found = exposed if job.settings.given["fix"] else exposed | other
-        if before is None or not found or job.forbidden is not None:
+        refused = exposed if job.settings.given["fix"] else exposed | other
+        if before is None or not refused or job.forbidden is not None:
             fit(job)
             other = loops.keep_dims()
             if job.settings.given["fix"] or job.keeps_rest or not other:
@@ -209,14 +209,14 @@ def attempts(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None])
             forbidden, keeps_rest = job.forbidden, True
         else:
             more = _keep(before, exposed, _after) + _keep(before, other, _before)
-            forbidden, keeps_rest = None if more else next(iter(found.values())), False
+            forbidden, keeps_rest = None if more else next(iter(refused.values())), False
         become(model, cloned(before))
         job = job.again(forbidden, keeps_rest=keeps_rest)
         readers = SoleReaders(job)
 
 
 def _keep(
-    model: ir.Model, found: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
+    model: ir.Model, refused: Mapping[int, Refusal], near: Callable[[ir.Node], list[ir.Node]]
 ) -> int:
     """Keep the scatters and gathers that are connected with nodes; return how many are new."""
     nodes = all_nodes(model)
@@ -228,10 +228,10 @@ def _keep(
         return near(node) + holders.get(node.graph, []) + called
 
     new = 0
-    for start in [n for n in nodes if n.meta[NUMBER] in found]:
+    for start in [n for n in nodes if n.meta[NUMBER] in refused]:
         for node in reached([start], around):
             if (is_scatter(node) or is_gather(node)) and KEPT not in node.meta:
-                node.meta[KEPT] = found[start.meta[NUMBER]]
+                node.meta[KEPT] = refused[start.meta[NUMBER]]
                 new += 1
     return new
 
@@ -266,9 +266,9 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
             continue
         again = job.again(None)
         again.model, again.target, again.wider = cloned(before), own, more
-        found = run(again)
-        if _missing(found) < _missing(best):
-            best = found
+        result = run(again)
+        if _missing(result) < _missing(best):
+            best = result
     if best is not first:
         become(model, best.model)
         best.model = model
@@ -296,4 +296,4 @@ def _related(graph: ir.Graph) -> set[ir.Node]:
 
 def _missing(job: Job) -> tuple[int, int]:
     """Return how many violations a result has: of the target with its host, and of the device."""
-    return sum(not found.on_host for found in job.violations), len(job.violations)
+    return sum(not violation.on_host for violation in job.violations), len(job.violations)

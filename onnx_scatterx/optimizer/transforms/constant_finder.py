@@ -79,7 +79,7 @@ class NodeRunner(Closing):
 
     def __init__(self) -> None:
         self._resources = contextlib.ExitStack()
-        self._place: Path | None = None
+        self._path: Path | None = None
         self._process: OrtProcess | None = None
         self._opened = 0
 
@@ -99,16 +99,16 @@ class NodeRunner(Closing):
         ``inputs`` are by the names of the values that the node reads. Those that are ``stored`` in
         the model are initializers: ONNX Runtime packs them for a MatMul, which rounds otherwise.
         """
-        if self._place is None:
-            self._place = self._resources.enter_context(scratch()) / "node.onnx"
+        if self._path is None:
+            self._path = self._resources.enter_context(scratch()) / "node.onnx"
         if self._process is None:
             try:
                 self._process = self._resources.enter_context(OrtProcess())
             except MissingRuntimeError:
                 return None
             self._opened = 0
-        self._place.write_bytes(_model(node, inputs, version, stored).SerializeToString())
-        model = ModelFile(self._place).to_request()
+        self._path.write_bytes(_model(node, inputs, version, stored).SerializeToString())
+        model = ModelFile(self._path).to_request()
         request = {"do": "open", **model, "library": None, "threads": 1, "optimize": False}
         answer = self._process.ask(request, timeout=_SECONDS)
         if not isinstance(answer, NoReply):
@@ -121,8 +121,8 @@ class NodeRunner(Closing):
             if answer.kind != "error":
                 self._process = None  # it ended; the next node gets a new one
             return None
-        found = {tensor.name: from_raw(tensor) for tensor in answer.tensors}
-        return [np.array(found[f"o{i}"]) for i, v in enumerate(node.outputs) if v.name]
+        arrays = {tensor.name: from_raw(tensor) for tensor in answer.tensors}
+        return [np.array(arrays[f"o{i}"]) for i, v in enumerate(node.outputs) if v.name]
 
 
 def _model(
@@ -151,13 +151,13 @@ _BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 class ConstantFinder:
     """Finds constants in readings of a model, within limits that count all readings together.
 
-    ``found`` are the values that the last reading gives. ``made`` are the constants that were
+    ``constants`` are the values that the last reading gives. ``made`` are the constants that were
     written after earlier readings.
     """
 
     def __init__(self, model: ir.Model, runner: NodeRunner) -> None:
         self.known = Knowledge({}, {}, {})
-        self.found: dict[ir.Value, np.ndarray] = {}
+        self.constants: dict[ir.Value, np.ndarray] = {}
         self.made: set[ir.Value] = set()
         self._overridable = overridable(model)
         self._runner = runner
@@ -166,7 +166,7 @@ class ConstantFinder:
 
     def find(self, known: Knowledge) -> bool:
         """Find the values that are known now; return whether nodes were computed for it."""
-        self.known, self.found = known, {}
+        self.known, self.constants = known, {}
         before = self._runs
         for node, scope in self.nodes():
             if node.op_type == "Constant" and node.domain == "":
@@ -175,8 +175,8 @@ class ConstantFinder:
                 result = scope.of(value)
                 array = _array(result) if result.is_integer or _elements(result) == 0 else None
                 if array is not None and self._has_room(array.nbytes):
-                    self.found[value] = array
-            if any(v not in self.found for v in node.outputs):
+                    self.constants[value] = array
+            if any(v not in self.constants for v in node.outputs):
                 self._compute(node, scope)
         return self._runs > before
 
@@ -198,7 +198,7 @@ class ConstantFinder:
             return
         read = [v for v in node.inputs if v is not None]
         if node.op_type not in GENERATORS and not any(
-            v in self.found or v in self.made for v in read
+            v in self.constants or v in self.made for v in read
         ):
             return
         given = {v.name or "": self._constant(v) for v in read}
@@ -213,17 +213,17 @@ class ConstantFinder:
         whole = all(dtype is not None and is_integer(dtype) for dtype in dtypes)
         results = followed(node, inputs, scope) if whole or node.op_type in EXACT else None
         if results is None and not whole:
-            stored = {v.name or "" for v in read if v not in self.found and v not in self.made}
+            stored = {v.name or "" for v in read if v not in self.constants and v not in self.made}
             results = self._runner.run(node, inputs, scope.opsets.get("", 0), stored)
         named = [v for v in node.outputs if v.name]
         for value, array in zip(named, results or (), strict=False):
             if self._has_room(array.nbytes):
-                self.found[value] = array
+                self.constants[value] = array
 
     def _constant(self, value: ir.Value) -> np.ndarray | None:
         """Return a constant of the model, if it is small, or a value that was folded."""
-        if value in self.found:
-            return self.found[value]
+        if value in self.constants:
+            return self.constants[value]
         tensor = constant(value, self._overridable)
         if tensor is None or (tensor.size > LIMITS.floats and value not in self.made):
             return None
@@ -261,24 +261,24 @@ def followed(
     return arrays or None
 
 
-def _array(found: TensorValue) -> np.ndarray | None:
+def _array(tensor: TensorValue) -> np.ndarray | None:
     """Return the elements of a tensor, if they are known and few enough."""
-    if found.dtype is None or not _is_stored(found.dtype):
+    if tensor.dtype is None or not _is_stored(tensor.dtype):
         return None
-    elements = _elements(found)
+    elements = _elements(tensor)
     if elements is None or elements > LIMITS.elements:
         return None
     if elements == 0:
-        return np.zeros(found.static_shape or (), found.dtype.numpy())
-    array = within_limits(lambda: found.constant)
-    if array is None or array.dtype != found.dtype.numpy() or array.shape != found.static_shape:
+        return np.zeros(tensor.static_shape or (), tensor.dtype.numpy())
+    array = within_limits(lambda: tensor.constant)
+    if array is None or array.dtype != tensor.dtype.numpy() or array.shape != tensor.static_shape:
         return None
     return array
 
 
-def _elements(found: TensorValue) -> int | None:
+def _elements(tensor: TensorValue) -> int | None:
     """Return how many elements a tensor has, if that is known."""
-    shape = found.static_shape
+    shape = tensor.static_shape
     return None if shape is None else int(np.prod(shape, dtype=object))
 
 

@@ -84,20 +84,20 @@ def _drop_positions(
     stays = np.zeros(sizes, bool)
     stays.ravel()[kept] = True
     dims = range(len(sizes))
-    places = [np.flatnonzero(stays.any(axis=tuple(e for e in dims if e != d))) for d in dims]
-    if math.prod(map(len, places)) != len(kept):
+    positions = [np.flatnonzero(stays.any(axis=tuple(e for e in dims if e != d))) for d in dims]
+    if math.prod(map(len, positions)) != len(kept):
         return False
 
     def write() -> ir.Value:
         updates = scatter.updates
-        for d, place in enumerate(places):
-            if len(place) < sizes[d]:
-                updates = w.node("Gather", [updates, w.constant(place)], dtype, axis=d)
+        for d, indices in enumerate(positions):
+            if len(indices) < sizes[d]:
+                updates = w.node("Gather", [updates, w.constant(indices)], dtype, axis=d)
         return updates
 
     if isinstance(w.dry_run(write), Refusal):
         return True
-    columns = rows.reshape(*sizes, -1)[np.ix_(*places)]
+    columns = rows.reshape(*sizes, -1)[np.ix_(*positions)]
     if node.op_type != "ScatterND":
         columns = columns[..., scope.call(node).integer("axis", 0)]
     _give(node, [scatter.data, w.constant(columns), write()])

@@ -54,15 +54,15 @@ def attach_fallbacks(model: ir.Model) -> bool:
 
     Equal bodies are one function. The result is whether there are such nodes.
     """
-    places: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     fallbacks: dict[FallbackSpec, ir.Function] = {}
-    for place in places:
-        fold_transposes(place)
-        for node, body in list(new_nodes(place)):
+    for graph in graphs:
+        fold_transposes(graph)
+        for node, body in list(new_nodes(graph)):
             if body not in fallbacks:
                 fallbacks[body] = _add(model, body)
             set_fallback(node, fallbacks[body])
-            place.opset_imports.setdefault(node.domain, 1)
+            graph.opset_imports.setdefault(node.domain, 1)
     for function in fallbacks.values():
         model.graph.opset_imports.setdefault(function.domain, 1)
     if fallbacks:
@@ -136,9 +136,9 @@ class LowerOperatorSet(Pass):
             if there is None:
                 break
             needed = version == target.max_opset  # the last bits of definitions may differ
-            found, defined = lower_opset(job.model, version, define=needed)
+            obstacles, defined = lower_opset(job.model, version, define=needed)
             defined = (*job.lowered.defined, *defined)
-            if not found:
+            if not obstacles:
                 job.lowered = Lowered(None, version, defined)
                 return True
             job.lowered = Lowered(there if needed else None, None, defined)
@@ -190,9 +190,9 @@ class CheckTarget(Pass):
         return settings.target.is_limited or settings.target.static_only
 
     def run(self, job: Job) -> bool:
-        found = refusals(job.model, job.settings.target, job.plain.current())
-        job.violations = tuple(dict.fromkeys(violation for _, violation in found))
-        job.refused = {n for n, violation in found if n is not None and not violation.on_host}
+        pairs = refusals(job.model, job.settings.target, job.plain.current())
+        job.violations = tuple(dict.fromkeys(violation for _, violation in pairs))
+        job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
         return False
 
 

@@ -115,7 +115,7 @@ class _Folding:
 
     def _keep_operands(self) -> None:
         """Give up floats that a kernel would pack, unless the target lacks what computes them."""
-        found, target = self.finder.found, self.job.settings.target
+        constants, target = self.finder.constants, self.job.settings.target
 
         def is_kept(value: ir.Value) -> bool:
             node = value.producer()
@@ -123,11 +123,11 @@ class _Folding:
             stays = node is not None and target.has(node.op_type)
             return stays and not all(map(self._goes, readers))
 
-        floats = [v for v, array in found.items() if array.dtype.kind == "f"]
+        floats = [v for v, array in constants.items() if array.dtype.kind == "f"]
         while kept := [v for v in floats if is_kept(v)]:
             for value in kept:
-                del found[value]
-            floats = [v for v in floats if v in found]
+                del constants[value]
+            floats = [v for v in floats if v in constants]
 
     def _write(self) -> bool:
         """Write the constants that are read; return whether there are any."""
@@ -137,7 +137,7 @@ class _Folding:
             as_nodes = self.job.has_constant_nodes(scope)
             writer = GraphWriter(graph, self.job.names, constant_nodes=as_nodes)
             for node in list(graph):
-                known = [v for v in node.outputs if v in self.finder.found]
+                known = [v for v in node.outputs if v in self.finder.constants]
                 needed = [v for v in known if self._is_needed(v, gone)]
                 for value in needed:
                     self._replace(value, node, writer)
@@ -153,27 +153,27 @@ class _Folding:
         most = LIMITS.folded_bytes
         while True:
             gone = {node for node, _ in self.finder.nodes() if self._goes(node)}
-            written = [v for v in self.finder.found if self._is_needed(v, gone)]
-            size = sum(self.finder.found[v].nbytes for v in written)
+            written = [v for v in self.finder.constants if self._is_needed(v, gone)]
+            size = sum(self.finder.constants[v].nbytes for v in written)
             if size <= self.room or most <= _SMALL:
                 self.room -= size
                 return gone
             most //= 2
-            self.finder.found = {
-                v: array for v, array in self.finder.found.items() if array.nbytes <= most
+            self.finder.constants = {
+                v: array for v, array in self.finder.constants.items() if array.nbytes <= most
             }
 
     def _goes(self, node: ir.Node) -> bool:
         """Return whether all outputs of a node that are read are known."""
         read = [v for v in node.outputs if v.uses() or v.is_graph_output()]
-        return bool(read) and all(v in self.finder.found for v in read) and not graphs_of(node)
+        return bool(read) and all(v in self.finder.constants for v in read) and not graphs_of(node)
 
     def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
         return value.is_graph_output() or any(use.node not in gone for use in value.uses())
 
     def _replace(self, value: ir.Value, node: ir.Node, writer: GraphWriter) -> None:
         """Replace a value by a constant. For an output of the graph, it is a Constant node."""
-        array = self.finder.found[value]
+        array = self.finder.constants[value]
         tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
         if not value.is_graph_output():
             with writer.at(node, value.name):

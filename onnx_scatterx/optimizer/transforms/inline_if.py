@@ -65,17 +65,17 @@ def inline_known_ifs(job: Job) -> bool:
     while any(is_operator(node, ("If",)) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
             known = job.cautious.current()
-        found = [
+        decided = [
             (node, taken)
             for graph, scope in known.scopes.items()
             if scope.function is None
             for node in graph
             if is_operator(node, ("If",)) and (taken := _taken(node, scope)) is not None
         ]
-        if not found:
+        if not decided:
             break
         common = _common_names(model)
-        for node, taken in found:
+        for node, taken in decided:
             if node.graph is not None:  # else it was in a branch that is not taken
                 _take(node, taken, job.names, common)
         job.read_again()

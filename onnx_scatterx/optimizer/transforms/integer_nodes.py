@@ -45,11 +45,11 @@ class IntegerNodes:
         assert integers is not None
         return integers
 
-    def quantize(self, value: ir.Value, array: np.ndarray, place: ir.Node) -> None:
+    def quantize(self, value: ir.Value, array: np.ndarray, node: ir.Node) -> None:
         """Let constant floats be these integers, which are written before a node."""
         fill = made_by(value, "ConstantOfShape")
         if fill is None:
-            with self._writer.at(place, value.name):
+            with self._writer.at(node, value.name):
                 self._integers[value] = self._writer.constant(array, self._dtype)
         else:
             number = ir.AttrTensor("value", ir.Tensor(array.reshape(1)))
@@ -94,11 +94,11 @@ class IntegerNodes:
 
     def replace(self, old: ir.Value, new: ir.Value) -> None:
         """Let readers of a value read another one, which takes its name."""
-        place = old.producer()
-        assert place is not None
+        node = old.producer()
+        assert node is not None
         if old.is_graph_output():
             if new.is_graph_output():
-                new = self._add(None, place, [new], ())
+                new = self._add(None, node, [new], ())
             new.shape = old.shape
         if not new.is_graph_output():
             unused = self._names.new(f"{old.name}/replaced")
@@ -109,20 +109,20 @@ class IntegerNodes:
     def _add(
         self,
         like: ir.Node | None,
-        place: ir.Node,
+        node: ir.Node,
         inputs: Sequence[ir.Value | None],
         attributes: Iterable[ir.Attr],
     ) -> ir.Value:
         """Add a node with the operator of another one, or an Identity; return its output."""
-        (old,) = place.outputs
-        with self._writer.at(place, old.name):
+        (old,) = node.outputs
+        with self._writer.at(node, old.name):
             domain, op = ("", "Identity") if like is None else (like.domain, like.op_type)
-            name = self._writer.new_name("integers" if like is place else op)
+            name = self._writer.new_name("integers" if like is node else op)
             value = ir.Value(name=name, type=ir.TensorType(self._dtype), shape=old.shape)
             new = ir.Node(domain, op, inputs, attributes, outputs=[value], name=name)
             self._writer.insert(new)
-        if like is place:
-            new.doc_string = place.doc_string
-            new.metadata_props.update(place.metadata_props)
-            new.meta.update(place.meta)
+        if like is node:
+            new.doc_string = node.doc_string
+            new.metadata_props.update(node.metadata_props)
+            new.meta.update(node.meta)
         return value

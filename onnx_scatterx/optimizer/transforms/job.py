@@ -194,9 +194,9 @@ class Job:
         reads = self.settings.reads
         for context in self.contexts() if reads else ():
             graph, scope = context.graph, context.scope
-            found = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
-            self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in found}
-            self.unread |= {n for n in found if not any(map(is_read, n.outputs))}
+            gathers = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
+            self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in gathers}
+            self.unread |= {n for n in gathers if not any(map(is_read, n.outputs))}
 
     def outcome_of(self, context: GraphContext) -> Outcome:
         """Return the outcome of a graph; for a graph without scatters, it is made here."""

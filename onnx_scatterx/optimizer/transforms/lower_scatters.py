@@ -65,8 +65,8 @@ def _lower_refused(job: Job, wider: Target) -> None:
     if not kept:
         return
     job.analysis.catch_up()
-    found = refusals(job.model, job.settings.target, job.analysis.knowledge)
-    refused = {node for node, violation in found if not violation.on_host}
+    pairs = refusals(job.model, job.settings.target, job.analysis.knowledge)
+    refused = {node for node, violation in pairs if not violation.on_host}
     for context in list(job.contexts()):
         here = [node for node in context.graph if node in kept]
         run = [n for n in here if refused.isdisjoint([n, *index_nodes(context, [n])])]
@@ -122,7 +122,7 @@ def _planned(context: GraphContext) -> _Planned:
     while True:
         try:
             with spending.share(_OF_MOSAICS):
-                found = Provenance(
+                provenance = Provenance(
                     context.graph,
                     context.scope,
                     opaque,
@@ -132,7 +132,7 @@ def _planned(context: GraphContext) -> _Planned:
                 is_partial = spending.is_spent
             if is_partial and last is not None:
                 return last
-            round_ = RewriteRound(context, found)
+            round_ = RewriteRound(context, provenance)
             preferred = round_.preferred()
             selection = None if preferred else ScatterSelection(round_)
         except (LimitError, RecursionError):
@@ -141,7 +141,7 @@ def _planned(context: GraphContext) -> _Planned:
             return last
         opaque.update(dict.fromkeys(preferred, Refusal(Reason.NO_RULE)))
         opaque.update({} if selection is None else selection.refused)
-        opaque.update(found.beyond_budget())
+        opaque.update(provenance.beyond_budget())
         if selection is None:
             continue
         if spending.is_spent:
@@ -171,15 +171,15 @@ def kept_scatters(context: GraphContext) -> set[ir.Node]:
 def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir.Node]]:
     """Write a plan into its graph."""
     round_, selection, opaque = planned
-    found = round_.provenance
-    lifted = found.scatters
+    provenance = round_.provenance
+    lifted = provenance.scatters
     unread = {n for n in lifted if not any(map(is_read, n.outputs))}
     gone = [
         n
         for n, s in lifted.items()
         if n in selection.rewritings or (s.refusal is None and n not in opaque)
     ]
-    outcome = Outcome(context.graph, found, index_nodes=index_nodes(context, gone))
+    outcome = Outcome(context.graph, provenance, index_nodes=index_nodes(context, gone))
     outcome.write(round_, selection)
     refused = {
         node: opaque.get(node, scatter.refusal)
@@ -190,7 +190,7 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
         if why is not None and isinstance(why.detail, FloatReason):
             node.meta[QUANTIZED] = why.detail
     outcome.refusals = {
-        node: found.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
+        node: provenance.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
         for node in lifted
         if node.graph is not None
     }
@@ -201,5 +201,5 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
 
 def _untouched(context: GraphContext, why: Refusal) -> Outcome:
     """Return the outcome of a graph that is not changed."""
-    found = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
-    return Outcome(context.graph, found, dict.fromkeys(found.scatters, why))
+    provenance = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
+    return Outcome(context.graph, provenance, dict.fromkeys(provenance.scatters, why))

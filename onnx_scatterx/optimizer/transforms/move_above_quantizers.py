@@ -101,12 +101,12 @@ class SoleReaders:
 
     def exposed(self, job: Job) -> dict[int, Refusal]:
         """Return the numbers of those that have one reader now, and what would be changed."""
-        found = {}
+        refused = {}
         for context in job.contexts() if self._shared else ():
             for node in context.graph:
                 if node in self._shared and len(node.outputs[0].uses()) == 1:
                     given = partial(exposed, node, context.known)
                     why = within_limits(given, FloatReason.LIMIT)
                     if why is not None:
-                        found[node.meta[NUMBER]] = Refusal(Reason.QUANTIZER, why)
-        return found
+                        refused[node.meta[NUMBER]] = Refusal(Reason.QUANTIZER, why)
+        return refused

@@ -62,7 +62,7 @@ def quantized_writes(
 
     For other scatters between DequantizeLinear and QuantizeLinear, return why not.
     """
-    found: list[QuantizedWrite] = []
+    writes: list[QuantizedWrite] = []
     taken: set[ir.Node] = set()
     why: dict[ir.Node, FloatReason] = {}
     try:
@@ -78,13 +78,13 @@ def quantized_writes(
                 known = all(map(context.known.is_exact, (*above, *below)))
                 if not above or not below or not known:
                     continue
-                found.append(search.write(node, above[0]))
-                taken.update(found[-1].nodes)
+                writes.append(search.write(node, above[0]))
+                taken.update(writes[-1].nodes)
         except _KeptOnFloatsError as error:
             why[node] = error.why
         except LimitError:
             continue
-    return found, why
+    return writes, why
 
 
 class _KeptOnFloatsError(Exception):
@@ -104,12 +104,12 @@ class _WriteSearch:
         self.forms: dict[ir.Node, _Form] = {}
         self.behind: set[ir.Node] = set()  # nodes that move what a scatter writes
         for node in context.graph:
-            places = operands_of(node)
-            if places:
-                budget().work(1 + len(places))
-                passed = (self._passed(node, i) for i in places)
+            indices = operands_of(node)
+            if indices:
+                budget().work(1 + len(indices))
+                passed = (self._passed(node, i) for i in indices)
                 self.forms[node] = FloatReason.REDUCTION if _reduces(node) else _joined(passed)
-                above = (v.producer() for i in places if (v := node.inputs[i]) is not None)
+                above = (v.producer() for i in indices if (v := node.inputs[i]) is not None)
                 if is_scatter(node) or not self.behind.isdisjoint(above):
                     self.behind.add(node)
         self.order = {node: i for i, node in enumerate(self.forms)}
@@ -120,7 +120,7 @@ class _WriteSearch:
         Each input is followed up to its sources, and what is behind a scatter to its readers.
         """
         one = _granted(self.forms[scatter])
-        found = QuantizedWrite(leaf, one.integers)
+        write = QuantizedWrite(leaf, one.integers)
         nodes: set[ir.Node] = set()
         stack, lossless = [scatter], True
         while stack:
@@ -138,20 +138,20 @@ class _WriteSearch:
                     integers = one.quantized(known)
                     if integers is None:
                         raise _KeptOnFloatsError(FloatReason.COMPUTED)
-                    found.constants[value] = integers
+                    write.constants[value] = integers
                     lossless &= one.dequantized(integers).tobytes() == known.tobytes()
                 elif (producer := value.producer()) in self.forms:
                     stack.append(producer)
             if node in self.behind:
                 form = self.forms[node] or one  # a scatter may move constants alone
-                found.outputs[node.outputs[0]] = _granted(form)
-                stack += self._readers(node, found)
-        if not found.ends:
+                write.outputs[node.outputs[0]] = _granted(form)
+                stack += self._readers(node, write)
+        if not write.ends:
             raise _KeptOnFloatsError(FloatReason.READ)
-        if not lossless and any(v.is_graph_output() for v in found.outputs):
+        if not lossless and any(v.is_graph_output() for v in write.outputs):
             raise _KeptOnFloatsError(FloatReason.COMPUTED)
-        found.nodes = sorted(nodes, key=self.order.__getitem__)
-        return found
+        write.nodes = sorted(nodes, key=self.order.__getitem__)
+        return write
 
     def _check(self, node: ir.Node, integers: ir.DataType) -> None:
         """Raise the reason why a node cannot process integers, if there is one."""
@@ -162,16 +162,16 @@ class _WriteSearch:
         if not runs or any(a.is_ref() for a in node.attributes.values()):
             raise _KeptOnFloatsError(FloatReason.COMPUTED)
 
-    def _readers(self, node: ir.Node, found: QuantizedWrite) -> list[ir.Node]:
+    def _readers(self, node: ir.Node, write: QuantizedWrite) -> list[ir.Node]:
         """Return the nodes that move a node's output further; note its QuantizeLinear."""
         (output,), movers = node.outputs, []
-        for reader, place in output.uses():
-            if is_quantizer(reader, "QuantizeLinear") and place == 0:
+        for reader, input_index in output.uses():
+            if is_quantizer(reader, "QuantizeLinear") and input_index == 0:
                 if reader.graph is not node.graph:
                     raise _KeptOnFloatsError(FloatReason.READ)
-                _granted(_joined([self._parameters(reader), found.outputs[output]]))
-                found.ends.append(reader)
-            elif moves(reader, place):
+                _granted(_joined([self._parameters(reader), write.outputs[output]]))
+                write.ends.append(reader)
+            elif moves(reader, input_index):
                 movers.append(reader)
             elif reader.op_type not in SIZES or reader.domain != "":
                 raise _KeptOnFloatsError(FloatReason.READ)
@@ -179,20 +179,20 @@ class _WriteSearch:
 
     def _parameters(self, node: ir.Node) -> _Form:
         """Return the parameters of a quantizer, with its axis counted from the start."""
-        found, value = self.context.known.quantization(node), node.inputs[0]
-        if found is None or found.axis is None or value is None:
-            return found or FloatReason.UNKNOWN_SCALE
+        parameters, value = self.context.known.quantization(node), node.inputs[0]
+        if parameters is None or parameters.axis is None or value is None:
+            return parameters or FloatReason.UNKNOWN_SCALE
         rank = self.context.scope.of(value).rank
-        if rank is None or not -rank <= found.axis < rank:
+        if rank is None or not -rank <= parameters.axis < rank:
             return FloatReason.UNKNOWN_SCALE
-        return replace(found, axis=found.axis % rank)
+        return replace(parameters, axis=parameters.axis % rank)
 
-    def _passed(self, node: ir.Node, place: int) -> _Form:
+    def _passed(self, node: ir.Node, input_index: int) -> _Form:
         """Return how integers stand for an input of a node, with the axis in its output."""
-        form = self._form(node.inputs[place])
+        form = self._form(node.inputs[input_index])
         if not isinstance(form, Quantization) or form.axis is None:
             return form
-        axes = whole_axes(node, place, self.context.scope)
+        axes = whole_axes(node, input_index, self.context.scope)
         return replace(form, axis=axes.index(form.axis)) if form.axis in axes else FloatReason.AXIS
 
     def _form(self, value: ir.Value | None) -> _Form:
@@ -213,14 +213,14 @@ class _WriteSearch:
 
 def _joined(forms: Iterable[_Form]) -> _Form:
     """Return the one form of tensors that a node moves into one, or why they have several."""
-    found = list(dict.fromkeys(form for form in forms if form is not None))
-    known = {replace(form, axis=None) for form in found if isinstance(form, Quantization)}
+    distinct = list(dict.fromkeys(form for form in forms if form is not None))
+    known = {replace(form, axis=None) for form in distinct if isinstance(form, Quantization)}
     if len(known) > 1:
         return FloatReason.SCALES
-    why = [form for form in found if isinstance(form, FloatReason)]
-    if why or not found:
+    why = [form for form in distinct if isinstance(form, FloatReason)]
+    if why or not distinct:
         return why[0] if why else None
-    return found[0] if len(found) == 1 else FloatReason.AXIS
+    return distinct[0] if len(distinct) == 1 else FloatReason.AXIS
 
 
 def _granted(form: _Form) -> Quantization:

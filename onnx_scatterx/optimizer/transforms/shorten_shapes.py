@@ -34,7 +34,7 @@ class _Shape:
     """A node that reads a shape, which input that is, and its known content."""
 
     node: ir.Node
-    place: int
+    input_index: int
     value: ir.Value
     dims: Sequence[Term]
 
@@ -48,12 +48,12 @@ class ShortenShapeComputations(Pass):
     def run(self, job: Job) -> bool:
         chosen = job.settings.given["passes"]
         alone = not job.looked_for_scatters or "LowerScatters" not in (chosen or ["LowerScatters"])
-        found = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
+        nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
         modified = False
         if job.obstacle is not None:
             return False
         for context in list(job.contexts()):
-            indices = set(context.graph) if alone else found.get(context.graph)
+            indices = set(context.graph) if alone else nodes_of.get(context.graph)
             if indices is None:
                 continue
             try:
@@ -105,25 +105,25 @@ def _shapes(task: GraphContext) -> list[_Shape]:
     A node that was written for a scatter already has the shortest one. ONNX Runtime drops an Expand
     by a constant with a 0 under its default options, so such a shape is still computed.
     """
-    found = []
+    shapes = []
     for node in task.graph:
-        place = _OPERANDS.get(node.op_type)
-        if place is None or node.domain != "" or len(node.inputs) <= place:
+        input_index = _OPERANDS.get(node.op_type)
+        if input_index is None or node.domain != "" or len(node.inputs) <= input_index:
             continue
         if REPLACES in node.metadata_props:
             continue
-        value = node.inputs[place]
+        value = node.inputs[input_index]
         dims = task.scope.of(value).vector()
         if node.op_type == "Expand" and any(dim.constant == 0 for dim in dims or ()):
             continue
         if value is not None and dims and value.producer() is not None:
-            found.append(_Shape(node, place, value, dims))
-    return found
+            shapes.append(_Shape(node, input_index, value, dims))
+    return shapes
 
 
 def _removable(graph: ir.Graph, shapes: Sequence[_Shape]) -> set[ir.Node]:
     """Return the nodes that lose their last reader if these shapes are not read."""
-    cut = {(s.node, s.place) for s in shapes}
+    cut = {(s.node, s.input_index) for s in shapes}
     removable: set[ir.Node] = set()
     for node in reversed(list(graph)):
         uses = [u for v in node.outputs for u in v.uses()]
@@ -156,6 +156,6 @@ def _cost(shape: _Shape, numbers: TermEmitter) -> float:
 def _write(shapes: Sequence[_Shape], numbers: TermEmitter) -> None:
     for shape in shapes:
         with numbers.writer.graph.at(shape.node, shape.value.name or "shape"):
-            shape.node.replace_input_with(shape.place, numbers.shape(shape.dims))
+            shape.node.replace_input_with(shape.input_index, numbers.shape(shape.dims))
     producers = (s.value.producer() for s in shapes)
     remove_dead([n for n in producers if n is not None])

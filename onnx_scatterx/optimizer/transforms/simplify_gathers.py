@@ -76,10 +76,10 @@ def _simplify(
         return None
     with own_budget():  # a plan is written completely
         is_written = outcome.write(round_, selection)
-    found = round_.provenance
+    provenance = round_.provenance
     for node in there:
         if node.graph is not None:
-            why = found.unmoved.get(node) or kept.get(node)
+            why = provenance.unmoved.get(node) or kept.get(node)
             by_rule = selection.unread.get(node)
             if by_rule is not None and by_rule.reason is not Reason.NO_RULE:
                 why = by_rule
@@ -99,10 +99,12 @@ def _planned(
     last: tuple[RewriteRound, GatherSelection] | None = None
     while True:
         wanted = there - kept.keys()
-        found = Provenance(graph, scope, opaque, wanted, constants=context.constants, whole=True)
-        reached = {n for n in wanted if n.outputs[0] in found.absorbed}
-        exclusive = ExclusiveNodes(graph, found, reached)
-        round_ = RewriteRound(context, found, exclusive, copies=False)
+        provenance = Provenance(
+            graph, scope, opaque, wanted, constants=context.constants, whole=True
+        )
+        reached = {n for n in wanted if n.outputs[0] in provenance.absorbed}
+        exclusive = ExclusiveNodes(graph, provenance, reached)
+        round_ = RewriteRound(context, provenance, exclusive, copies=False)
         selection = GatherSelection(round_, reached, exclusive, lacking, there)
         # Fewer other nodes are removed than was assumed: those of kept gathers stay.
         stay = reached & selection.refused.keys()

@@ -44,16 +44,16 @@ def declare_known(model: ir.Model, known: Knowledge) -> None:
     """Write known numbers into the declared shapes, and into those of the outputs."""
     outputs = set(model.graph.outputs)
     for value in (v for node in all_nodes(model) for v in node.outputs):
-        found = known.values.get(value)
-        if found is None or found.shape is None or not isinstance(value.type, ir.TensorType):
+        tensor = known.values.get(value)
+        if tensor is None or tensor.shape is None or not isinstance(value.type, ir.TensorType):
             continue
         dims = dims_of(value)
         if dims is None and value not in outputs:
             continue
-        declared = dims if dims and len(dims) == len(found.shape) else (None,) * len(found.shape)
+        declared = dims if dims and len(dims) == len(tensor.shape) else (None,) * len(tensor.shape)
         value.shape = ir.Shape(
             d if t.constant is None else t.constant
-            for d, t in zip(declared, found.shape, strict=True)
+            for d, t in zip(declared, tensor.shape, strict=True)
         )
 
 
@@ -77,16 +77,16 @@ class WriteSizes(Pass):
 
     def run(self, job: Job) -> bool:
         settings = job.settings
-        found = settings.fixed_in(job.model)
+        sizes = settings.fixed_in(job.model)
         exported = [(value, value.shape) for value in job.model.graph.inputs]
-        changed = write_sizes(job.model, found)
+        changed = write_sizes(job.model, sizes)
         failure = first_failure(job.model.graph, job.analysis.knowledge) if changed else None
         if failure is not None:
             for value, shape in exported:
                 value.shape = shape
             always = failure_at_any_sizes(job.model, settings)
             raise ScatterXError(
-                f"at the fixed sizes ({found}) {failure}"
+                f"at the fixed sizes ({sizes}) {failure}"
                 if always is None
                 else WRONG.format("at any sizes", always)
             )

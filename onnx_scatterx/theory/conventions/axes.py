@@ -152,8 +152,8 @@ def by_axes(
     columns = [a.reshape((1,) * (rank - a.ndim) + a.shape) for a in columns]
     p1 = Pick(d for d in range(rank) if any(a.shape[d] != 1 for a in columns))
     f = np.empty((*p1(shape), len(columns)), np.int64)
-    for place, column in enumerate(columns):
-        f[..., place] = column.reshape(p1(column.shape))
+    for k, column in enumerate(columns):
+        f[..., k] = column.reshape(p1(column.shape))
     p2 = Pick(int(axes[c]) for c in by_p2)
     return XTransformer(tuple(shape), tuple(data_shape), f, p1, p2, Pick(by_f + by_p2).inverse())
 

@@ -109,11 +109,11 @@ def scatter_nd_onnx_v16(
            [5., 0., 0.]])
     """
     check_integers("indices", indices)
-    found = onnx.scatter_nd(input, indices, updates, reduction)
+    scattering = onnx.scatter_nd(input, indices, updates, reduction)
     check_columns(np.moveaxis(indices, -1, 0), input.shape)
-    apart = found.reduction is not Reduction.NONE or found.transformer.is_injective()
+    apart = scattering.reduction is not Reduction.NONE or scattering.transformer.is_injective()
     check(apart, "indices let updates collide, and reduction is 'none'")
-    return found
+    return scattering
 
 
 def _from_slowest(indices: Integers, axis: int, rank: int) -> int:

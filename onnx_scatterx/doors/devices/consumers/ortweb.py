@@ -36,8 +36,8 @@ async function main() {
   });
   const outputs = Object.entries(await session.run(feeds));
   outputs.forEach(([, {data}], number) => fs.writeFileSync("out" + number, data));
-  const found = outputs.map(([name, {type, dims}]) => ({name, type, dims}));
-  fs.writeFileSync("outputs.json", JSON.stringify(found));
+  const described = outputs.map(([name, {type, dims}]) => ({name, type, dims}));
+  fs.writeFileSync("outputs.json", JSON.stringify(described));
 }
 main().catch(error => { console.error(error.message || error); process.exit(1); });
 """

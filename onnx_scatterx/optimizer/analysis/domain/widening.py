@@ -114,13 +114,13 @@ def _simplified(terms: list[Term], facts: Facts) -> list[Term]:
     Of a long list, some are asked first: if facts decide none of them, hardly any is decided.
     """
     light = [i for i, t in enumerate(terms) if _is_light(t)]
-    found = list(terms)
+    simplified = list(terms)
     for asked in (light[:: len(light) // _ASKED + 1], light):
         for i in asked:
-            found[i] = simplify(terms[i], facts)
-        if all(found[i] is terms[i] for i in asked):
+            simplified[i] = simplify(terms[i], facts)
+        if all(simplified[i] is terms[i] for i in asked):
             break
-    return found
+    return simplified
 
 
 def _range(dtype: ir.DataType) -> tuple[float, float]:

@@ -91,8 +91,8 @@ def other_form(request: Request) -> ir.Value | None:
     op, within = request.op, request.writer.in_other_form
     if op in within:
         return None
-    found = FORMS.get(op)
-    own = found.forms if found is not None and found.know(request) else ()
+    entry = FORMS.get(op)
+    own = entry.forms if entry is not None and entry.know(request) else ()
     within.add(op)
     try:
         results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST))
@@ -125,10 +125,10 @@ def instead_of(
         return None
 
     def write() -> ir.Value:
-        found = attempted(partial(merged.merged, through=True), request)
-        if found is None and not objected:
+        result = attempted(partial(merged.merged, through=True), request)
+        if result is None and not objected:
             raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
-        return found or w.node(op, inputs, dtype, **given)
+        return result or w.node(op, inputs, dtype, **given)
 
     as_output = node.outputs[0].is_graph_output()
     write = w.narrowed(write, dtype, as_output=as_output)

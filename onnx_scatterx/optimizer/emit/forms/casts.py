@@ -46,15 +46,15 @@ _COMPARES = {"Equal", "Less", "Greater"}
 
 def by_another_type(request: Request) -> ir.Value:
     """Cast the inputs to a type that the target takes, and the result back."""
-    places, w = given(_DATA.get(request.op)), request.writer
-    data = [t for i, t in enumerate(request.known) if i in places and t is not None]
+    indices, w = given(_DATA.get(request.op)), request.writer
+    data = [t for i, t in enumerate(request.known) if i in indices and t is not None]
     dtype, compares = given(data[0].dtype), request.op in _COMPARES
     require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
     held = data if compares else [*data, request.result]
     kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
     kind = given(next(kinds, None))
     inputs = [
-        v if v is None or i not in places else _cast(v, kind, request)
+        v if v is None or i not in indices else _cast(v, kind, request)
         for i, v in enumerate(request.inputs)
     ]
     if compares:
@@ -72,8 +72,8 @@ def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> b
     if dtype == _T.BOOL:
         return request.op not in ("Add", "Sub", "Mul", "Max", "Min")
     limit = EXACT if kind == _T.FLOAT else (1 << (kind.bitwidth - 1)) - 1
-    found = [bounds(t, request) for t in held]
-    return all(b is not None and -limit <= b[0] and b[1] <= limit for b in found)
+    ranges = [bounds(t, request) for t in held]
+    return all(b is not None and -limit <= b[0] and b[1] <= limit for b in ranges)
 
 
 def _cast(value: ir.Value, kind: _T, request: Request) -> ir.Value:
@@ -88,8 +88,8 @@ def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | Non
     if known is None or not known.is_integer:
         return None
     if known.constant is not None:
-        found = np.asarray(known.constant).astype(object).ravel()
-        return (int(min(found)), int(max(found))) if found.size else (0, 0)
+        numbers = np.asarray(known.constant).astype(object).ravel()
+        return (int(min(numbers)), int(max(numbers))) if numbers.size else (0, 0)
     if known.index_map is None or known.shape is None:
         return None
     inside = request.writer.facts.assuming(extents=dict(enumerate(known.shape)))

@@ -59,11 +59,11 @@ def merged(request: Request, *, through: bool = False) -> ir.Value:
         return shaped(x, result)
     merge, data = given(MERGES.get(request.op)), request.shape(0)
     require(data)
-    found = merge(request, data)
-    require(max(map(len, found.shapes)) <= most)
-    require(not any(0 in s for s in found.shapes))  # of a Reshape, 0 is the size that is there
-    inputs = list(map(shaped, request.inputs, found.shapes))
-    moved = w.node(request.op, [*inputs, *found.others], request.dtype, **found.attributes)
+    form = merge(request, data)
+    require(max(map(len, form.shapes)) <= most)
+    require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
+    inputs = list(map(shaped, request.inputs, form.shapes))
+    moved = w.node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
     return request.reshape(moved, result)
 
 
@@ -106,8 +106,8 @@ def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:
     named = (request.numbers(3) if len(request.inputs) > 3 else None) or range(*count)
     axes = [d % len(shape) for d in named]
     runs = _apart(len(shape), axes)
-    places = request.writer.constant([runs.index([d]) for d in axes])
-    return _Merged([_sizes(shape, runs)], [starts, request.inputs[2], places, *request.inputs[4:]])
+    alone = request.writer.constant([runs.index([d]) for d in axes])
+    return _Merged([_sizes(shape, runs)], [starts, request.inputs[2], alone, *request.inputs[4:]])
 
 
 def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:

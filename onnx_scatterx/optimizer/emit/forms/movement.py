@@ -100,9 +100,9 @@ def _taken(
         return w.node("Gather", [x, w.constant(np.array(pick))], request.dtype, axis=axis)
     if how == "Concat":
         return request.join([request.cut(x, axis, i, i + 1) for i in pick], axis)
-    found = _window(pick, sizes[axis])
-    assert found is not None
-    begin, column = found
+    window = _window(pick, sizes[axis])
+    assert window is not None
+    begin, column = window
     end = begin + len(pick) * pick.step
     if (begin, end) != (0, sizes[axis]):
         x = request.cut(x, axis, begin, end)

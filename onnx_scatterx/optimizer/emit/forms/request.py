@@ -110,8 +110,8 @@ class Request:
         """Return whether the target takes an operator for an element type, by default its own."""
         if not self.writer.target.has(op) or self.writer.version < _SINCE.get(op, 0):
             return False
-        found = dtype or self.dtype
-        return found is None or self.writer.target.limits_of(op).takes_type(found)
+        kind = dtype or self.dtype
+        return kind is None or self.writer.target.limits_of(op).takes_type(kind)
 
     @property
     def most_dims(self) -> float:

@@ -64,24 +64,24 @@ def _constant_indices(request: Request) -> np.ndarray:
 
 def gathered_rows(request: Request) -> ir.Value:
     """Take the rows at constant indices of one column by a Gather, or by Slices."""
-    shape, found, dtype = request.shape(0), _constant_indices(request), request.kind
-    require(found.ndim and found.shape[-1] == 1, not request.attributes.get("batch_dims", 0))
-    rows = np.where(found < 0, found + shape[0], found)[..., 0]
+    shape, indices, dtype = request.shape(0), _constant_indices(request), request.kind
+    require(indices.ndim and indices.shape[-1] == 1, not request.attributes.get("batch_dims", 0))
+    rows = np.where(indices < 0, indices + shape[0], indices)[..., 0]
     if not request.takes("Gather"):
         return _slices(request, rows, 0, shape[0])
     w = request.writer
     return w.node("Gather", [request.inputs[0], w.constant(rows, _INT64)], dtype, axis=0)
 
 
-def _slices(request: Request, found: np.ndarray, axis: int, size: int) -> ir.Value:
+def _slices(request: Request, indices: np.ndarray, axis: int, size: int) -> ir.Value:
     """Write one Slice for each run of rows, if they are few; a scalar index removes its axis."""
-    runs = _runs([int(i) + (size if i < 0 else 0) for i in found.ravel()])
-    require(0 < len(runs) <= _PARTS, found.ndim <= 1, request.kind, 0 not in request.sizes)
-    needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (found.ndim == 0)]
+    runs = _runs([int(i) + (size if i < 0 else 0) for i in indices.ravel()])
+    require(0 < len(runs) <= _PARTS, indices.ndim <= 1, request.kind, 0 not in request.sizes)
+    needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (indices.ndim == 0)]
     require(*map(request.takes, needed))
     parts = [request.cut(request.input(0), axis, start, end) for start, end in runs]
     whole = request.join(parts, axis)
-    return whole if found.ndim else request.reshape(whole, request.sizes)
+    return whole if indices.ndim else request.reshape(whole, request.sizes)
 
 
 def _runs(rows: list[int]) -> list[tuple[int, int]]:

@@ -40,8 +40,8 @@
       let count = 0;
       for (const card of cards) {
         const model = card.closest(".model");
-        const found = has(card) || (model !== null && has(model));
-        const stays = found && kinds.some((kind) => card.classList.contains(kind));
+        const matches = has(card) || (model !== null && has(model));
+        const stays = matches && kinds.some((kind) => card.classList.contains(kind));
         card.classList.toggle("away", !stays);
         count += stays;
         if (stays && model) left.add(model);

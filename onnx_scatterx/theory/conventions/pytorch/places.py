@@ -55,9 +55,9 @@ def by_items(name: str, data_shape: tuple[int, ...], items: Sequence[Item]) -> X
     extents = [part.numbers.size for part in slices]
     shape = (*extents[:before], *common, *extents[before:])
     axes: dict[int | None, int | Integers] = {p.axis: p.numbers for p in parts}
-    for place, (_, axis, numbers) in enumerate(slices):
+    for i, (_, axis, numbers) in enumerate(slices):
         if axis is not None:
-            d = place + len(common) * (place >= before)
+            d = i + len(common) * (i >= before)
             whole = numbers.size == data_shape[axis]  # a slice of all ascends
             axes[axis] = d if whole else numbers.reshape(-1, *(1,) * (len(shape) - 1 - d))
     for _, axis, numbers in tensors:
@@ -72,7 +72,7 @@ def _parts(name: str, shape: tuple[int, ...], items: Sequence[Item]) -> list[_Pa
     """Assign the items, one by one, to the axes of a shape."""
     rest = len(shape) - sum(map(_consumed, items))
     check(rest >= 0, f"{name} names more than the {len(shape)} axes of input")
-    dots = [place for place, item in enumerate(items) if item is Ellipsis] or [len(items)]
+    dots = [i for i, item in enumerate(items) if item is Ellipsis] or [len(items)]
     check(len(dots) == 1, f"{name} has more than one Ellipsis")
     parts, axis = list[_Part](), 0
     for item in (*items[: dots[0]], *[slice(None)] * rest, *items[dots[0] + 1 :]):
@@ -104,8 +104,8 @@ def _of_tensor(name: str, item: Array, first: int, covered: tuple[int, ...]) -> 
         fault = f"{name} has a mask of shape {item.shape} on axes of {covered}"
         check(item.shape == covered, fault)
         numbers = list(np.argwhere(np.atleast_1d(item)).T)
-    for place, each in enumerate(numbers):
-        yield _Part("tensor", first + place if covered else None, each)
+    for offset, each in enumerate(numbers):
+        yield _Part("tensor", first + offset if covered else None, each)
 
 
 def _common(name: str, data_shape: tuple[int, ...], tensors: Sequence[_Part]) -> tuple[int, ...]:
@@ -123,7 +123,7 @@ def _common(name: str, data_shape: tuple[int, ...], tensors: Sequence[_Part]) ->
 
 def _before(dims: Sequence[_Part]) -> int:
     """Count the slices before the dims of the tensors: 0 if slices are between the tensors."""
-    at = [place for place, part in enumerate(dims) if part.kind == "tensor"]
+    at = [i for i, part in enumerate(dims) if part.kind == "tensor"]
     together = bool(at) and at[-1] - at[0] == len(at) - 1
     return at[0] if together else 0
 

@@ -86,7 +86,7 @@ def diagonal_scatter(
     others = [d for d in range(input.ndim) if d not in (first, second)]
     shape = (*(input.shape[d] for d in others), length)
     column = np.arange(length)
-    moved: dict[int, int | Integers] = {d: place for place, d in enumerate(others)}
+    moved: dict[int, int | Integers] = {d: k for k, d in enumerate(others)}
     moved |= {first: column + down, second: column + right}
     axes = [moved[d] for d in range(input.ndim)]
     return _written(input, src, by_axes(shape, input.shape, axes))
@@ -133,5 +133,5 @@ def _masked(input: Array, mask: Array) -> tuple[Array, XTransformer]:
     except ValueError:
         shapes = f"{mask.shape}, and input of shape {input.shape}"
         raise ValueError(f"mask has shape {shapes} does not go with it") from None
-    places = np.argwhere(true)
-    return data, by_axes(places.shape[:1], data.shape, list(places.T))
+    positions = np.argwhere(true)
+    return data, by_axes(positions.shape[:1], data.shape, list(positions.T))
