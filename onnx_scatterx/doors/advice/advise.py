@@ -68,18 +68,15 @@ def advise_on(
     ways = ((search.commands(key_of(record.entry), given), record) for record in search.stuck)
     kept = grouped((found or (search.refusal(record),), record) for found, record in ways)
     others = grouped((search.commands(key, given), key) for key in search.refused)
-    found = [
-        *(
-            _advice(n, tuple(k for k in key if isinstance(k, Way)), search)
-            for key, n in kept.items()
-        ),
-        *(_refused_advice(keys, ways, search) for ways, keys in others.items()),
-    ]
+    advice = []
+    for key, some in kept.items():
+        advice.append(_advice(some, tuple(k for k in key if isinstance(k, Way)), search))
+    advice += [_refused_advice(keys, ways, search) for ways, keys in others.items()]
     if untried := search.left():
-        found.append(Advice((), counted("changes that were not tried", untried), ""))
+        advice.append(Advice((), counted("changes that were not tried", untried), ""))
     ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
     leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # by this compiler
-    return tuple(found) if leads else (*sized.advice(given), *found)
+    return tuple(advice) if leads else (*sized.advice(given), *advice)
 
 
 def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
@@ -271,14 +268,12 @@ class _AdviceSearch:
 
     def _around(self, keys: set[Key]) -> tuple[ir.Model, set[Key], float] | None:
         """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
-        expected = {key: self.later[key] for key in keys}
-        part = self.whole.small_part({name for _, name in keys})
-        if part is None:
+        part, before = self.whole.small_part({name for _, name in keys}), budget().steps
+        trial = None if part is None else self._rewritten(part, self.base)
+        if part is None or trial is None:
             return None
-        before = budget().steps
-        trial = self._rewritten(part, self.base)
-        found = _refusals(() if trial is None else _stuck(trial.records))
-        is_alike = expected.items() <= found.items()
+        refusals = _refusals(_stuck(trial.records))
+        is_alike = all(refusals.get(key) == self.later[key] for key in keys)
         return (part, keys, before - budget().steps) if is_alike else None
 
     def _tried(self, change: Change) -> _Trial | None:
@@ -287,8 +282,8 @@ class _AdviceSearch:
         It is None if the change is impossible. Raises LimitError if it takes too many steps.
         """
         # Only the whole model shows what helps other nodes than scatters and gathers.
-        more = 0.0
         base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
+        more = 0.0
         concerns_others = bool(self.refused) and (has_more or change.fix != base.fix)
         if change.statements != base.statements and not concerns_others and self.part is not None:
             part, keys, steps = self.part

@@ -37,8 +37,8 @@ from onnx_scatterx.judges.equivalence.inference import (
     is_tensor,
     pointing,
 )
-from onnx_scatterx.judges.equivalence.last_bits import assumed, unrounded
 from onnx_scatterx.judges.equivalence.operators import OPERATORS, refused
+from onnx_scatterx.judges.equivalence.operators.elementwise import assumed, unrounded
 from onnx_scatterx.judges.equivalence.operators.scatters import scatterx
 
 INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivisionError)

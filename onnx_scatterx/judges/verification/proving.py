@@ -139,7 +139,7 @@ def proven(
 
 def _with_signs(proof: Proof) -> Proof:
     """Return a proof for which the sign of a zero counts: none, if it rests on the contrary."""
-    from onnx_scatterx.judges.equivalence.last_bits import SIGN_OF_ZERO
+    from onnx_scatterx.judges.equivalence.operators.elementwise import SIGN_OF_ZERO
     from onnx_scatterx.judges.equivalence.proof import Verdict
 
     if SIGN_OF_ZERO not in proof.assumed:

@@ -1,9 +1,9 @@
 """Elements in another type: Cast, CastLike, QuantizeLinear, DequantizeLinear.
 
 A Cast is exact between integers and conditions, and of a literal that fits; else it is an unknown
-function. To quantize is an unknown
-function of an element, its scale and its zero point. Only this is known, for a normal scale s > 0
-and an integer q of at most 16 bits, since the rounding errors of q * s / s are far below 1/2:
+function. To quantize is an unknown function of an element, its scale and its zero point. Only this
+is known, for a normal scale s > 0 and an integer q of at most 16 bits, since the rounding errors of
+q * s / s are far below 1/2:
 
     QuantizeLinear(DequantizeLinear(q, s, z), s, z) = q
 """

@@ -4,14 +4,15 @@ They are exact on integers and conditions, and unknown functions of float32.
 
 Of floats only these identities are used, which hold for every float, NaN included:
 x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
-754 says.
+754 says. Where the last bits may differ, though nodes compute the same, this is assumed, or the
+node is refused.
 """
 
 from __future__ import annotations
 
 import functools
 import operator as operators
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import (
     multiply,
     subtract,
 )
+from onnx_scatterx.judges.equivalence.core.functions import subgraphs_of
 from onnx_scatterx.judges.equivalence.core.logic import (
     at_most,
     below,
@@ -38,7 +40,7 @@ from onnx_scatterx.judges.equivalence.core.logic import (
     truth,
     under,
 )
-from onnx_scatterx.judges.equivalence.core.reading import Node
+from onnx_scatterx.judges.equivalence.core.reading import Node, declared
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, apply
 from onnx_scatterx.judges.equivalence.core.types import (
@@ -51,6 +53,7 @@ from onnx_scatterx.judges.equivalence.core.types import (
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_front, in_range
 from onnx_scatterx.judges.equivalence.operators.registry import (
+    MOVING,
     Inputs,
     given,
     needed,
@@ -278,3 +281,39 @@ def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     condition, a, b = (needed(inputs, i) for i in range(3))
     return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")
+
+
+SIGN_OF_ZERO = "the sign of a zero does not count where Where, Min or Max chooses floats"
+_CHOOSING = {"Where", "Min", "Max"}
+_COMPUTING = {*UNARY, *BINARY, "Clip"}
+_QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
+
+
+def assumed(node: Node, made: Sequence[Tensor]) -> str:
+    """Return what is assumed of the floats that a node of only one of the models computes."""
+    floats = bool(made) and sort_of(made[0].dtype) == "data" and made[0].dtype != "string"
+    if node.standard and floats and node.op in _CHOOSING:
+        return SIGN_OF_ZERO
+    if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
+        return "arithmetic on floats gives the same bits at any place in a tensor"
+    return ""
+
+
+def unrounded(
+    node: Node, inputs: Sequence[Tensor | None], made: Sequence[Tensor], unknown: bool
+) -> str:
+    """Return why a node is refused, empty if it is not: it may do more than to move float16.
+
+    On a CPU, ONNX Runtime computes most of float16 in float32, and rounds in front of some nodes
+    only: so a result depends on the nodes around. ``unknown`` says that the node is not modelled. A
+    type that is not stated, or not known where a node gives float16, counts as float16.
+    """
+    moves = node.op in MOVING and node.get("reduction", b"none") == b"none"
+    if not unknown or (node.standard and moves):
+        return ""
+    types = {t.dtype for t in inputs if t is not None}
+    types |= {declared(o).dtype or "float16" for g in subgraphs_of(node.proto) for o in g.output}
+    half = {"float16", "unknown"} if "float16" in types else {"float16"}
+    if not half & {t.dtype for t in made}:
+        return ""
+    return f"{node.op} gives float16, which ONNX Runtime may keep as float32"
