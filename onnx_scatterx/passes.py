@@ -14,10 +14,11 @@ from typing import Unpack
 
 import onnx_ir as ir
 
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.transforms.fold_sizes import FixSizes
+from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 from onnx_scatterx.options import DEFAULTS, Options
 
 __all__ = [
@@ -86,6 +87,33 @@ class _OnePass(RemoveScatters):
     def __init__(self, **options: Unpack[Options]) -> None:
         options["passes"] = [type(self).__name__]
         super().__init__(**options)
+
+
+class FixSizes(RemoveScatters):
+    """Writes sizes into the inputs of a model, and folds the values that depend only on them.
+
+    ``fix`` gives numbers by the name of a dim, and shapes by the name of an input. Scatters are
+    kept. For a ``target`` that is a device, functions that compute sizes are inlined.
+    ``distrust_dims`` says that inputs that declare a dim under one name need not agree in it.
+    Raises ScatterXError if the model lacks a name, if two sizes contradict each other, or if ONNX
+    Runtime would compute something else at these sizes.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 4] x) => (float[M] y) <int64[1] all = {-1}> {
+    ...         s = Shape (x)
+    ...         n = ReduceProd <keepdims = 1> (s)
+    ...         y = Reshape (x, n) }''')
+    >>> FixSizes({"N": 2})(model).modified
+    True
+    >>> [node.op_type for node in model.graph], str(model.graph.outputs[0].shape)
+    (['Reshape'], '[8]')
+    """
+
+    def __init__(
+        self, fix: Fix, *, target: AnyTarget = "standard", distrust_dims: bool = False
+    ) -> None:
+        steps = ["InlineKnownIfs", "FoldSizes"]
+        super().__init__(target=target, distrust_dims=distrust_dims, fix=fix, passes=steps)
 
 
 class InlineKnownIfs(_OnePass):

@@ -66,6 +66,9 @@ def _optimized(
         given = at_sizes(given, fixed)
     before = _operators(model)
     job, records = rewritten(Job(model, settings, given, observer=observer), details=details)
+    if job.forbidden is not None and fixed.shapes:
+        why = job.forbidden.detail or job.forbidden
+        raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     add_to_metadata(model.metadata_props, told)

@@ -8,6 +8,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx import ScatterXError
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, Limits
 from onnx_scatterx.optimizer.transforms import constant_finder, fold_sizes
@@ -387,3 +388,26 @@ def test_scatters_are_removed_at_fixed_sizes() -> None:
     assert operators(result.model) == ["Concat", "Slice"]
     feed = {"x": sample("float32", 5, 4), "u": sample("float32", 2, 4)}
     assert Pair(model, result.model).accepts(feed)
+
+
+@pytest.mark.parametrize("target", ["standard", "scatterx", "qnn"])
+def test_sizes_that_change_a_quantized_sum_are_an_error(target: str) -> None:
+    """If the If is decided, only a quantizer reads the sum: ONNX Runtime adds integers."""
+    text = """<ir_version: 10, opset_import: ["" : 21]>
+        g (int8[N] qa, int8[N] qb, float[N] x) => (int8[N] y, float[N] p)
+        <float s = {0.5}, int8 z = {0}, int64[1] two = {2}> {
+            a = DequantizeLinear (qa, s, z)  b = DequantizeLinear (qb, s, z)
+            t = Add (a, b)
+            y = QuantizeLinear (t, s, z)
+            n = Shape (x)  e = Equal (n, two)  c = Squeeze (e)
+            p = If (c) <then_branch = A () => (float[N] u) { u = Neg (x) },
+                        else_branch = B () => (float[N] v) { v = Abs (t) }> }"""
+    why = r"the sizes \(N = 2\) cannot be written: ONNX Runtime would compute a node"
+    for model in (onnx.parser.parse_model(text), ir.from_onnx_text(text)):
+        with pytest.raises(ScatterXError, match=why):
+            onnx_scatterx.optimize(model, target=target, fix={"N": 2})
+    with pytest.raises(ScatterXError, match=why):
+        FixSizes({"N": 2}, target=target)(ir.from_onnx_text(text))
+    plain = text.replace("QuantizeLinear (t, s, z)", "Cast <to = 3> (t)")
+    result = onnx_scatterx.optimize(ir.from_onnx_text(plain), target=target, fix={"N": 2})
+    assert str(result.model.graph.inputs[0].shape) == "[2]"

@@ -26,20 +26,14 @@ from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 from onnx_scatterx.optimizer.transforms.constant_finder import ConstantFinder, NodeRunner
-from onnx_scatterx.optimizer.transforms.inline_if import (
-    InlineKnownIfs,
-    inline_known_ifs,
-    inline_sized_functions,
-)
+from onnx_scatterx.optimizer.transforms.inline_if import inline_known_ifs, inline_sized_functions
 from onnx_scatterx.optimizer.transforms.job import Job, Pass
-from onnx_scatterx.optimizer.transforms.write_sizes import WriteSizes, declare_known
+from onnx_scatterx.optimizer.transforms.write_sizes import declare_known
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
@@ -189,34 +183,3 @@ class _Folding:
         self.job.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)
-
-
-class FixSizes(ir.passes.InPlacePass):
-    """Writes sizes into the inputs of a model, and folds the values that depend only on them.
-
-    ``fix`` gives numbers by the name of a dim, and shapes by the name of an input. For a ``target``
-    that is a device, functions that compute sizes are inlined. ``distrust_dims`` says that inputs
-    that declare a dim under one name need not agree in it. Raises ScatterXError if the model lacks
-    a name, or if two sizes contradict each other.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[N, 4] x) => (float[M] y) <int64[1] all = {-1}> {
-    ...         s = Shape (x)
-    ...         n = ReduceProd <keepdims = 1> (s)
-    ...         y = Reshape (x, n) }''')
-    >>> FixSizes({"N": 2})(model).modified
-    True
-    >>> [node.op_type for node in model.graph], str(model.graph.outputs[0].shape)
-    (['Reshape'], '[8]')
-    """
-
-    def __init__(
-        self, fix: Fix, *, target: AnyTarget = "standard", distrust_dims: bool = False
-    ) -> None:
-        self.settings = Settings.of(target=target, distrust_dims=distrust_dims, fix=fix)
-
-    def call(self, model: ir.Model) -> ir.passes.PassResult:
-        """Fix the sizes of a model in place."""
-        job = Job(model, self.settings)
-        changed = [step.run(job) for step in (WriteSizes(), InlineKnownIfs(), FoldSizes())]
-        return ir.passes.PassResult(model, modified=any(changed))
