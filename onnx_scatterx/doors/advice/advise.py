@@ -66,7 +66,7 @@ def advise_on(
         search.refused = search.beside(violations)
     search.run()
     ways = ((search.commands(key_of(record.entry), given), record) for record in search.stuck)
-    kept = grouped((found or (search.refusal(record),), record) for found, record in ways)
+    kept = grouped((helps or (search.refusal(record),), record) for helps, record in ways)
     others = grouped((search.commands(key, given), key) for key in search.refused)
     advice = []
     for key, some in kept.items():
@@ -124,9 +124,9 @@ class _AdviceSearch:
     """All trials of a model, and what they show.
 
     ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target
-    does not take; if it wants numbers, those that it does not take at numbers. ``base`` are these
-    numbers: all changes are made beside them. ``kept`` are the nodes that are kept with ``base``
-    and are to be removed, and ``later`` are the reasons. ``ways`` are the changes that remove a
+    does not take with ``base``. ``base`` gives the sizes numbers if the target wants numbers: all
+    changes are made beside it. ``kept`` are the nodes that are kept with ``base`` and are to be
+    removed, and ``later`` are the reasons. ``ways`` are the changes that remove a
     node, with the rules that replace it. ``lacks`` are the operators that the target lacks for a
     dense form. ``untried`` are changes for which no trials or no steps were left.
     """
@@ -165,8 +165,8 @@ class _AdviceSearch:
 
     def commands(self, key: Key, given: Command) -> tuple[Way, ...]:
         """Return the commands that remove a node: those that ask least, and nothing needless."""
-        found = sorted(self.ways.get(key, ()), key=lambda w: (w[0].asks, len(w[0].statements)))
-        least = [w for w in found if not any(c.statements < w[0].statements for c, _ in found)]
+        ways = sorted(self.ways.get(key, ()), key=lambda w: (w[0].asks, len(w[0].statements)))
+        least = [w for w in ways if not any(c.statements < w[0].statements for c, _ in ways)]
         return tuple(
             Way(change.command(given), change.condition(), rules) for change, rules in least[:_WAYS]
         )
@@ -232,8 +232,8 @@ class _AdviceSearch:
         """Return the nodes for which a change need not be tried, since less removes them."""
         return {
             key
-            for key, found in self.ways.items()
-            for other, _ in found
+            for key, ways in self.ways.items()
+            for other, _ in ways
             if other.statements <= change.statements
             or (change.is_last and (not other.asks or (change.fix and not self.base.fix)))
         }
@@ -248,10 +248,10 @@ class _AdviceSearch:
             is_large = work.isdigit() and int(work) > _DENSE
             if entry.action in (Action.REMOVED, Action.DEAD) and not is_large:
                 gone[key_of(entry)] = entry.rules
-        found = gone.keys() & wanted
-        for key in found:
+        removed = gone.keys() & wanted
+        for key in removed:
             self.ways.setdefault(key, []).append((change, gone[key]))
-        return bool(found)
+        return bool(removed)
 
     @cached_property
     def part(self) -> tuple[ir.Model, set[Key], float] | None:

@@ -68,8 +68,8 @@ def candidates(
     integers = {name for name, holds in holds_integers(model).items() if holds}
     promised = [list(_bounds(stuck))]
     for reason, condition in _SIGNS:
-        found = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
-        promised.append([(n, condition) for n in found if n in integers])
+        names = (n for r in stuck if r.entry.reason is reason for n in _inputs(r))
+        promised.append([(n, condition) for n in names if n in integers])
     within = [(n, f"nonnegative, < {size}") for r in stuck for n, size in _positions(r)]
     promised.append([pair for pair in within if pair[0] in integers])
     groups = [tuple(dict.fromkeys(pairs)) for pairs in promised]
@@ -80,10 +80,10 @@ def candidates(
 
 def fixed(whole: Whole) -> Change | None:
     """Return numbers for all sizes that have none yet, at which the model runs."""
-    found = fitting_sizes(whole)
-    if not isinstance(found, dict) or not all(name.isprintable() for name in found):
+    sizes = fitting_sizes(whole)
+    if not isinstance(sizes, dict) or not all(name.isprintable() for name in sizes):
         return None
-    return Change(fix=found) if found else None
+    return Change(fix=sizes) if sizes else None
 
 
 def _dense(target: Target) -> Iterator[Change]:
@@ -137,9 +137,9 @@ def _bounds(stuck: Sequence[NodeRecord]) -> Iterator[tuple[str, str]]:
             slope, rest = case.split(leaf)
             name, by, at = size_name(leaf), slope.constant, rest.constant
             if name is not None and by and at is not None:
-                found = -((at + (beyond if by < 0 else 0)) // by)
-                if 0 < found <= _LARGEST:
-                    least[name] = max(found, least.get(name, 0))
+                bound = -((at + (beyond if by < 0 else 0)) // by)
+                if 0 < bound <= _LARGEST:
+                    least[name] = max(bound, least.get(name, 0))
     yield from ((name, f">= {least[name]}") for name in sorted(least))
 
 

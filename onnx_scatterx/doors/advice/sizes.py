@@ -70,11 +70,11 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
             if readings and all(_holds(t, {**known, **numbers}) for t in facts):
                 readings -= 1
                 whole.charge(model, READ)
-                found = _reading(model, settings, numbers)
-                if found is None:
+                doubt = _reading(model, settings, numbers)
+                if doubt is None:
                     return numbers
-                if isinstance(found, NodeFailure):
-                    failure = failure or found
+                if isinstance(doubt, NodeFailure):
+                    failure = failure or doubt
                 elif not covering:
                     covering = numbers
     except LimitError:
@@ -116,8 +116,8 @@ def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
         if number is None:
             return True
         numbers[leaf] = int(number)
-    found = value_at(fact, numbers)
-    return found is None or found >= 0
+    value = value_at(fact, numbers)
+    return value is None or value >= 0
 
 
 def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
@@ -176,15 +176,15 @@ class SizeAdvice:
         options = template(copy)
         if not options:
             return cls()
-        found = fitting_sizes(whole)
+        sizes = fitting_sizes(whole)
         name = settings.target.name
-        if isinstance(found, NodeFailure):
+        if isinstance(sizes, NodeFailure):
             failure = failure_at_any_sizes(copy, settings)
             if failure is not None:  # no numbers help
                 return cls(name, "", None, failure)
-            return cls(name, options, None, found)
-        printable = bool(found) and all(n.isprintable() for n in found)
-        return cls(name, options, Change(fix=found) if printable else None)
+            return cls(name, options, None, sizes)
+        printable = bool(sizes) and all(n.isprintable() for n in sizes)
+        return cls(name, options, Change(fix=sizes) if printable else None)
 
     def advice(self, given: Command) -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options."""

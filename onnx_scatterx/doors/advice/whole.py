@@ -93,9 +93,9 @@ class Whole:
 def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
     """Let a block take at most so much work; the command has optimized the model before."""
     spending = budget()
-    found = Whole(model, settings, spending.given - spending.steps)
-    of_nodes = _TIMES * _OPTIMIZED * found.nodes
-    most = max(_TIMES * found.price + of_nodes, _LEAST) - READ * found.nodes  # it was read anew
+    whole = Whole(model, settings, spending.given - spending.steps)
+    of_nodes = _TIMES * _OPTIMIZED * whole.nodes
+    most = max(_TIMES * whole.price + of_nodes, _LEAST) - READ * whole.nodes  # it was read anew
     left = max(spending.steps, 1.0)  # of the command, which does not count nodes
     with raised_gc_threshold(), spending.share(min(most, left + of_nodes) / left):
-        yield found
+        yield whole

@@ -137,8 +137,8 @@ def extract(
     if settings.target != STANDARD:
         found_in = wanted[0].settings
         wanted.append(_Wanted.of(whole, node, found_in.but(target=STANDARD)))
-    for number, (found, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
-        part, private = found
+    for number, (cut, attributes, weights) in enumerate(parts_of(whole, node, settings), 1):
+        part, private = cut
         observer.stage("trying a part", number)
         entries = [each.found_in(part, node) for each in wanted]
         if entries[0] is not None and None not in entries:
@@ -176,9 +176,9 @@ class _Wanted:
             _, records = inspect_records(copy, self.settings, details=False)
         except ScatterXError:  # the part lacks an assumed input, or is not valid
             return None
-        found = next((r.entry for r in records if r.entry.node == node), None)
-        same = found is not None and replace(found, graph=self.entry.graph) == self.entry
-        return found if same else None
+        entry = next((r.entry for r in records if r.entry.node == node), None)
+        same = entry is not None and replace(entry, graph=self.entry.graph) == self.entry
+        return entry if same else None
 
 
 def _weights(model: ir.Model) -> tuple[str, ...]:

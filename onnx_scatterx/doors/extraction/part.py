@@ -67,8 +67,8 @@ def _open(graph: ir.Graph, value: ir.Value) -> None:
         name, value.name = value.name, f"{value.name}/cut"
         shape = ir.Shape(tensor.shape.numpy())
         made = ir.Value(name=name, type=ir.TensorType(tensor.dtype), shape=shape)
-        for reader, place in list(value.uses()):  # not its use as an output of the graph
-            reader.replace_input_with(place, made)
+        for reader, index in list(value.uses()):  # not its use as an output of the graph
+            reader.replace_input_with(index, made)
         graph.inputs.append(made)
         if not value.is_graph_output():
             graph.remove(node, safe=True)
@@ -84,8 +84,8 @@ def _open(graph: ir.Graph, value: ir.Value) -> None:
 
 def _read(graph: ir.Graph) -> dict[ir.Value, None]:
     """Return the values of a graph that its nodes read, and its outputs."""
-    found = dict.fromkeys(v for node in graph for v in read_by(node))
-    return found | dict.fromkeys(graph.outputs)
+    read = dict.fromkeys(v for node in graph for v in read_by(node))
+    return read | dict.fromkeys(graph.outputs)
 
 
 def _drop_unread(model: ir.Model) -> None:
@@ -131,16 +131,16 @@ def _zeros(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
 
 def _private(model: ir.Model, *, remove: bool) -> tuple[str, ...]:
     """Return the private attributes of all nodes and functions; remove them if asked."""
-    found = []
+    names = []
     for node in all_nodes(model):
         for name in private_attributes(node):
-            found.append(f"{node.name or node.outputs[0].name}.{name}")
+            names.append(f"{node.name or node.outputs[0].name}.{name}")
             if remove:
                 del node.attributes[name]
     for function in model.functions.values():
         for name, attribute in list(function.attributes.items()):
             if not is_scatterx_domain(function.domain) and is_private(attribute):
-                found.append(f"{function.name}.{name}")
+                names.append(f"{function.name}.{name}")
                 if remove:
                     function.attributes[name] = ir.Attr(name, attribute.type, None)
-    return tuple(found)
+    return tuple(names)

@@ -38,8 +38,8 @@ def region_of(
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] w) { y = Neg(x) z = Abs(y) v = Exp(z) w = Log(v) }''')
-    >>> found = region_of(model.graph, [model.graph.node(2)], 1, lambda value: True)
-    >>> [node.op_type for node in model.graph if node in found.nodes], *(v.name for v in found.cuts)
+    >>> near = region_of(model.graph, [model.graph.node(2)], 1, lambda value: True)
+    >>> [node.op_type for node in model.graph if node in near.nodes], *(v.name for v in near.cuts)
     (['Abs', 'Exp', 'Log'], 'y')
     """
     cuts = set[ir.Value]()
@@ -49,9 +49,9 @@ def region_of(
         cuts.update(filter(may_cut, made))
         return makers(v for v in made if v not in cuts)
 
-    found = set(reached(_near(graph, roots, distance, _owners_in(graph)), needed))
+    nodes = set(reached(_near(graph, roots, distance, _owners_in(graph)), needed))
     # If one reader needs a node, its outputs exist for the others, too.
-    return Neighbourhood(frozenset(found), frozenset(v for v in cuts if v.producer() not in found))
+    return Neighbourhood(frozenset(nodes), frozenset(v for v in cuts if v.producer() not in nodes))
 
 
 def _near(
@@ -60,16 +60,16 @@ def _near(
     distance: int,
     owners: Mapping[ir.Graph, ir.Node],
 ) -> set[ir.Node]:
-    found = edge = set(roots)
+    near = edge = set(roots)
     for _ in range(distance):
         around = set[ir.Node]()
         for node in edge:
             around |= {n for n in makers(read_by(node)) if n.graph is graph}
             read = (_top_level(reader, graph, owners) for reader in readers(node.outputs))
             around |= {n for n in read if n is not None}
-        edge = around - found
-        found = found | edge
-    return found
+        edge = around - near
+        near = near | edge
+    return near
 
 
 def _owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
@@ -93,7 +93,7 @@ def roots_of(model: ir.Model, names: Collection[str]) -> list[ir.Node]:
     The list is empty if one of them is in a function.
     """
     owners = _owners_in(model.graph)
-    called = [n for n, found in names_of(model).items() if found.name in names]
+    called = [n for n, own in names_of(model).items() if own.name in names]
     roots = [_top_level(node, model.graph, owners) for node in called]
     return [] if None in roots else [node for node in roots if node is not None]
 
@@ -128,10 +128,11 @@ def may_be_cut(known: Known, value: ir.Value, *, symbols: bool = True) -> bool:
 
     A size is a number, or one that an input of the model declares.
     """
-    found = known[value]
-    if found is None or value.name is None:
+    declared = known[value]
+    if declared is None or value.name is None:
         return False
-    return found.is_free and all(isinstance(n, int | str if symbols else int) for n in found.dims)
+    kinds = int | str if symbols else int
+    return declared.is_free and all(isinstance(n, kinds) for n in declared.dims)
 
 
 def _dim(size: Term) -> int | str | None:
