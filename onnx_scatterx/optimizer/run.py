@@ -88,8 +88,8 @@ def tried(
 ) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
     """Return what is done with the scatters of a model, which is changed, under other settings.
 
-    If ``whole``, the nodes that the target does not take are returned, too, for which the rest of
-    the model is rewritten. Raises ScatterXError if its assumptions contradict each other.
+    If ``whole``, all passes run, and the nodes that the target does not take are returned, too.
+    Raises ScatterXError if its assumptions contradict each other.
     """
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = settings.fixed_in(model)

@@ -31,7 +31,7 @@ class Reason(enum.Enum):
     )
     IRREGULAR = "the written positions do not form a few boxes"
     DIAGONAL = "the write is along a diagonal of the data"
-    QUANTIZER = "ONNX Runtime would change quantizers beside the write, and so change values"
+    QUANTIZER = "ONNX Runtime would change quantizers of the model, and so other values"
     EMPTY_LOOP = "an empty output of a Loop without iterations would have other dims"
     COLLIDES = "two updates write the same element"
     MAY_COLLIDE = "two updates may write the same element"
@@ -172,9 +172,9 @@ class FloatReason(enum.Enum):
     AXIS = "elements move along the axis of the scales"
     PLAN = "the scatter is removed only on floats"
     REJECTED = "ONNX Runtime rejects a Slice or Transpose after this DequantizeLinear"
-    RETYPED = "ONNX Runtime makes uint8 of what DequantizeLinear without a zero point reads"
+    RETYPED = "ONNX Runtime reads the integers of a DequantizeLinear without a zero point as uint8"
     INTEGER_KERNEL = "ONNX Runtime would compute a node beside it in integers, and round otherwise"
-    ONE_SCALE = "ONNX Runtime takes a Where between quantizers for one of a single scale"
+    ONE_SCALE = "ONNX Runtime treats a Where between quantizers as if they had one scale"
     LIMIT = "the limit of steps was reached"
     MOVED = "ONNX Runtime moves QuantizeLinear past an output of the graph"
 

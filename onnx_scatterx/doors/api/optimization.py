@@ -195,8 +195,8 @@ def optimize(
             changed.
         target: a name ("scatterx"), a path of a profile (.toml) or a ``Target``.
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
-        passes: names of passes, as in ``onnx_scatterx.passes``; with others of the pipeline that
-            keep the result right, these run alone. All by default.
+        passes: names of passes, as in ``onnx_scatterx.passes``: only these run, and those that keep
+            the result right. All by default.
         distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
             it.
         gathers: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
@@ -225,8 +225,9 @@ def optimize(
         strict: raise an error if the target does not take all of the result; "native": also if it
             runs a part of it on its host.
         on_progress: is called with the name of a stage, how much of it is done, and of how much (0
-            if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning"
-            and, with ``verify``, "verifying".
+            if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning",
+            with promises "finding out which assumptions are needed", and with ``verify``
+            "verifying".
         on_pass: is called after each pass of the pipeline, with its name and the model as it is
             then.
 

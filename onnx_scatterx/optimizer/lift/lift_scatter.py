@@ -1,12 +1,9 @@
 """A node as a scatter or a gather: every operator becomes one form.
 
-All four operators become one form: data, updates, a reduction, and for each axis of the data a
-term ``t_c(I)`` over the coordinates ``x0, x1, ...`` of an update (the component of the
-transformer). The checks of the operator at run time determine the shape of the updates from data
-and indices.
-
-The dual of ``lift_scatter``: the three operators become one form, ``output[I] = data[T(I)]``. The
-components of T are the same terms, so the same code judges them and finds their boxes.
+Four operators write, ``output[T(I)] = updates[I]``, and three read, ``output[I] = data[T(I)]``.
+For each axis of the data, the component ``t_c(I)`` of T is a term over the coordinates ``x0, x1,
+...`` of I. The same code judges the components of both, and finds their boxes. The checks of the
+operator at run time determine the shape of the updates from data and indices.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""One graph to rewrite, and the cheapest plan for a region of it: every rule is asked.
+"""One graph to rewrite, and the cheapest plan for a region of it.
 
 The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
 leaves a part of a plan in the graph.
+
+A scatter that no rule takes may be peeled to the box that it writes (``peel_to_box``):
 
     before   y = ScatterElements(x, i, u, axis=0)            x of [P, S], i, u of [K, n]
     after    z = ScatterElements(x[:, :n], i, u, axis=0),    y = Concat(z, x[:, n:])

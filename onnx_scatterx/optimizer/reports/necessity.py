@@ -113,16 +113,16 @@ def necessary(
 
 
 def note_needed(
-    model: ir.Model, kept: Clauses, records: Iterable[NodeRecord], rests: Iterable[Clauses]
+    model: ir.Model, needed: Clauses, records: Iterable[NodeRecord], rests: Iterable[Clauses]
 ) -> tuple[NodeRecord, ...]:
     """Return records with the promises that each scatter needs, and write them into the model.
 
-    The model gets the ``kept`` promises of scatters that are not kept, behind those that it has.
+    The model gets the needed promises of the scatters that were removed, behind those that it has.
     """
     pairs = list(zip(records, rests, strict=True))
     used = [c for record, rest in pairs if record.entry.action is not Action.KEPT for c in rest]
     if used:
-        said = (*from_metadata(model.metadata_props), *(c for c in kept if c in used))
+        said = (*from_metadata(model.metadata_props), *(c for c in needed if c in used))
         model.metadata_props[METADATA] = as_metadata(dict.fromkeys(said))
     return tuple(
         replace(r, entry=replace(r.entry, facts=(*r.entry.facts, *map(str, rest))))

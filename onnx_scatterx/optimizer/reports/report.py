@@ -273,7 +273,7 @@ class Report(ShownInTables):
         hosted = [v for v in self.violations if v.on_host]
         count, nodes = len(refused), len(hosted)
         kept = self.violations_if_kept
-        more = "" if kept is None else f" ({kept} if no scatter became what it lacks)"
+        more = "" if kept is None else f" ({kept} if all scatters were kept)"
         head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}{more}:"
         host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
         told = [refused_text(*key, names) for key, names in by_reason(refused).items()]

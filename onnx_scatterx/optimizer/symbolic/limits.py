@@ -1,7 +1,7 @@
-"""Limits, and what each kind of work costs, in steps: all numbers in one place.
+"""Limits of terms and steps, and what each kind of work costs, in steps.
 
-None of them changes the results of an optimized model. Beyond a limit less is known, so a scatter
-may be kept that could be removed, and the report names the budget if one was spent.
+A limit never makes an optimized model compute other values. Beyond a limit less is known, so a
+scatter may be kept that could be removed, and the report names the budget if one was spent.
 
 A step is 5 microseconds of the machine on which ``python benchmarks/prices.py`` measured them. The
 script measures them again. Prices are part of the result, since they decide when a limit is

@@ -1,8 +1,9 @@
-"""A model is lowered more than once: until its Loops and quantizers pass, and for wider targets.
+"""A model is lowered more than once: if a Loop or a quantizer would change, or for wider targets.
 
 Some effects of a write are far from it, and are seen only in the whole model. If ONNX Runtime would
 compute something else, the model is restored, and the scatters that are not connected with the
-effect are written again (``attempts``). If that does not help, the model is not changed.
+effect are written again (``attempts``). If that does not help, no
+scatter of the model is written.
 
 If a target refuses nodes of the result, the passes run again (``least_violating``). A scatter that
 the target lacks may become one operator of its replacement. But the nodes that compute its indices
@@ -14,10 +15,10 @@ result is made: the user has to fix the sizes first.
     f, s = Loop(0, ...)             s has the numbers that ONNX Runtime infers of the body, else 0
     f, s = Scan(...)                runs only if ONNX Runtime infers all ranks of the body's outputs
 
-For a Concat, ONNX Runtime infers less than for the scatter that the Concat replaces. Then the body
-declares what was inferred for the original. For other nodes, it infers more. Then the scatters that
-lead to the output are kept. If it infers more since sizes are constants for a device, or nodes are
-written in another form, all nodes that are unrelated to scatters are kept.
+If ONNX Runtime infers less for the new body, as for a Concat in the place of a scatter, the body
+declares what was inferred for the original. If it infers more, the scatters that lead to the output
+are kept. If it infers more since sizes are constants for a device, or nodes are written in another
+form, all nodes that are unrelated to scatters are kept.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class LowerScatters(Pass):
 
 
 def _lower_refused(job: Job, wider: Target) -> None:
-    """Write the scatters that the target's host does not run by nodes of a wider target."""
+    """Write the scatters that neither the target nor its host runs by nodes of a wider target."""
     kept = {n: why for outcome in job.outcomes for n, why in outcome.refusals.items()}
     if not kept:
         return

@@ -3,9 +3,8 @@
     before   x: float[N, 3, H, W]  ->  y: float[N, 10]       N = 1, H = W = 224
     after    x: float[1, 3, 224, 224]  ->  y: float[1, 10]
 
-A shape that was declared elsewhere in terms of such a size is forgotten: nothing checks it.
-
-The shapes that an exporter declares of values other than inputs are not checked by anything.
+A shape that was declared elsewhere in terms of such a size is forgotten: nothing checks the shapes
+that an exporter declares of values other than inputs.
 """
 
 from __future__ import annotations
