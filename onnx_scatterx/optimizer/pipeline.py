@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, records_of
-from onnx_scatterx.optimizer.reports.necessity import necessary, note_needed
+from onnx_scatterx.optimizer.reports.necessity import needed_promises, note_needed
 from onnx_scatterx.optimizer.reports.sections import with_details
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
@@ -77,18 +77,18 @@ def rewritten(
 ) -> tuple[Job, tuple[NodeRecord, ...]]:
     """Run the pipeline on a job, within a budget; return the last job, and what was done.
 
-    Three strategies run passes more than once: ``necessary`` finds out which promises are needed,
-    ``least_violating`` and ``attempts`` judge the result, and may begin anew with another job for
-    the same model. On ``trial`` only what concerns scatters is done, and nothing is checked.
+    Three strategies run passes more than once. ``needed_promises`` finds out which promises are
+    needed. ``least_violating`` and ``attempts`` judge the result, and may begin anew with another
+    job for the same model. On ``trial`` only what concerns scatters is done; nothing is checked.
     """
     _run(PREPARING, job, trial)
-    job.is_prepared = job.modified
+    job.opset_changed = job.modified
     if trial or not job.assumed:
         return _rewritten(job, details, trial)
-    needed, rests = necessary(job, lambda tried: rewritten(tried, trial=True)[1])
+    needed, by_scatter = needed_promises(job, lambda tried: rewritten(tried, trial=True)[1])
     job.assumed = needed
     job, records = _rewritten(job, details, trial)
-    return job, note_needed(job.model, needed, records, rests) if needed else records
+    return job, note_needed(job.model, needed, records, by_scatter) if needed else records
 
 
 @fresh_symbols()

@@ -87,6 +87,27 @@ def test_one_size_is_never_decided_wrongly(rng: random.Random) -> None:
     assert answer is None or answer == truth, f"{t} from {low} on"
 
 
+@pytest.mark.parametrize(
+    ("t", "truth"),
+    [
+        (2 * T + 1, True),
+        (T - 1, False),
+        (2 * floor_div(T, 2) - T + 1, True),
+        (2 * floor_div(T, 2) - T, False),
+        (T - floor_div(T + 3, 4), True),
+        (3 - modulo(T, 4), True),
+        (2 - modulo(T, 4), False),
+        (maximum(T, 7) - T, True),
+        (maximum(T - 7, 0) - T + 6, False),
+        (8 * floor_div(T, 8) + modulo(T, 8) - T, True),
+    ],
+    ids=str,
+)
+def test_one_size_is_decided(t: Term, truth: bool) -> None:
+    (leaf,) = T.leaves()
+    assert never_negative(t, leaf, 0) is truth
+
+
 @examples(200)
 @given(RNG)
 def test_one_size_is_never_decided_wrongly_with_what_is_known_of_it(rng: random.Random) -> None:

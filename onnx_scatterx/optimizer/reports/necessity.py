@@ -68,7 +68,7 @@ class Effect:
         return self.operators == other.operators and not any(self.differs_in(other))
 
 
-def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, list[Clauses]]:
+def fewest(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, list[Clauses]]:
     """Return the assumptions that are needed for the result with all assumptions.
 
     ``run`` rewrites the model with some assumptions, and returns the effect. The second value lists
@@ -91,7 +91,7 @@ def needed(given: Clauses, run: Callable[[Clauses], Effect]) -> tuple[Clauses, l
     return kept, rests
 
 
-def necessary(
+def needed_promises(
     job: Job, run: Callable[[Job], Iterable[NodeRecord]]
 ) -> tuple[Clauses, list[Clauses]]:
     """Return the promises without which less would be done, and those that each scatter needs.
@@ -108,25 +108,25 @@ def necessary(
         return Effect.of(trial.model, entries)
 
     with budget().share(1 / 2):
-        kept, rests = needed(given, effect)
-        return (given, [given] * len(rests)) if budget().is_spent else (kept, rests)
+        kept, by_scatter = fewest(given, effect)
+        return (given, [given] * len(by_scatter)) if budget().is_spent else (kept, by_scatter)
 
 
 def note_needed(
-    model: ir.Model, needed: Clauses, records: Iterable[NodeRecord], rests: Iterable[Clauses]
+    model: ir.Model, needed: Clauses, records: Iterable[NodeRecord], by_scatter: Iterable[Clauses]
 ) -> tuple[NodeRecord, ...]:
     """Return records with the promises that each scatter needs, and write them into the model.
 
     The model gets the needed promises of the scatters that were removed, behind those that it has.
     """
-    pairs = list(zip(records, rests, strict=True))
-    used = [c for record, rest in pairs if record.entry.action is not Action.KEPT for c in rest]
+    pairs = list(zip(records, by_scatter, strict=True))
+    used = [c for record, own in pairs if record.entry.action is not Action.KEPT for c in own]
     if used:
         said = (*from_metadata(model.metadata_props), *(c for c in needed if c in used))
         model.metadata_props[METADATA] = as_metadata(dict.fromkeys(said))
     return tuple(
-        replace(r, entry=replace(r.entry, facts=(*r.entry.facts, *map(str, rest))))
-        for r, rest in pairs
+        replace(r, entry=replace(r.entry, facts=(*r.entry.facts, *map(str, own))))
+        for r, own in pairs
     )
 
 

@@ -212,7 +212,7 @@ def attempts(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None])
             more = _keep(before, exposed, _after) + _keep(before, other, _before)
             forbidden, keeps_rest = None if more else next(iter(refused.values())), False
         become(model, cloned(before))
-        job = job.again(forbidden, keeps_rest=keeps_rest)
+        job = job.restarted(forbidden, keeps_rest=keeps_rest)
         readers = SoleReaders(job)
 
 
@@ -265,7 +265,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
     for own, more in ((target, [*first.wider, all_operators]), (all_operators, [])):
         if own is target and not kept:
             continue
-        again = job.again(None)
+        again = job.restarted(None)
         again.model, again.target, again.wider = cloned(before), own, more
         result = run(again)
         if _missing(result) < _missing(best):

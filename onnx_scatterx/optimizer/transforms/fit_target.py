@@ -190,7 +190,7 @@ class CheckTarget(Pass):
         return settings.target.is_limited or settings.target.static_only
 
     def run(self, job: Job) -> bool:
-        pairs = refusals(job.model, job.settings.target, job.plain.current())
+        pairs = refusals(job.model, job.settings.target, job.without_promises.current())
         job.violations = tuple(dict.fromkeys(violation for _, violation in pairs))
         job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
         return False
@@ -226,7 +226,7 @@ class WriteOtherForms(Pass):
         modified = False
         try:
             with budget().share(1 / 4):
-                known = job.cautious.current()
+                known = job.without_trust.current()
                 for graph, scope in known.own_graphs():
                     as_nodes = job.has_constant_nodes(scope)
                     writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)

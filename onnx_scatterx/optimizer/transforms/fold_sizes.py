@@ -60,14 +60,14 @@ class FoldSizes(Pass):
 
     def run(self, job: Job) -> bool:
         modified = False
-        job.cautious.catch_up()
-        if job.cautious.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        job.without_trust.catch_up()
+        if job.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
             job.read_again()
         with NodeRunner() as runner:
             folding = _Folding(job, runner)
             for _ in range(LIMITS.folding_rounds):
                 with budget().share(1 / 4):
-                    known = job.cautious.current()
+                    known = job.without_trust.current()
                 if within_limits(partial(_is_read_well, known)) is not True:
                     return modified
                 folded, more = folding.fold(known)

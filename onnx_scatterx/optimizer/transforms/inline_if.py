@@ -64,7 +64,7 @@ def inline_known_ifs(job: Job) -> bool:
         return False  # initializers are inputs, and a graph cannot get new ones
     while any(is_operator(node, ("If",)) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
-            known = job.cautious.current()
+            known = job.without_trust.current()
         decided = [
             (node, taken)
             for graph, scope in known.scopes.items()

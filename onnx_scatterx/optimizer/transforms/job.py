@@ -75,7 +75,7 @@ class Job:
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
     lowered: Lowered = field(default_factory=lambda: Lowered())
     modified: bool = False  # whether a pass has changed the model
-    is_prepared: bool = False  # whether the model is in another operator set now
+    opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
     _is_read_again: bool = False
@@ -96,7 +96,7 @@ class Job:
         )
 
     @cached_property
-    def cautious(self) -> ModelAnalysis:
+    def without_trust(self) -> ModelAnalysis:
         """What is known without promises, and without trust that dims of one name are equal.
 
         It is ``analysis`` itself if this says the same.
@@ -106,10 +106,10 @@ class Job:
         return ModelAnalysis(self.model, distrust_dims=True)
 
     @property
-    def plain(self) -> ModelAnalysis:
+    def without_promises(self) -> ModelAnalysis:
         """What is known without promises."""
         if self._trusts_nothing:
-            return self.cautious
+            return self.without_trust
         self.analysis.catch_up()
         outdated = self.assumed or self.analysis.is_outdated or self._is_read_again
         return ModelAnalysis(self.model) if outdated else self.analysis
@@ -123,13 +123,13 @@ class Job:
 
     def read_again(self) -> None:
         """Let the model be interpreted again: what was computed may prove more."""
-        self.cautious = ModelAnalysis(self.model, distrust_dims=True)
+        self.without_trust = ModelAnalysis(self.model, distrust_dims=True)
         self._is_read_again = True
 
     def forget(self) -> None:
         """Forget what is known: nothing was planned yet, and graphs were inlined."""
         self.analysis.forget()
-        vars(self).pop("cautious", None)
+        vars(self).pop("without_trust", None)
 
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""
@@ -137,17 +137,17 @@ class Job:
 
     def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
         """Note a new constant."""
-        for analysis in (self.analysis, self.cautious):
+        for analysis in (self.analysis, self.without_trust):
             analysis.note_constant(value, tensor)
 
     def note_new(self, nodes: Iterable[ir.Node]) -> None:
         """Note new nodes, in an order in which each follows those that it reads."""
         nodes = list(nodes)
         self.analysis.add(nodes)
-        if "cautious" in vars(self) and self.cautious is not self.analysis:
-            self.cautious.add(nodes)
+        if "without_trust" in vars(self) and self.without_trust is not self.analysis:
+            self.without_trust.add(nodes)
 
-    def again(self, forbidden: Refusal | None, *, keeps_rest: bool = False) -> Job:
+    def restarted(self, forbidden: Refusal | None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
             self.model,
@@ -155,9 +155,9 @@ class Job:
             self.assumed,
             observer=self.observer,
             forbidden=forbidden,
-            is_prepared=self.is_prepared,
+            opset_changed=self.opset_changed,
             lowered=self.lowered,
-            modified=self.is_prepared,
+            modified=self.opset_changed,
             keeps_rest=keeps_rest,
         )
         job.target, job.wider = self.target, self.wider
