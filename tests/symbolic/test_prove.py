@@ -430,3 +430,10 @@ def test_bounds_that_no_point_can_have(low: int, high: int) -> None:
     facts = Facts(known=[A - low, high - A])
     facts.is_nonnegative(maximum(A, 3) - maximum(A, 4))
     assert facts.is_nonnegative(maximum(A, 4) - maximum(A, 3))
+
+
+def test_an_element_of_uint64_is_drawn() -> None:
+    """It has more values than int64 has numbers."""
+    large = element("prove.large", (), name="u", low=0, high=2**64 - 1)
+    assert not Facts().is_nonnegative(maximum(large, 3) - maximum(large, 4))
+    assert Facts().is_nonnegative(maximum(large, 4) - maximum(large, 3))

@@ -157,7 +157,7 @@ def _drawn(leaf: Symbol, index: list[np.ndarray], low: float, high: float) -> np
     elif math.isinf(high):
         numbers = numbers + int(low)
     else:
-        numbers = int(low) + numbers % (int(high) - int(low) + 1)
+        numbers = int(low) + numbers % min(int(high) - int(low) + 1, NARROW)
     return numbers
 
 
