@@ -111,7 +111,7 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
 def _simplified(terms: list[Term], facts: Facts) -> list[Term]:
     """Return the elements of a tensor with their cases decided.
 
-    Of a long list, some are asked first: if facts decide none of them, hardly any is decided.
+    If the list is long, a few are asked first. If facts decide none of these, the others stay.
     """
     light = [i for i, t in enumerate(terms) if _is_light(t)]
     simplified = list(terms)
