@@ -3,7 +3,7 @@
 A ``RegionRule`` writes a region of a tensor whose elements are known to come from other tensors.
 Every rule that can write a region makes a plan, and the cheapest plan is taken. Of equal plans,
 that of the first rule in the tuple is taken. A ``ScatterRule`` writes a scatter that fills no
-boxes, and a ``GatherRule`` a gather that reads none: the first one that has a plan is taken.
+boxes, and a ``GatherRule`` a gather that reads no boxes: the first one that has a plan is taken.
 
 With ``Reason`` and ``Refusal`` of the package, the names here are what a rule of your own imports.
 """

@@ -323,7 +323,7 @@ def test_the_headline_says_what_scatterx_needs(tmp_path: Path) -> None:
 def test_files_of_the_process_are_not_changed(
     zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import onnx.reference.ops.op_sqrt  # noqa: F401 - it keeps the functions that it finds here
+    import onnx.reference.ops.op_sqrt  # noqa: F401 - it keeps what it imports of `warnings`
 
     # Two threads that set filters of warnings and put them back take each other's for the old ones.
     def refuse(*_: object, **__: object) -> None:

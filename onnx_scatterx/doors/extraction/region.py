@@ -144,7 +144,7 @@ def _dim(size: Term) -> int | str | None:
 
 
 def cut_out(model: ir.Model, region: Neighbourhood, known: Known) -> ir.Model | None:
-    """Return a model of the nodes of a region, with all inputs; None if it would have no output.
+    """Return a region as a model that has all inputs of the whole; None if it has no output.
 
     Removed values become inputs, with their ``known`` types and shapes. Outputs are declared, too,
     if something is known of them.
