@@ -21,15 +21,28 @@ from tests.system.test_stopping import SPIN
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(2)]
 
 
+STUCK = """
+try:
+    open({flag!r}, "x").close()
+except FileExistsError:
+    pass
+else:
+    __import__("time").sleep(3600)
+"""
+
+
 class Stuck(dict[str, int]):
-    """Stands for no sizes; only the first process that receives it never gets there."""
+    """Stands for no sizes; only the first process that receives it never gets there.
+
+    Two processes may receive it at once, so who is first is decided by the one call that creates
+    the file.
+    """
 
     def __init__(self, flag: Path) -> None:
         self.flag = flag
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
-        first = f"open({str(self.flag)!r}, 'x').close(), __import__('time').sleep(3600)"
-        return eval, (f"None if __import__('os').path.exists({str(self.flag)!r}) else ({first})",)
+    def __reduce__(self) -> tuple[Any, tuple[str, dict[str, Any]]]:
+        return exec, (STUCK.format(flag=str(self.flag)), {})
 
 
 @pytest.fixture
