@@ -68,7 +68,7 @@ def advise(
     """
     settings = Settings.of(**options)
     if command is None and isinstance(model, str | os.PathLike):
-        command = Command(os.fspath(model), target=settings.target.name)
+        command = Command(os.fspath(model), target=settings.target.text)
     loaded = loaded_ir(model)
     with command_budget(loaded, settings):
         report, records = inspect_records(loaded, settings, details=False)

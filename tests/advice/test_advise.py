@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx import advise, inspect, optimize, verify
+from onnx_scatterx import advise, inspect, optimize, optimize_many, verify
 from onnx_scatterx.doors.advice import advise as trials
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.api import optimization
@@ -137,11 +138,28 @@ def test_a_key_that_was_given_is_not_given_again() -> None:
         assert all("max_rank" not in w.command.partition("max_rank")[2] for w in found.ways)
 
 
-def test_an_operator_that_is_missing() -> None:
+def profile(folder: Path, extends: str, *lacks: str) -> Path:
+    """Return the path of a profile that lacks some operators of another one."""
+    path = folder / "mine.toml"
+    path.write_text(f"name = 'npu'\nextends = '{extends}'\nremove = {list(lacks)}")
+    return path
+
+
+def test_an_operator_that_is_missing(tmp_path: Path) -> None:
     """A product at known positions takes Mul, and nothing else that rknn lacks."""
     text = HEAD + TWICE.replace("ND (x", 'ND <reduction = "mul"> (x')
-    (found,) = advise(onnx.parser.parse_model(text), target='rknn, remove = ["Mul"]')
+    target = profile(tmp_path, "rknn", "Mul")
+    (found,) = advise(onnx.parser.parse_model(text), target=target)
     assert [way.condition for way in found.ways] == ["if your compiler has Mul"]
+    printed = f'{target}, add = ["Mul"]'
+    assert shlex.split(found.ways[0].command)[-1] == printed
+    path = tmp_path / "one.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    with ThreadPoolExecutor(1) as threads:
+        many = optimize_many([path], tmp_path / "out", executor=threads, advice=True, target=target)
+    report = many.outcomes[0].report
+    assert report is not None
+    assert shlex.split(report.advice[0].ways[0].command)[-1] == printed
 
 
 def test_a_promise_about_the_start_of_a_ring() -> None:
@@ -169,20 +187,40 @@ def test_a_dense_form_is_tried_if_an_operator_is_missing() -> None:
     assert [way.command[-15:] for way in found.ways] == [", dense = true'"]
 
 
-def test_a_dense_form_needs_other_operators() -> None:
+LARGEST = f"""{HEAD}g (float[64, 48] x) => (float[64, 48] y)
+    <int64[1] k = {{24}}, float[64, 24] u = {{{", ".join(["1"] * 64 * 24)}}}> {{
+    m = Sub (x, x)  v, i = TopK <axis = -1> (x, k)
+    y = ScatterElements <axis = -1> (m, i, u) }}"""
+
+
+def test_a_dense_form_needs_other_operators(tmp_path: Path) -> None:
     """The sorted form needs GatherElements, and the dense one no operator that is missing."""
-    text = """g (float[64, 48] x) => (float[64, 48] y) <int64[1] k = {24}, float[64, 24] u> {
-        m = Sub (x, x)  v, i = TopK <axis = -1> (x, k)
-        y = ScatterElements <axis = -1> (m, i, u) }"""
-    text = text.replace("u> {", "u = {" + ", ".join(["1"] * 64 * 24) + "}> {")
-    target = "qnn, remove = ['GatherElements', 'ScatterElements']"
-    model = onnx.parser.parse_model(HEAD + text)
+    target = profile(tmp_path, "qnn", "GatherElements", "ScatterElements")
+    model = onnx.parser.parse_model(LARGEST)
     (scatter,) = inspect(model, target=target).scatters
     assert scatter.reason is Reason.NOT_IN_TARGET
     (found,) = advise(model, target=target)
     dense, operators = (way.command for way in found.ways)
     assert dense.endswith(", dense = true'")
     assert operators.endswith("""add = ["GatherElements"]'""")
+    for command in (dense, operators):
+        assert inspect(model, target=shlex.split(command)[-1]).removed == 1
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "qnn, remove = ['GatherElements', 'ScatterElements']",
+        "qnn,remove=['GatherElements', 'ScatterElements'],add=['Mod']",
+    ],
+)
+def test_a_target_that_is_printed_is_the_one_that_was_tried(target: str) -> None:
+    """The user removes an operator, or has a list of more: no printed target contradicts it."""
+    model = onnx.parser.parse_model(LARGEST)
+    (found,) = advise(model, target=target)
+    (printed,) = (shlex.split(way.command)[-1] for way in found.ways)
+    assert printed == f"{target}, dense = true"
+    assert inspect(model, target=printed).removed == 1
 
 
 def test_the_limit_of_dense_forms() -> None:

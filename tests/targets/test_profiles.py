@@ -175,6 +175,7 @@ def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[in
         ('name = "a"\navoid = ["Nonzero"]', "not an ONNX operator; did you mean NonZero"),
         ('name = "a"\navoid = ["Pad"]\noperators = ["Pad"]', "operators .* or avoid, not both"),
         ('name = "a"\nadd = ["Pad"]', "add changes the profile that this one extends"),
+        ('name = "a"\nextends = "qnn"\nadd = ["Pad"]\nremove = ["Pad"]', "both have Pad"),
         ('name = "a"\nextends = "qn"', "no target is called 'qn'; did you mean qnn"),
         ('name = "a"\nextends = "bad.toml"', "it extends itself"),
         ('name = "a"\nextends = "missing.toml"', r"missing\.toml: cannot be read"),

@@ -59,7 +59,7 @@ def advise_on(
     target does not take of the result. ``command`` is what the user typed. ``observer`` reports
     how many changes were tried.
     """
-    given = command or Command(target=whole.settings.target.name)
+    given = command or Command(target=whole.settings.target.text)
     sized = SizeAdvice.of(whole)
     search = _AdviceSearch(whole, _stuck(records), sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
@@ -223,7 +223,6 @@ class _AdviceSearch:
                 joined = [
                     (replace(change | c, is_last=c.is_last or depth > 0), depth + 1)
                     for c in more
-                    if not c.repeats(self.whole.settings.target)
                 ]
                 joined.sort(key=lambda pair: pair[0].is_last)
                 queue = deque([*joined, *queue] if helps else [*queue, *joined])
@@ -305,14 +304,17 @@ class _AdviceSearch:
         """
         if not change.statements and model is self.whole.model:
             return _Trial(self.whole.settings, self.stuck, self.refused)
+        try:
+            settings = change.settings(self.whole.settings)
+        except ScatterXError:  # it contradicts what the user says
+            return None
         self.whole.charge(model, more=more)
         copy = cloned(model)
         if change.opset is not None:
             self.whole.charge(model, RAISED)
         try:
-            settings = change.settings(self.whole.settings)
             records, violations = tried(copy, settings, whole=bool(self.refused))
-        except ScatterXError:  # it contradicts what the user says
+        except ScatterXError:  # such as a promise that no number satisfies
             return None
         if any(r.entry.reason is Reason.MODEL_LIMIT for r in records):
             raise SpentError

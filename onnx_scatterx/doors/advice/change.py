@@ -9,7 +9,7 @@ from itertools import chain
 
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, conditions_of
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.targets.catalogue import BASES
+from onnx_scatterx.optimizer.targets.catalogue import BASES, target_of
 from onnx_scatterx.optimizer.targets.profile import target_from
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.options import words
@@ -95,14 +95,15 @@ class Change:
         stated = {**self.keys, **self.fix, **flags}.items()
         return frozenset({*self.assumed, *(pair for pair in stated if pair[1])})
 
-    def repeats(self, given: Target) -> bool:
-        """Return whether the target already has one of these keys."""
-        return any(f" {key} " in given.name for key in self.keys)
-
     def target(self, given: Target) -> Target:
-        """Return the target to write for, given that of the run."""
+        """Return the target to write for, given that of the run: what the printed text says.
+
+        Raises ScatterXError if the text already has one of these keys, or contradicts them.
+        """
         if not self.keys:
             return given
+        if given.given_as:
+            return replace(target_of(given.given_as + self._keys()), name=given.name)
         content = parse_toml(f"keys = {{{self._keys().removeprefix(',')}}}")["keys"]
         return target_from({"name": given.name, "extends": "", **content}, BASES, lambda _: given)
 

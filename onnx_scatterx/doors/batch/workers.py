@@ -176,7 +176,7 @@ def _advised(task: Task, report: Report) -> Report:
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options
     words = tuple(word for option in options for word in shlex.split(option))
-    command = Command(str(task.source), str(task.output), report.target, words)
+    command = Command(str(task.source), str(task.output), task.options["target"].text, words)
     return advised(report, task.source, command, **given)
 
 

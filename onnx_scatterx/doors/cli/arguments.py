@@ -192,7 +192,6 @@ def read_target(args: argparse.Namespace) -> None:
     """Read the target; raise an error if an option has no effect with it."""
     from onnx_scatterx.optimizer.targets.catalogue import target_of
 
-    args.target_said = args.target
     args.target = target = target_of(args.target)
     if "strict" in args and not (target.is_limited or target.static_only):
         reject_unused(args, f"for target {target.name}, which takes all operators", "strict")

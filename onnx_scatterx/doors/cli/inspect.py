@@ -85,7 +85,7 @@ def _inspect(args: argparse.Namespace) -> int:
         changed = report.removed or report.native or report.gathers_removed
         if changed and not any(advice.ways for advice in report.advice):
             show("next:")
-            show(f"  {command_of(args).words(args.target_said, ['--verify'])}")
+            show(f"  {command_of(args).words(args.target.text, ['--verify'])}")
     return strict_status(args, report)
 
 
@@ -135,4 +135,4 @@ def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     from onnx_scatterx.doors.advice.change import Command
 
     said = words({**settings(args), "target": "scatterx"})
-    return Command(args.model, output, args.target_said, tuple(chain.from_iterable(said)))
+    return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)))

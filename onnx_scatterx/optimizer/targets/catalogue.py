@@ -80,7 +80,10 @@ def target_of(target: AnyTarget) -> Target:
     >>> target_of('rknn, add = ["NonZero"], max_rank = 4').has("NonZero")
     True
     """
-    return target if isinstance(target, Target) else _named(os.fspath(target), (), Path())
+    if isinstance(target, Target):
+        return target
+    text = os.fspath(target)
+    return replace(_named(text, (), Path()), given_as=text)
 
 
 def _named(name: str, extending: tuple[str, ...], folder: Path) -> Target:

@@ -129,6 +129,8 @@ def check_profile(content: Mapping[str, Any]) -> None:
     for key in ("add", "remove"):
         if key in content and "extends" not in content:
             raise ScatterXError(f"{key} changes the profile that this one extends; say extends too")
+    for op_type in sorted({*content.get("add", [])}.intersection(content.get("remove", []))):
+        raise ScatterXError(f"add and remove both have {op_type}; say which is meant")
     for op_type, limits in content.get("limits", {}).items():
         _check_operators([op_type], "limits")
         if not isinstance(limits, dict):

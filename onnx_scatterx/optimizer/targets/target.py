@@ -50,6 +50,13 @@ class Target:
     """Whether ONNX Runtime runs the model, itself or by an execution provider."""
     prefers_scatter: bool = False  # rules that read all of the data apply only if named
     is_timed: bool = False  # plans are compared by their run time
+    given_as: str = field(default="", compare=False, repr=False)
+    """The text from which it was read: a name, perhaps with keys, or the path of a profile."""
+
+    @property
+    def text(self) -> str:
+        """What names the target on the command line."""
+        return self.given_as or self.name
 
     def has(self, op_type: str) -> bool:
         """Return whether an operator may be written for the target.
