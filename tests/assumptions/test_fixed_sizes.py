@@ -131,3 +131,8 @@ def test_assumptions_at_fixed_sizes() -> None:
     assert [str(c) for c in at_sizes(said, fixed)] == ["idx >= 0", "idx < 4", "m <= 2*4", "nn < 3"]
     with pytest.raises(ScatterXError, match="n >= 5 is assumed, and 'n' is fixed at 4"):
         at_sizes(clauses(["n >= 5"]), fixed)
+    longer = ["idx < x.n", "m <= n-1", "idx: unique", "i < a n"]
+    fixed = FixedSizes({"n": 4, "unique": 5, "a n": 6}, {})
+    assert [str(c) for c in at_sizes(clauses(longer), fixed)] == [
+        *("idx < x.n", "m <= 4-1", "idx: unique", "i < 6")
+    ]

@@ -221,8 +221,7 @@ class _AdviceSearch:
             if depth < _DEPTH:
                 more = candidates(kept, ops, self.whole.model, trial.settings)
                 joined = [
-                    (replace(change | c, is_last=c.is_last or depth > 0), depth + 1)
-                    for c in more
+                    (replace(change | c, is_last=c.is_last or depth > 0), depth + 1) for c in more
                 ]
                 joined.sort(key=lambda pair: pair[0].is_last)
                 queue = deque([*joined, *queue] if helps else [*queue, *joined])

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -20,7 +19,12 @@ from typing import TypeAlias
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
-from onnx_scatterx.optimizer.assumptions.expressions import PROPERTIES, parts_of, statement
+from onnx_scatterx.optimizer.assumptions.expressions import (
+    PROPERTIES,
+    parts_of,
+    statement,
+    with_numbers,
+)
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
 
 Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
@@ -155,11 +159,9 @@ def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]
     >>> print(*at_sizes(clauses(["idx < 2*n", "n <= 8"]), FixedSizes({"n": 4}, {})))
     idx < 2*4
     """
-    numbers = {re.escape(n): str(v) for n, v in fixed.symbols.items() if n.isidentifier()}
-    pattern = re.compile(rf"\b({'|'.join(numbers) or '$^'})\b")
     replaced: dict[Clause, None] = {}
     for clause in assumed:
-        text = pattern.sub(lambda match: numbers[match[1]], clause.condition)
+        text = with_numbers(clause.condition, fixed.symbols)
         number = fixed.symbols.get(clause.name)
         if number is None:
             replaced[Clause(clause.name, text)] = None

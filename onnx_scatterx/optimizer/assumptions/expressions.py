@@ -231,6 +231,21 @@ def read_comparison(text: str, name: str) -> tuple[int, str, int | str]:
     )
 
 
+def with_numbers(condition: str, numbers: Mapping[str, int]) -> str:
+    """Return a condition with numbers in the place of the names in its bound.
+
+    >>> with_numbers("< 2*n", {"n": 4}), with_numbers("< x.n", {"n": 4}), with_numbers("unique", {})
+    ('< 2*4', '< x.n', 'unique')
+    """
+    *before, bound = _SIGN.split(condition)
+    if not before or (bound.strip() not in numbers and _within_limits(bound) is None):
+        return condition  # a property, or a name that is no expression
+    known = {name: str(number) for name, number in numbers.items()}
+    whole = known.get(bound.strip())
+    replaced = _TOKEN.sub(lambda token: known.get(token[0], token[0]), bound)
+    return "".join([*before, replaced if whole is None else f" {whole}"])
+
+
 def check_length(text: str) -> None:
     """Raise ScatterXError if a part of an assumption is too long to be read."""
     if len(text) > MOST_CHARACTERS:
