@@ -98,7 +98,7 @@ class Judgement:
             return what + needs
         if not needs and named:
             needs = "; it needs elements that runs may not give"
-        return f"a counterexample that did not reproduce: {what}{needs}"
+        return f"a counterexample that no run shows: {what}{needs}"
 
 
 def judge(
