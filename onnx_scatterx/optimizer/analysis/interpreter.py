@@ -170,6 +170,7 @@ class Interpreter:
             except SpentError:
                 forget(inner, scope, self.scopes, node)
                 return False
+        scope.facts.ask_again()
         return True
 
     def _forget_node(self, node: ir.Node, scope: Scope) -> None:

@@ -68,19 +68,27 @@ def read_only_by(
     graph: ir.Graph,
     counts: Callable[[ir.Value], bool] = lambda _: True,
 ) -> set[ir.Node]:
-    """Return the nodes that compute values and that only these nodes need, as far as they count."""
+    """Return the nodes that compute values and that only these nodes need, as far as they count.
+
+    The time is linear in the inputs of the nodes that are visited.
+    """
     nodes: set[ir.Node] = set()
-    stack = [v for v in values if v is not None]
+    others: dict[ir.Node, set[ir.Node]] = {}  # the nodes outside that need one
+    stack: list[tuple[ir.Value | None, ir.Node | None]] = [(v, None) for v in values]
     while stack:
-        value = stack.pop()
-        producer = value.producer()
-        if producer is None or producer.graph is not graph or producer in nodes:
+        value, reader = stack.pop()
+        producer = None if value is None else value.producer()
+        if value is None or producer is None or producer.graph is not graph or producer in nodes:
             continue
-        uses = {u.node for v in producer.outputs for u in v.uses()}
+        if producer not in others:
+            needing = {u.node for v in producer.outputs for u in v.uses()}
+            others[producer] = needing.difference(of, nodes)
+        elif reader is not None:
+            others[producer].discard(reader)
         output = any(v.is_graph_output() for v in producer.outputs)
-        if not output and uses <= {*of, *nodes} and counts(value):
+        if not output and not others[producer] and counts(value):
             nodes.add(producer)
-            stack += [v for v in read_by(producer) if v not in stack]
+            stack += [(v, producer) for v in read_by(producer)]
     return nodes
 
 

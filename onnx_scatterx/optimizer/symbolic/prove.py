@@ -22,6 +22,7 @@ from onnx_scatterx.optimizer.symbolic.constraints import (
 )
 from onnx_scatterx.optimizer.symbolic.counterexamples import Counterexamples
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
+from onnx_scatterx.optimizer.symbolic.news import Asked, News
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize, never_negative
 from onnx_scatterx.optimizer.symbolic.search import prove
 from onnx_scatterx.optimizer.symbolic.terms import (
@@ -67,18 +68,18 @@ class Facts:
         self.layers: Layers = (self._own, *(() if below is None else below.layers))
         self._passing = passing
         self._intervals = Memo[Atom, Interval]()
-        self._news: dict[Symbol, int] = {}
+        self.news = News()
         self.one_size = OneSize(self.layers, self.atom_interval, passing=passing)
         under = None if below is None else below.counterexamples
         self.counterexamples: Counterexamples = Counterexamples(
             self._own, self.extents, self.atom_interval, under
         )
         self._proven = Memo[Term, int]()  # and the price of the proof
-        self._open = Memo[Term, tuple[int, int, bool]]()
-        """What is not proven: the facts learnt by then, the price, and whether it was answered."""
+        self._open = Memo[Term, tuple[Asked, bool]]()
+        """What is not proven, and whether it was answered."""
         self._more = Memo[tuple[Term, ...], Facts]()
-        self.simplified = Memo[Term, tuple[int, Term, int]]()
-        """The results of ``simplify``, after how many facts, and their prices."""
+        self.simplified = Memo[Term, tuple[Term, Asked]]()
+        """The results of ``simplify``."""
         self.memo = Memo[object, Any]()
         """Results under these facts, until the next fact is learnt."""
         self._recalled = Memo[object, tuple[object, int]]()  # and the price
@@ -108,19 +109,21 @@ class Facts:
         if t in self._proven:
             asking.recall(self._proven[t])
             return True
+        vain = -1
         if t in self._open:
-            when, price, answered = self._open[t]
-            if not self.has_new_facts(t, when):
+            asked, answered = self._open[t]
+            if not self.news.may_answer(t, asked):
                 asking.unanswered += not answered
-                asking.recall(price)
+                asking.recall(asked.price)
                 return False
+            vain = asked.vain
         before = asking.price
         answer = asking.ask(lambda: prove(t, self))
         price = asking.price - before
         if answer:
             self._proven[t] = price
         else:
-            self._open[t] = self.learnt, price, answer is False
+            self._open[t] = Asked(self.news.count, price, vain + 1), answer is False
         return bool(answer)
 
     def equal(self, a: Number, b: Number) -> bool:
@@ -208,16 +211,6 @@ class Facts:
                 low, high = max(low, known[0]), min(high, known[1])
         return low, high
 
-    @property
-    def learnt(self) -> int:
-        """How many facts have been learnt so far (see ``has_new_facts``)."""
-        return len(self._own.facts)
-
-    def has_new_facts(self, t: Term, when: int) -> bool:
-        """Return whether a fact that may concern a term was learnt after ``when``."""
-        now = len(self._own.facts)
-        return when < now and any(self._news.get(x, 0) > when for x in t.leaves())
-
     def add(self, known: Iterable[Term]) -> None:
         """Add facts that hold from now on."""
         for fact in known:
@@ -242,6 +235,11 @@ class Facts:
         self._own.residues[leaf] = modulus, residue
         self._forget()
 
+    def ask_again(self) -> None:
+        """Let no question wait any longer: a graph has taught all its facts."""
+        self._open.clear()
+        self.simplified.clear()
+
     def _forget(self) -> None:
         """Forget what could not be proven or simplified before."""
         for results in (self._intervals, self._open, self.simplified, self.memo, self._recalled):
@@ -252,7 +250,7 @@ class Facts:
         self._own.facts[fact] = None
         self.memo.clear()
         if not self._passing:
-            self._news.update(dict.fromkeys(related(fact, self.layers), self.learnt))
+            self.news.note(fact.leaves(), related(fact, self.layers))
         parts = [item for item in fact.items if item[0]]
         atom = parts[0][0][0] if len(parts) == 1 and len(parts[0][0]) == 1 else None
         if atom is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onnx_scatterx.optimizer.symbolic.budget import budget
+from onnx_scatterx.optimizer.symbolic.news import Asked
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,
@@ -26,15 +27,16 @@ def simplify(t: Term, facts: Facts) -> Term:
     """
     if not t.piecewise:
         return t
-    known = facts.simplified.get(t)
+    known, asked = facts.simplified.get(t, (t, None))
     spending = budget()
-    if known is not None and not facts.has_new_facts(t, known[0]):
-        spending.recall(known[2])
-        return known[1]
+    if asked is not None and not facts.news.may_answer(t, asked):
+        spending.recall(asked.price)
+        return known
     unanswered, before = spending.unanswered, spending.price
     simplified = _simplified(t, facts)
     if unanswered == spending.unanswered:
-        facts.simplified[t] = facts.learnt, simplified, spending.price - before
+        vain = 0 if asked is None or simplified is not known else asked.vain + 1
+        facts.simplified[t] = simplified, Asked(facts.news.count, spending.price - before, vain)
     return simplified
 
 
