@@ -94,8 +94,8 @@ def tried(
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = settings.fixed_in(model)
     with command_budget(model, settings):
-        job = Job(model, settings, at_sizes(settings.assumed, fixed))
-        job, records = rewritten(job, trial=not whole)
+        assumed = at_sizes(settings.assumed, fixed)
+        job, records = rewritten(Job(model, settings, assumed, keeps_rest=not whole))
         return records, job.violations
 
 

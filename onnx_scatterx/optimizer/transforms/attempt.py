@@ -46,7 +46,7 @@ from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 from onnx_scatterx.optimizer.lowering.neighbours import read_only_by
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.transforms.fit_target import AttachFallbacks
+from onnx_scatterx.optimizer.transforms.fit_target import add_fallbacks
 from onnx_scatterx.optimizer.transforms.job import KEPT, NUMBER, Job
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import SoleReaders
 from onnx_scatterx.text.reasons import Reason, Refusal
@@ -132,7 +132,7 @@ def _scanned(node: ir.Node) -> list[ir.Value]:
 def _dims_of(model: ir.Model, numbers: Container[int], fold: bool) -> _Inferred | None:
     """Return what ONNX infers of these outputs of each body, for each of its copies."""
     copy = cloned(model)
-    AttachFallbacks()(copy)
+    add_fallbacks(copy)
     if _calls(copy) > LIMITS.visits:
         return None
     try:
@@ -265,7 +265,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
     for own, more in ((target, [*first.wider, all_operators]), (all_operators, [])):
         if own is target and not kept:
             continue
-        again = job.restarted(None)
+        again = job.restarted()
         again.model, again.target, again.wider = cloned(before), own, more
         result = run(again)
         if _missing(result) < _missing(best):

@@ -1,12 +1,11 @@
-"""One model in the pipeline, the data that the passes share, and what a pass is."""
+"""One model in the pipeline, and the data that the passes share."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -58,7 +57,7 @@ class Job:
     """A model, its settings, its analysis, and what was done so far."""
 
     model: ir.Model
-    settings: Settings
+    settings: Settings = field(default_factory=Settings.of)
     assumed: Sequence[Clause] = ()
     outcomes: list[Outcome] = field(default_factory=list)  # one for each graph
     called: dict[ir.Node, NodeNames] = field(default_factory=dict)  # before anything was removed
@@ -147,7 +146,7 @@ class Job:
         if "without_trust" in vars(self) and self.without_trust is not self.analysis:
             self.without_trust.add(nodes)
 
-    def restarted(self, forbidden: Refusal | None, *, keeps_rest: bool = False) -> Job:
+    def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
             self.model,
@@ -158,7 +157,7 @@ class Job:
             opset_changed=self.opset_changed,
             lowered=self.lowered,
             modified=self.opset_changed,
-            keeps_rest=keeps_rest,
+            keeps_rest=keeps_rest or self.keeps_rest,
         )
         job.target, job.wider = self.target, self.wider
         return job
@@ -222,9 +221,12 @@ class Job:
 
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
+        return self.obstacle if self.is_chosen(step) else Refusal(Reason.NOT_CHOSEN)
+
+    def is_chosen(self, step: str) -> bool:
+        """Return whether the user chose a pass, or chose none."""
         chosen = self.settings.given["passes"]
-        is_chosen = chosen is None or step in chosen
-        return self.obstacle if is_chosen else Refusal(Reason.NOT_CHOSEN)
+        return chosen is None or step in chosen
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
@@ -257,39 +259,3 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
-
-
-class Pass(ir.passes.InPlacePass):
-    """One step of the pipeline. Called with a model it runs alone, and analyses the model."""
-
-    is_guard: ClassVar[bool] = False
-    """It runs whichever passes are chosen: without it the result may be wrong or refused."""
-    reports: ClassVar[bool] = False
-    """It runs even if it must not change the model, and says why nodes are kept."""
-    of_the_rest: ClassVar[bool] = False
-    """It is about nodes that are unrelated to scatters, so a trial of the pipeline omits it."""
-
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings.of()
-
-    @property
-    def name(self) -> str:
-        """The name for ``--passes`` and ``--print-after``."""
-        return type(self).__name__
-
-    def applies(self, settings: Settings) -> bool:
-        """Return whether the pass has anything to do under some settings."""
-        return True
-
-    def is_wanted(self, settings: Settings) -> bool:
-        """Return whether the pass applies, and is chosen or runs whatever is chosen."""
-        chosen = settings.given["passes"] is None or self.name in settings.given["passes"]
-        return self.applies(settings) and (chosen or self.is_guard or self.reports)
-
-    @abstractmethod
-    def run(self, job: Job) -> bool:
-        """Change the model of a job in place; return whether anything changed."""
-
-    def call(self, model: ir.Model) -> ir.passes.PassResult:
-        """Run alone."""
-        return ir.passes.PassResult(model, self.run(Job(model, self.settings)))

@@ -24,39 +24,33 @@ from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget, own_budget
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import refusals
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job
 from onnx_scatterx.optimizer.transforms.shorten_shapes import index_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 _OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
 
 
-class LowerScatters(Pass):
-    """Writes the results of a model's scatters, by the rules of the settings."""
-
-    reports = True
-
-    def run(self, job: Job) -> bool:
-        if not job.has_scatters:
-            return False
-        job.analysis.catch_up()
-        job.note_nodes()
-        obstacle = job.obstacle_to(self.name)
-        for context in list(job.contexts()):
-            scatters = [node for node in context.graph if is_scatter(node)]
-            if scatters:
-                outcome, made = (
-                    rewrite_graph(context)
-                    if obstacle is None
-                    else (_untouched(context, obstacle), [])
-                )
-                job.outcomes.append(outcome)
-                job.note_new(made)
-                job.note_planned(*scatters)
-        if obstacle is None:
-            for wider in job.wider:
-                _lower_refused(job, wider)
-        return any(outcome.rules for outcome in job.outcomes)
+def lower_scatters(job: Job) -> bool:
+    """Write the results of a model's scatters, by the rules of the settings."""
+    if not job.has_scatters:
+        return False
+    job.analysis.catch_up()
+    job.note_nodes()
+    obstacle = job.obstacle_to("LowerScatters")
+    for context in list(job.contexts()):
+        scatters = [node for node in context.graph if is_scatter(node)]
+        if scatters:
+            outcome, made = (
+                rewrite_graph(context) if obstacle is None else (_untouched(context, obstacle), [])
+            )
+            job.outcomes.append(outcome)
+            job.note_new(made)
+            job.note_planned(*scatters)
+    if obstacle is None:
+        for wider in job.wider:
+            _lower_refused(job, wider)
+    return any(outcome.rules for outcome in job.outcomes)
 
 
 def _lower_refused(job: Job, wider: Target) -> None:

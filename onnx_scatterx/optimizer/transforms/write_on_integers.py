@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.runtime_patterns import obstacle
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.transforms.integer_nodes import IntegerNodes
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.lower_scatters import kept_scatters
 from onnx_scatterx.optimizer.transforms.quantized_writes import (
     SIZES,
@@ -34,8 +34,8 @@ from onnx_scatterx.optimizer.transforms.quantized_writes import (
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 
-class WriteOnIntegers(Pass):
-    """Moves writes between DequantizeLinear and QuantizeLinear to the integers.
+def write_on_integers(job: Job) -> bool:
+    """Move writes between DequantizeLinear and QuantizeLinear to the integers.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -45,23 +45,21 @@ class WriteOnIntegers(Pass):
     ...         b = DequantizeLinear (u, s, z)
     ...         c = ScatterND (a, i, b)
     ...         y = QuantizeLinear (c, s, z) }''')
-    >>> WriteOnIntegers()(model).modified
+    >>> write_on_integers(Job(model))
     True
     >>> [(node.op_type, [v.name for v in node.inputs]) for node in model.graph]
     [('ScatterND', ['x', 'i', 'u'])]
     """
-
-    def run(self, job: Job) -> bool:
-        nodes = all_nodes(job.model)
-        quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
-        if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
-            return False
-        job.analysis.catch_up()
-        modified = False
-        for context in list(job.contexts()):
-            if any(map(is_scatter, context.graph)):
-                modified |= _in_graph(job, context)
-        return modified
+    nodes = all_nodes(job.model)
+    quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
+    if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
+        return False
+    job.analysis.catch_up()
+    modified = False
+    for context in list(job.contexts()):
+        if any(map(is_scatter, context.graph)):
+            modified |= _in_graph(job, context)
+    return modified
 
 
 class _Tried(NamedTuple):
