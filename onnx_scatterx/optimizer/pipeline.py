@@ -14,7 +14,6 @@ from onnx_scatterx.optimizer.reports.sections import with_details
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.optimizer.transforms.attempt import attempts, least_violating
 from onnx_scatterx.optimizer.transforms.drop_overwritten import drop_overwritten_updates
 from onnx_scatterx.optimizer.transforms.fit_target import (
     attach_fallbacks,
@@ -29,6 +28,7 @@ from onnx_scatterx.optimizer.transforms.inline_if import inline_beside_quantizer
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.lower_scatters import lower_scatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import move_above_quantizers
+from onnx_scatterx.optimizer.transforms.restarts import least_violating, until_safe
 from onnx_scatterx.optimizer.transforms.share_masks import cancel_transposes, share_masks
 from onnx_scatterx.optimizer.transforms.shorten_shapes import shorten_shape_computations
 from onnx_scatterx.optimizer.transforms.simplify_gathers import simplify_gathers
@@ -121,7 +121,7 @@ def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord
     """Run the pipeline on a job, within a budget; return the last job, and what was done.
 
     Three strategies run passes more than once. ``needed_promises`` finds out which promises are
-    needed. ``least_violating`` and ``attempts`` judge the result, and may begin anew with another
+    needed. ``least_violating`` and ``until_safe`` judge the result, and may begin anew with another
     job for the same model. If the job ``keeps_rest``, its promises and its result are not judged.
     """
     _run(PREPARING, job)
@@ -147,7 +147,7 @@ def _rewritten(job: Job, details: bool) -> tuple[Job, tuple[NodeRecord, ...]]:
 
 
 def _lowered(job: Job) -> Job:
-    return attempts(job, partial(_run, LOWERING), partial(_run, FITTING + FINISHING))
+    return until_safe(job, partial(_run, LOWERING), partial(_run, FITTING + FINISHING))
 
 
 def _checked(job: Job) -> Job:

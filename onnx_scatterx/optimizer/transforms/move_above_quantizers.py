@@ -85,10 +85,8 @@ class SoleReaders:
             if len(node.outputs) == 1 and len(node.outputs[0].uses()) > 1
         }
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there are no such nodes."""
-        return not self._shared
+    def __bool__(self) -> bool:
+        return bool(self._shared)
 
     def exposed(self, job: Job) -> dict[int, Refusal]:
         """Return the numbers of those that have one reader now, and what would be changed."""
