@@ -140,7 +140,7 @@ def _rewritten(job: Job, details: bool) -> tuple[Job, tuple[NodeRecord, ...]]:
     if job.has_scatters or job.settings.given["fix"] or job.settings.given["passes"] is not None:
         with budget().share(3 / 4):  # the rest is for the report
             job = _lowered(job) if job.keeps_rest else least_violating(job, _checked)
-        records = records_of(job.outcomes, job.gathers, job.analysis.knowledge, job.called)
+        records = records_of(job.outcomes, job.gathers, job.analyses.full.knowledge, job.called)
     elif not job.keeps_rest:
         _run(CHECKING, job)
     return job, with_details(records, job.wiring) if details and records else records

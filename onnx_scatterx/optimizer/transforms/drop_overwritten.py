@@ -37,7 +37,7 @@ def drop_overwritten_updates(job: Job) -> bool:
     if job.obstacle is not None:
         return False
     made = [node for context in list(job.contexts()) for node in _in_graph(context)]
-    job.note_new(made)
+    job.analyses.note(made)
     return bool(made)
 
 

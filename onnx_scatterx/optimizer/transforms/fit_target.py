@@ -161,7 +161,7 @@ def check_target(job: Job) -> bool:
     >>> check_target(job), [violation.op for violation in job.violations]
     (False, ['Erf'])
     """
-    pairs = refusals(job.model, job.settings.target, job.without_promises.current())
+    pairs = refusals(job.model, job.settings.target, job.analyses.without_promises.current())
     job.violations = tuple(dict.fromkeys(violation for _, violation in pairs))
     job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
     return False
@@ -190,12 +190,12 @@ def write_other_forms(job: Job) -> bool:
     modified = False
     try:
         with budget().share(1 / 4):
-            known = job.without_trust.current()
+            known = job.analyses.without_trust.current()
             for graph, scope in known.own_graphs():
                 as_nodes = job.has_constant_nodes(scope)
                 writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
                 modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
-                job.note_new(writer.graph.made)
+                job.analyses.note(writer.graph.made)
     except LimitError:
         pass  # the rest is kept
     return modified

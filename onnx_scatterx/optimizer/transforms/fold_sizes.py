@@ -52,20 +52,21 @@ def fold_sizes(job: Job) -> bool:
     ['Reshape']
     """
     modified = False
-    job.without_trust.catch_up()
-    if job.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
-        job.read_again()
+    analyses = job.analyses
+    analyses.without_trust.catch_up()
+    if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        analyses.read_again()
     with NodeRunner() as runner:
         folding = _Folding(job, runner)
         for _ in range(LIMITS.folding_rounds):
             with budget().share(1 / 4):
-                known = job.without_trust.current()
+                known = analyses.without_trust.current()
             if within_limits(partial(_is_read_well, known)) is not True:
                 return modified
             folded, more = folding.fold(known)
             inlined = not more and inline_sized_functions(job)
             if more or inlined:
-                job.read_again()
+                analyses.read_again()
             decided = (more or inlined) and take_known_branches(job)
             modified |= folded or inlined or decided
             if not (more or inlined):
@@ -172,6 +173,6 @@ class _Folding:
             constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
             assert node.graph is not None
             node.graph.insert_before(node, constant)
-        self.job.note_constant(made, tensor)
+        self.job.analyses.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)

@@ -50,7 +50,7 @@ def inline_known_ifs(job: Job) -> bool:
     """
     modified = take_known_branches(job)
     if modified:
-        job.forget()
+        job.analyses.forget()
     return modified
 
 
@@ -61,7 +61,7 @@ def take_known_branches(job: Job) -> bool:
         return False  # initializers are inputs, and a graph cannot get new ones
     while any(is_operator(node, ("If",)) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
-            known = job.without_trust.current()
+            known = job.analyses.without_trust.current()
         decided = [
             (node, taken)
             for graph, scope in known.scopes.items()
@@ -75,7 +75,7 @@ def take_known_branches(job: Job) -> bool:
         for node, taken in decided:
             if node.graph is not None:  # else it was in a branch that is not taken
                 _take(node, taken, job.names, common)
-        job.read_again()
+        job.analyses.read_again()
         modified = True
     return modified
 
@@ -187,7 +187,7 @@ def inline_beside_quantizers(job: Job) -> bool:
     modified = _inline(job, lambda _: True)
     modified |= take_known_branches(job)
     if modified:
-        job.forget()
+        job.analyses.forget()
     return modified
 
 

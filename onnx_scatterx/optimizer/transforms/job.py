@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -13,9 +13,7 @@ from onnx_scatterx.ir.cleanup import Names, is_read
 from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
-from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
-from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
     Gather,
     is_arithmetic,
@@ -34,6 +32,7 @@ from onnx_scatterx.optimizer.targets.catalogue import costs_of
 from onnx_scatterx.optimizer.targets.costs import Costs, in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
+from onnx_scatterx.optimizer.transforms.analyses import Analyses
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -54,7 +53,7 @@ class Lowered(NamedTuple):
 
 @dataclass
 class Job:
-    """A model, its settings, its analysis, and what was done so far."""
+    """A model, its settings, what is known of it, and what was done so far."""
 
     model: ir.Model
     settings: Settings = field(default_factory=Settings.of)
@@ -72,12 +71,11 @@ class Job:
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
-    lowered: Lowered = field(default_factory=lambda: Lowered())
+    lowered: Lowered = field(default_factory=Lowered)
     modified: bool = False  # whether a pass has changed the model
     opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
-    _is_read_again: bool = False
     violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
@@ -86,65 +84,15 @@ class Job:
         self.wider = () if host is self.target else (host,)
 
     @cached_property
-    def analysis(self) -> ModelAnalysis:
+    def analyses(self) -> Analyses:
         """What is known of the model."""
         self.observer.stage("analysing")
         distrust = self.settings.given["distrust_dims"]
-        return ModelAnalysis(
-            self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
-        )
-
-    @cached_property
-    def without_trust(self) -> ModelAnalysis:
-        """What is known without promises, and without trust that dims of one name are equal.
-
-        It is ``analysis`` itself if this says the same.
-        """
-        if not self.assumed and self._trusts_nothing:
-            return self.analysis
-        return ModelAnalysis(self.model, distrust_dims=True)
-
-    @property
-    def without_promises(self) -> ModelAnalysis:
-        """What is known without promises."""
-        if self._trusts_nothing:
-            return self.without_trust
-        self.analysis.catch_up()
-        outdated = self.assumed or self.analysis.is_outdated or self._is_read_again
-        return ModelAnalysis(self.model) if outdated else self.analysis
-
-    @cached_property
-    def _trusts_nothing(self) -> bool:
-        """Whether it makes no difference if dims of one name are equal."""
-        dims = [d for v in self.model.graph.inputs for d in v.shape or () if not isinstance(d, int)]
-        named = [d.value for d in dims if d.value is not None]
-        return self.settings.given["distrust_dims"] or len(set(named)) == len(named)
-
-    def read_again(self) -> None:
-        """Let the model be interpreted again: what was computed may prove more."""
-        self.without_trust = ModelAnalysis(self.model, distrust_dims=True)
-        self._is_read_again = True
-
-    def forget(self) -> None:
-        """Forget what is known: nothing was planned yet, and graphs were inlined."""
-        self.analysis.forget()
-        vars(self).pop("without_trust", None)
+        return Analyses(self.model, self.assumed, distrust_dims=distrust)
 
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
-
-    def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
-        """Note a new constant."""
-        for analysis in (self.analysis, self.without_trust):
-            analysis.note_constant(value, tensor)
-
-    def note_new(self, nodes: Iterable[ir.Node]) -> None:
-        """Note new nodes, in an order in which each follows those that it reads."""
-        nodes = list(nodes)
-        self.analysis.add(nodes)
-        if "without_trust" in vars(self) and self.without_trust is not self.analysis:
-            self.without_trust.add(nodes)
 
     def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
@@ -213,7 +161,7 @@ class Job:
         """Why the model must not be changed, or None if it may be."""
         if self.forbidden is not None:
             return self.forbidden
-        node = of_scatter(lambda: misread_node(self.analysis.knowledge))
+        node = of_scatter(lambda: misread_node(self.analyses.full.knowledge))
         if node is None or isinstance(node, Refusal):
             return node
         name = node.name or node.outputs[0].name
@@ -230,7 +178,7 @@ class Job:
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        for graph, scope in self.analysis.knowledge.own_graphs():
+        for graph, scope in self.analyses.full.knowledge.own_graphs():
             yield GraphContext(
                 graph,
                 scope,

@@ -35,7 +35,7 @@ def lower_scatters(job: Job) -> bool:
     """Write the results of a model's scatters, by the rules of the settings."""
     if not job.has_scatters:
         return False
-    job.analysis.catch_up()
+    job.analyses.full.catch_up()
     job.note_nodes()
     obstacle = job.obstacle_to("LowerScatters")
     for context in list(job.contexts()):
@@ -45,7 +45,7 @@ def lower_scatters(job: Job) -> bool:
                 rewrite_graph(context) if obstacle is None else (_untouched(context, obstacle), [])
             )
             job.outcomes.append(outcome)
-            job.note_new(made)
+            job.analyses.note(made)
             job.note_planned(*scatters)
     if obstacle is None:
         for wider in job.wider:
@@ -58,8 +58,7 @@ def _lower_refused(job: Job, wider: Target) -> None:
     kept = {n: why for outcome in job.outcomes for n, why in outcome.refusals.items()}
     if not kept:
         return
-    job.analysis.catch_up()
-    pairs = refusals(job.model, job.settings.target, job.analysis.knowledge)
+    pairs = refusals(job.model, job.settings.target, job.analyses.full.current())
     refused = {node for node, violation in pairs if not violation.on_host}
     for context in list(job.contexts()):
         here = [node for node in context.graph if node in kept]
@@ -68,7 +67,7 @@ def _lower_refused(job: Job, wider: Target) -> None:
             others = replace(context, target=wider, kept={n: kept[n] for n in run})
             outcome, made = rewrite_graph(others)
             job.outcome_of(context).add_later(outcome)
-            job.note_new(made)
+            job.analyses.note(made)
 
 
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:

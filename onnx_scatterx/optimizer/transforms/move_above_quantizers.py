@@ -49,7 +49,7 @@ def move_above_quantizers(job: Job) -> bool:
     if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
         return False
     made = [n for c in job.contexts() if has_quantizers(c.graph) for n in _in_graph(c)]
-    job.note_new(made)
+    job.analyses.note(made)
     return bool(made)
 
 

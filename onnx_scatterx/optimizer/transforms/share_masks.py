@@ -48,7 +48,7 @@ def share_masks(job: Job) -> bool:
         if len(counted) > 1 and any(map(is_scatter, graph)):
             modified |= _in_graph(graph, counted, fixed)
     if modified:
-        job.forget()
+        job.analyses.forget()
     return modified
 
 

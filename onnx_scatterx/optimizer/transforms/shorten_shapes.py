@@ -59,7 +59,7 @@ def shorten_shape_computations(job: Job) -> bool:
         except LimitError:
             continue  # the shapes are kept
         if made is not None:
-            job.note_new(made)
+            job.analyses.note(made)
             modified = True
     return modified
 

@@ -26,7 +26,7 @@ from onnx_scatterx.text.reasons import Reason, Refusal
 def simplify_gathers(job: Job) -> bool:
     """Write the results of a model's gathers, by the rules of the settings."""
     job.note_nodes()
-    job.analysis.catch_up()
+    job.analyses.full.catch_up()
     modified = False
     obstacle = job.obstacle_to("SimplifyGathers")
     for context in list(job.contexts()):
@@ -38,7 +38,7 @@ def simplify_gathers(job: Job) -> bool:
             outcome.refusals.update(dict.fromkeys(gathers, obstacle))
             continue
         made = _simplify(context, list(gathers), job.unread, outcome)
-        job.note_new(made or ())
+        job.analyses.note(made or ())
         modified |= made is not None
     return modified
 

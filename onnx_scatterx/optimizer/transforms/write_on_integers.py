@@ -54,7 +54,7 @@ def write_on_integers(job: Job) -> bool:
     quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
     if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
         return False
-    job.analysis.catch_up()
+    job.analyses.full.catch_up()
     modified = False
     for context in list(job.contexts()):
         if any(map(is_scatter, context.graph)):
@@ -129,7 +129,7 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
     for one in chosen:
         noted = len(one.integers.nodes)
         one.keep()
-        job.note_new(one.integers.nodes[noted:])
+        job.analyses.note(one.integers.nodes[noted:])
     return bool(chosen)
 
 
@@ -145,8 +145,8 @@ def _kept(job: Job, context: GraphContext, tried: list[_Tried]) -> set[ir.Node] 
     context.graph.outputs.extend(results)
     try:
         with budget().share(1 / 4):
-            job.note_new(node for one in tried for node in one.integers.nodes)
-            job.analysis.catch_up()
+            job.analyses.note(node for one in tried for node in one.integers.nodes)
+            job.analyses.full.catch_up()
             opaque = dict.fromkeys(floats, Refusal(Reason.NO_RULE))
             kept = kept_scatters(replace(context, kept=opaque))
             return set() if kept.isdisjoint(integers) else kept_scatters(context)

@@ -72,7 +72,7 @@ def write_sizes(job: Job) -> bool:
     sizes = settings.fixed_in(job.model)
     exported = [(value, value.shape) for value in job.model.graph.inputs]
     changed = declare_fixed(job.model, sizes)
-    failure = first_failure(job.model.graph, job.analysis.knowledge) if changed else None
+    failure = first_failure(job.model.graph, job.analyses.full.knowledge) if changed else None
     if failure is not None:
         for value, shape in exported:
             value.shape = shape
