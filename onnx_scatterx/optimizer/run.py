@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import onnx_ir as ir
 
@@ -74,9 +75,13 @@ def _optimized(
     add_to_metadata(model.metadata_props, told)
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
-    said = {"fixed": tuple(fixed.symbols.items()), "to_fix": wanted, "planned": planned}
-    said["not_needed"] = tuple(map(str, unused))
-    report = report_of(job, records, before, _operators(model), **said)
+    report = replace(
+        report_of(job, records, before, _operators(model)),
+        fixed=tuple(fixed.symbols.items()),
+        to_fix=wanted,
+        not_needed=tuple(map(str, unused)),
+        planned=planned,
+    )
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
