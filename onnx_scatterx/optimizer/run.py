@@ -88,7 +88,7 @@ def _optimized(
     return report, records
 
 
-def tried(
+def rewritten_under(
     model: ir.Model, settings: Settings, *, whole: bool = False
 ) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
     """Return what is done with the scatters of a model, which is changed, under other settings.

@@ -62,7 +62,7 @@ def write_on_integers(job: Job) -> bool:
     return modified
 
 
-class _Tried(NamedTuple):
+class _Candidate(NamedTuple):
     """A write on integers beside the one on floats."""
 
     write: QuantizedWrite
@@ -71,7 +71,7 @@ class _Tried(NamedTuple):
     """The nodes on integers, by those on floats."""
 
     @classmethod
-    def of(cls, context: GraphContext, write: QuantizedWrite) -> _Tried:
+    def of(cls, context: GraphContext, write: QuantizedWrite) -> _Candidate:
         """Write the nodes on integers; nothing reads them."""
         integers = IntegerNodes(context, write.dtype)
         for value, array in write.constants.items():
@@ -111,10 +111,10 @@ class _Tried(NamedTuple):
 def _in_graph(job: Job, context: GraphContext) -> bool:
     """Do the writes of one graph on integers, if there are any."""
     writes, why = quantized_writes(context)
-    tried = [_Tried.of(context, write) for write in writes]
-    kept = _kept(job, context, tried) if tried else None
+    candidates = [_Candidate.of(context, write) for write in writes]
+    kept = _kept(job, context, candidates) if candidates else None
     chosen = []
-    for one in tried:
+    for one in candidates:
         if kept is not None and not one.is_better_on_floats(kept):
             chosen.append(one)
             continue
@@ -133,19 +133,19 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
     return bool(chosen)
 
 
-def _kept(job: Job, context: GraphContext, tried: list[_Tried]) -> set[ir.Node] | None:
+def _kept(job: Job, context: GraphContext, candidates: list[_Candidate]) -> set[ir.Node] | None:
     """Return the scatters that would be kept, or None if a limit is reached.
 
     The results on integers are outputs of the graph meanwhile, so both ways can be planned. The
     way on floats is planned only if a scatter on integers would be kept.
     """
-    floats = [node for one in tried for node in one.made if is_scatter(node)]
-    integers = [node for one in tried for node in one.made.values()]
-    results = [value for one in tried for value in one.results]
+    floats = [node for one in candidates for node in one.made if is_scatter(node)]
+    integers = [node for one in candidates for node in one.made.values()]
+    results = [value for one in candidates for value in one.results]
     context.graph.outputs.extend(results)
     try:
         with budget().share(1 / 4):
-            job.analyses.note(node for one in tried for node in one.integers.nodes)
+            job.analyses.note(node for one in candidates for node in one.integers.nodes)
             job.analyses.full.catch_up()
             opaque = dict.fromkeys(floats, Refusal(Reason.NO_RULE))
             kept = kept_scatters(replace(context, kept=opaque))
