@@ -44,8 +44,7 @@ def shorten_shape_computations(job: Job) -> bool:
 
     If ``LowerScatters`` did not run, every computed shape is examined.
     """
-    chosen = job.settings.given["passes"]
-    alone = not job.looked_for_scatters or "LowerScatters" not in (chosen or ["LowerScatters"])
+    alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
     nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
     modified = False
     if job.obstacle is not None:
