@@ -1,4 +1,4 @@
-"""The passes in the order in which they run."""
+"""The passes in their order, which of them run on a job, and what runs them more than once."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ PIPELINE = PREPARING + LOWERING + FITTING + FINISHING + CHECKING
 
 
 def runs(step: Pass, job: Job) -> bool:
-    """Return whether a pass runs on a job: there is something to do, and it is not left out."""
+    """Return whether a pass runs on a job."""
     if not step.applies(job.settings):
         return False
     if step in LOWERING and job.forbidden is not None:
