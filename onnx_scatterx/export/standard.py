@@ -21,7 +21,7 @@ from onnx_scatterx.export.nd_form import NdForm, nd_form, tuples_of
 from onnx_scatterx.export.request import ExportRequest, GraphBuilder, described
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, inverse
 from onnx_scatterx.optimizer.native.nodes import make_node
-from onnx_scatterx.optimizer.transforms.fit_target import attach_fallbacks
+from onnx_scatterx.optimizer.transforms.fit_target import add_fallbacks
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.transformer import XTransformer
@@ -62,7 +62,7 @@ def native(request: ExportRequest) -> ir.Model:
     node = make_node(inputs, picks, str(request.reduction), unique, body, request.dtype, name, {})
     g.nodes.append(node)
     model = _written(g, node.outputs[0])
-    attach_fallbacks(model)
+    add_fallbacks(model)
     return model
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import onnx_ir as ir
 
@@ -74,16 +75,20 @@ def _optimized(
     add_to_metadata(model.metadata_props, told)
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
-    said = {"fixed": tuple(fixed.symbols.items()), "to_fix": wanted, "planned": planned}
-    said["not_needed"] = tuple(map(str, unused))
-    report = report_of(job, records, before, _operators(model), **said)
+    report = replace(
+        report_of(job, records, before, _operators(model)),
+        fixed=tuple(fixed.symbols.items()),
+        to_fix=wanted,
+        not_needed=tuple(map(str, unused)),
+        planned=planned,
+    )
     for entry in report.entries:
         LOG.debug("%s %s: %s", entry.op, visible(entry.node), visible(entry.done))
     LOG.info("%s", report.summary())
     return report, records
 
 
-def tried(
+def rewritten_under(
     model: ir.Model, settings: Settings, *, whole: bool = False
 ) -> tuple[tuple[NodeRecord, ...], tuple[Violation, ...]]:
     """Return what is done with the scatters of a model, which is changed, under other settings.
@@ -94,8 +99,8 @@ def tried(
     check(settings.assumed, symbols=symbols_of(model), inputs=holds_integers(model))
     fixed = settings.fixed_in(model)
     with command_budget(model, settings):
-        job = Job(model, settings, at_sizes(settings.assumed, fixed))
-        job, records = rewritten(job, trial=not whole)
+        assumed = at_sizes(settings.assumed, fixed)
+        job, records = rewritten(Job(model, settings, assumed, keeps_rest=not whole))
         return records, job.violations
 
 

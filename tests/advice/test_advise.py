@@ -14,7 +14,7 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, inspect, optimize, optimize_many, verify
-from onnx_scatterx.doors.advice import advise as trials
+from onnx_scatterx.doors.advice import advise as search
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
@@ -275,7 +275,7 @@ def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     model = onnx.parser.parse_model(HEAD + text)
     (all_of_it,) = advise(model, target="standard")
     assert all_of_it.ways
-    monkeypatch.setattr(trials, "_TRIALS", 1)
+    monkeypatch.setattr(search, "_CHANGES", 1)
     kept, rest = advise(model, target="standard")
     assert not kept.ways
     (line,) = rest.lines()
@@ -454,7 +454,7 @@ def test_a_command_names_the_file_that_was_given(tmp_path: Path) -> None:
 def test_it_has_a_stage_of_its_own(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
-    """The line of progress counts the trials; with --no-advice there are none."""
+    """The line of progress counts the changes that are tried; with --no-advice there are none."""
     path, told = str(tmp_path / "m.onnx"), []
     onnx.save(onnx.parser.parse_model(HEAD + TWICE), path)
 

@@ -12,7 +12,7 @@ import pytest
 
 from onnx_scatterx import advise, optimize
 from onnx_scatterx.doors import explanation
-from onnx_scatterx.doors.advice import advise as trials
+from onnx_scatterx.doors.advice import advise as search
 from onnx_scatterx.doors.advice import whole
 from onnx_scatterx.doors.advice.candidates import fixed
 from onnx_scatterx.doors.advice.change import Change, Command
@@ -20,7 +20,7 @@ from onnx_scatterx.doors.explanation import advised
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.optimizer.reports.entries import Action
-from onnx_scatterx.optimizer.run import tried
+from onnx_scatterx.optimizer.run import rewritten_under
 from tests.advice.test_advise import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing
@@ -46,14 +46,14 @@ def model_of(scatters: int, read: str = "at", reduction: str = "none") -> onnx.M
 
 @pytest.fixture
 def visited(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return how many nodes each trial visits."""
+    """Return how many nodes are visited for each change."""
     found: list[int] = []
 
     def counted(model: ir.Model, *given: Any, **more: Any) -> Any:
         found.append(len(all_nodes(model)))
-        return tried(model, *given, **more)
+        return rewritten_under(model, *given, **more)
 
-    monkeypatch.setattr(trials, "tried", counted)
+    monkeypatch.setattr(search, "rewritten_under", counted)
     return found
 
 
@@ -83,7 +83,7 @@ def test_what_helps_on_the_part_alone_is_not_printed(
     (node,) = (n for n in other.graph.node if n.output[0] == "y1")
     del node.attribute[:]
     part = ir.from_proto(other), {("g", f"y{decided}")}, 0.0
-    monkeypatch.setattr(trials._AdviceSearch, "part", part)
+    monkeypatch.setattr(search._AdviceSearch, "part", part)
     told = [(way, a.nodes) for a in advise(model, target=target) for way in a.ways]
     for way, nodes in told:
         if "add = " in way.command:
@@ -101,10 +101,10 @@ def test_what_helps_on_the_part_alone_is_not_printed(
 def test_the_work_is_bounded(
     times: int, visited: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the nodes of all trials, together; what was left over is named."""
+    """It is the nodes for all changes, together; what was left over is named."""
     monkeypatch.setattr(whole, "_LEAST", 0)
     monkeypatch.setattr(whole, "_TIMES", times)
-    monkeypatch.setattr(trials._AdviceSearch, "part", None)
+    monkeypatch.setattr(search._AdviceSearch, "part", None)
     model = model_of(9, reduction="mul")
     *_, rest = advise(model, target="standard, remove = ['Mul', 'Where']")
     assert sum(visited) <= times * len(model.graph.node)
@@ -115,7 +115,7 @@ def test_one_scatter_for_each_reason_decides_in_a_large_model(
     visited: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = model_of(40)
-    monkeypatch.setattr(trials, "_LARGE", 100)
+    monkeypatch.setattr(search, "_LARGE", 100)
     monkeypatch.setattr(whole, "_SMALL", 8)
     found = advise(model, target="standard")
     assert {node for a in found if a.ways for node in a.nodes} == {f"y{n}" for n in range(40)}
@@ -131,7 +131,7 @@ def test_numbers_for_sizes_are_found_if_nothing_else_helps(
         calls.append(given)
         return fixed(given)
 
-    monkeypatch.setattr(trials, "fixed", counted)
+    monkeypatch.setattr(search, "fixed", counted)
     text = """g (float[N, 2] x, int64[M] at, float[M, 2] u) => (float[N, 2] y)
         <int64[1] last = {-1}> { i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
     model = onnx.parser.parse_model(HEAD + text)
@@ -153,9 +153,9 @@ def test_the_collector_runs_as_rarely_as_in_an_optimization(
 
     def noted(*given: Any, **more: Any) -> Any:
         seen.add(gc.get_threshold()[0])
-        return tried(*given, **more)
+        return rewritten_under(*given, **more)
 
-    monkeypatch.setattr(trials, "tried", noted)
+    monkeypatch.setattr(search, "rewritten_under", noted)
     with raised_gc_threshold():
         rarely = gc.get_threshold()[0]
     advise(onnx.parser.parse_model(HEAD + ROWS), target="standard")

@@ -11,12 +11,13 @@ from onnx_scatterx import Reason, ScatterXError, passes
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.optimizer.pipeline import PIPELINE
+from onnx_scatterx.optimizer.pipeline import PIPELINE, Kind, Pass, runs
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.transforms.fit_target import DropDefaultReductions
-from onnx_scatterx.optimizer.transforms.job import Pass
-from onnx_scatterx.optimizer.transforms.lower_scatters import LowerScatters
-from onnx_scatterx.optimizer.transforms.shorten_shapes import ShortenShapeComputations
+from onnx_scatterx.optimizer.transforms.fit_target import drop_default_reductions
+from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.lower_scatters import lower_scatters
+from onnx_scatterx.optimizer.transforms.shorten_shapes import shorten_shape_computations
+from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.support import parse
 
 ROW = """g (float[N, 2] x, float[1, 2] y) => (float[N, 2] z)
@@ -64,16 +65,15 @@ def test_the_passes_are_called_in_order() -> None:
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
-def test_every_pass_runs_alone(step: ir.passes.InPlacePass) -> None:
+def test_every_pass_runs_alone(step: Pass) -> None:
     model = read(ROW)
-    result = step(model)
-    assert result.modified == (type(step) is LowerScatters)
+    assert step.run(Job(model)) == (step.name == "LowerScatters")
     onnx.checker.check_model(ir.to_proto(model))
 
 
 def test_all_passes_are_public() -> None:
     """But for those that keep the result right, which run with each of the others."""
-    guards = {step.name for step in PIPELINE if step.is_guard}
+    guards = {step.name for step in PIPELINE if step.kind is Kind.GUARD}
     named = {step.name for step in PIPELINE} - guards
     assert {*passes.__all__} == named | {"FixSizes", "RemoveScatters"}
 
@@ -92,10 +92,25 @@ def test_a_chosen_pass_runs_with_those_that_keep_the_result_right(step: Pass) ->
         fix={"N": 4},
         on_pass=lambda name, _: seen.append(name),
     )
-    others = {p.name for p in PIPELINE if p.is_guard or p.reports} - {"AttachFallbacks"}
+    others = {p.name for p in PIPELINE if p.kind is not Kind.CHOICE} - {"AttachFallbacks"}
     assert {*seen, step.name} == others | {step.name}
     assert result.report.removed == (step.name == "LowerScatters")
     assert onnx_scatterx.verify(parse(ROW), result.model, samples=2).same
+
+
+def test_what_runs_if_the_model_or_its_rest_is_kept() -> None:
+    """Passes that lower only report then, and those that fit the rest to the target do not run."""
+    settings = Settings.of(target="scatterx, max_rank = 5", gathers=True, fix={"N": 4})
+    every = [step.name for step in PIPELINE if runs(step, Job(read(ROW), settings))]
+    is_kept = Job(read(ROW), settings, forbidden=Refusal(Reason.QUANTIZER), keeps_rest=True)
+    assert [step.name for step in PIPELINE if runs(step, is_kept)] == [
+        "LowerScatters",
+        "SimplifyGathers",
+        "DropDefaultReductions",
+        "AttachFallbacks",
+        "CheckTarget",
+    ]
+    assert {"WriteSizes", "ShareMasks", "FoldSizes", "MoveAboveQuantizers"} <= {*every}
 
 
 def test_passes_that_were_not_chosen_remove_nothing() -> None:
@@ -130,18 +145,18 @@ def test_an_unknown_pass_is_an_error() -> None:
 
 def test_scatters_are_lowered_alone() -> None:
     model = read(ROW)
-    LowerScatters(Settings.of(target="standard"))(model)
+    lower_scatters(Job(model, Settings.of(target="standard")))
     assert "ScatterND" not in operators(model)
 
 
 def test_shapes_are_shortened_alone() -> None:
     model = read(LONG)
-    assert ShortenShapeComputations()(model).modified
+    assert shorten_shape_computations(Job(model))
     assert len(model.graph) < len(read(LONG).graph)
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[Interpreter]:
+def interpretations(monkeypatch: pytest.MonkeyPatch) -> list[Interpreter]:
     """Return the interpretations, which are noted as they run."""
     noted: list[Interpreter] = []
     run = Interpreter.run
@@ -155,21 +170,23 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Interpreter]:
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_a_model_is_interpreted_once(deterministic: bool, runs: list[Interpreter]) -> None:
+def test_a_model_is_interpreted_once(
+    deterministic: bool, interpretations: list[Interpreter]
+) -> None:
     result = onnx_scatterx.optimize(parse(TWICE), target="standard", deterministic=deterministic)
     assert result.report.removed == deterministic
-    assert len(runs) == 1
+    assert len(interpretations) == 1
 
 
 @pytest.mark.parametrize("dim", ["4", "N"])
-def test_a_device_needs_no_other(dim: str, runs: list[Interpreter]) -> None:
+def test_a_device_needs_no_other(dim: str, interpretations: list[Interpreter]) -> None:
     model = parse(ROW.replace("[N", f"[{dim}"))
     result = onnx_scatterx.optimize(model, target="qnn")
     assert result.report.removed == 1
-    assert len(runs) == 1
+    assert len(interpretations) == 1
 
 
-def test_a_constant_in_the_place_of_a_scatter_is_read(runs: list[Interpreter]) -> None:
+def test_a_constant_in_the_place_of_a_scatter_is_read(interpretations: list[Interpreter]) -> None:
     """Of the scatter only the shape was known, so the Equal was not known to be constant."""
     model = parse("""g (float[4] x) => (float[4] y) <float[4] zeros = {0, 0, 0, 0},
         int64[2, 1] at = {1, 2}, float[2] ones = {1, 1}, float one = {1}> {
@@ -178,7 +195,7 @@ def test_a_constant_in_the_place_of_a_scatter_is_read(runs: list[Interpreter]) -
         y = Where (mask, x, zeros) }""")
     result = onnx_scatterx.optimize(model, target="qnn")
     assert [node.op_type for node in result.model.graph.node] == ["Where"]
-    assert len(runs) == 2
+    assert len(interpretations) == 2
 
 
 def test_new_nodes_are_known_and_prove_nothing() -> None:
@@ -226,8 +243,8 @@ def test_default_reductions_are_left_out_of_scatters_that_stay() -> None:
                 t = ScatterElements <axis = 0, reduction = "none"> (b, j, u) },
             else_branch = no () => (float[4, 2] e) { e = Neg (b) }> }"""
     model = read(text)
-    assert DropDefaultReductions()(model).modified
-    assert not DropDefaultReductions()(model).modified
+    assert drop_default_reductions(Job(model))
+    assert not drop_default_reductions(Job(model))
     found = [
         node.attributes["reduction"].as_string()
         for graph in (model.graph, *model.graph.subgraphs())

@@ -109,7 +109,7 @@ def test_no_profile_does_worse_than_the_target_for_all(path: Path) -> None:
     is_static = not any(map(unfixed_sizes, standard.graph.input))
     place, names = EXAMPLES.index(path), profile_names()
     job = Job(ir.from_proto(standard), Settings.of(target="standard"))
-    known = job.without_promises.current()
+    known = job.analyses.without_promises.current()
     for name in names if are_all() else [names[(place + k) % len(names)] for k in range(3)]:
         target = target_of(name)
         if target.is_limited and (is_static or not target.static_only):

@@ -61,7 +61,7 @@ def without_a_process(op: str, case: integers.Case) -> list[np.ndarray] | None:
     opsets = [onnx.helper.make_opsetid("", integers.VERSION)]
     model = ir.from_proto(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8))
     job = Job(model, Settings.of(target="standard"))
-    scope = job.analysis.knowledge.scopes[model.graph]
+    scope = job.analyses.full.knowledge.scopes[model.graph]
     return followed(model.graph[0], dict(zip(names, arrays, strict=True)), scope)
 
 

@@ -27,7 +27,7 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.optimizer.reports.advice import Advice, Way, counted, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, ScatterReport
-from onnx_scatterx.optimizer.run import tried
+from onnx_scatterx.optimizer.run import rewritten_under
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget
 from onnx_scatterx.optimizer.targets.violations import Violation, by_reason
@@ -37,7 +37,7 @@ from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 Key: TypeAlias = "tuple[str, str]"
 """A scatter or gather by its graph and name, or other nodes by their operator and the reason."""
 
-_TRIALS = 24  # of one model
+_CHANGES = 24  # that are tried on one model
 _LARGE = 500  # nodes of a model that is not tried often
 _WAYS = 3  # that are named for one scatter
 _DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
@@ -111,7 +111,7 @@ def _stuck(records: Sequence[NodeRecord]) -> list[NodeRecord]:
     return [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
 
 
-class _Trial(NamedTuple):
+class _Result(NamedTuple):
     """What other settings do with the scatters, and which other nodes the target does not take."""
 
     settings: Settings
@@ -121,14 +121,14 @@ class _Trial(NamedTuple):
 
 @dataclass
 class _AdviceSearch:
-    """All trials of a model, and what they show.
+    """The changes of a model that are tried, and what they show.
 
     ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target
     does not take with ``base``. ``base`` gives the sizes numbers if the target wants numbers: all
     changes are made beside it. ``kept`` are the nodes that are kept with ``base`` and are to be
     removed, and ``later`` are the reasons. ``ways`` are the changes that remove a
     node, with the rules that replace it. ``lacks`` are the operators that the target lacks for a
-    dense form. ``untried`` are changes for which no trials or no steps were left.
+    dense form. ``untried`` are changes that were not tried, as their number or the steps ended.
     """
 
     whole: Whole
@@ -174,7 +174,7 @@ class _AdviceSearch:
     def run(self) -> None:
         """Try changes one by one; if nodes are left, try those that the new reasons suggest."""
         waiting = {key_of(r.entry) for r in self.stuck}
-        trials = _TRIALS + (not self.base.statements)
+        most = _CHANGES + (not self.base.statements)
         queue, seen = deque([(self.base, 0)]), set[frozenset[object]]()
         idle: list[frozenset[object]] = []
         while queue:
@@ -190,28 +190,28 @@ class _AdviceSearch:
             known = change.statements in seen or any(change.statements <= more for more in idle)
             if not wanted or known:
                 continue
-            if change.statements and (len(seen) >= trials or budget().is_spent):
+            if change.statements and (len(seen) >= most or budget().is_spent):
                 self.untried.append(str(change))
                 continue
             self.observer.stage("trying what would help", len(seen))
             seen.add(change.statements)
             try:
-                trial = self._tried(change)
+                result = self._tried(change)
             except LimitError:
                 self.untried.append(str(change))
-                trial = None
+                result = None
             if not depth:
-                self.refused = trial.refused if trial else {}
-            if trial is None:
+                self.refused = result.refused if result else {}
+            if result is None:
                 continue
-            ops = {op for op, _ in trial.refused}
+            ops = {op for op, _ in result.refused}
             kept = [
-                r for r in _stuck(trial.records) if key_of(r.entry) in waiting or r.entry.op in ops
+                r for r in _stuck(result.records) if key_of(r.entry) in waiting or r.entry.op in ops
             ]
             refusals = _refusals(kept)
             if not depth:
                 self.kept, self.later = kept, refusals
-            helps = self._note(change, trial, wanted) or refusals != self.later
+            helps = self._note(change, result, wanted) or refusals != self.later
             if not helps:
                 idle.append(change.statements)
             for key, refusal in refusals.items() if "dense" in change.keys else ():
@@ -219,7 +219,7 @@ class _AdviceSearch:
                 if isinstance(refusal.detail, Missing) and not isinstance(first.detail, Missing):
                     self.lacks.setdefault(key, refusal.detail)
             if depth < _DEPTH:
-                more = candidates(kept, ops, self.whole.model, trial.settings)
+                more = candidates(kept, ops, self.whole.model, result.settings)
                 joined = [
                     (replace(change | c, is_last=c.is_last or depth > 0), depth + 1) for c in more
                 ]
@@ -236,12 +236,12 @@ class _AdviceSearch:
             or (change.is_last and (not other.asks or (change.fix and not self.base.fix)))
         }
 
-    def _note(self, change: Change, trial: _Trial, wanted: Collection[Key]) -> bool:
+    def _note(self, change: Change, result: _Result, wanted: Collection[Key]) -> bool:
         """Note which of the wanted nodes a change removes; return whether there are some."""
         gone: dict[Key, tuple[str, ...]] = {}
-        if trial.refused.keys() <= self.refused.keys():  # and it brings no others
-            gone = dict.fromkeys(self.refused.keys() - trial.refused.keys(), ())
-        for entry in (record.entry for record in trial.records):
+        if result.refused.keys() <= self.refused.keys():  # and it brings no others
+            gone = dict.fromkeys(self.refused.keys() - result.refused.keys(), ())
+        for entry in (record.entry for record in result.records):
             work = entry.work if isinstance(entry, ScatterReport) else ""
             is_large = work.isdigit() and int(work) > _DENSE
             if entry.action in (Action.REMOVED, Action.DEAD) and not is_large:
@@ -267,14 +267,14 @@ class _AdviceSearch:
     def _around(self, keys: set[Key]) -> tuple[ir.Model, set[Key], float] | None:
         """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
         part, before = self.whole.small_part({name for _, name in keys}), budget().steps
-        trial = None if part is None else self._rewritten(part, self.base)
-        if part is None or trial is None:
+        result = None if part is None else self._rewritten(part, self.base)
+        if part is None or result is None:
             return None
-        refusals = _refusals(_stuck(trial.records))
+        refusals = _refusals(_stuck(result.records))
         is_alike = all(refusals.get(key) == self.later[key] for key in keys)
         return (part, keys, before - budget().steps) if is_alike else None
 
-    def _tried(self, change: Change) -> _Trial | None:
+    def _tried(self, change: Change) -> _Result | None:
         """Return the result of a change on the part, or on the whole model if it may help there.
 
         It is None if the change is impossible. Raises LimitError if it takes too many steps.
@@ -286,23 +286,23 @@ class _AdviceSearch:
         if change.statements != base.statements and not concerns_others and self.part is not None:
             part, keys, steps = self.part
             before = budget().steps
-            trial = self._rewritten(part, change)
-            if trial is None:
+            result = self._rewritten(part, change)
+            if result is None:
                 return None
-            there = [r for r in _stuck(trial.records) if key_of(r.entry) in keys]
-            if len(there) == len(keys):  # none is removed: nothing of this trial is printed
+            there = [r for r in _stuck(result.records) if key_of(r.entry) in keys]
+            if len(there) == len(keys):  # none is removed: nothing of this is printed
                 others = [r for r in self.kept if key_of(r.entry) not in keys]
-                return _Trial(trial.settings, there + others, self.refused)
+                return _Result(result.settings, there + others, self.refused)
             more = (before - budget().steps - steps) * len(self.later) / len(keys)
         return self._rewritten(self.whole.model, change, more)
 
-    def _rewritten(self, model: ir.Model, change: Change, more: float = 0) -> _Trial | None:
+    def _rewritten(self, model: ir.Model, change: Change, more: float = 0) -> _Result | None:
         """Return the result of a change of a model; None if the change is impossible.
 
         It is expected to take ``more`` steps than without the change.
         """
         if not change.statements and model is self.whole.model:
-            return _Trial(self.whole.settings, self.stuck, self.refused)
+            return _Result(self.whole.settings, self.stuck, self.refused)
         try:
             settings = change.settings(self.whole.settings)
         except ScatterXError:  # it contradicts what the user says
@@ -312,9 +312,9 @@ class _AdviceSearch:
         if change.opset is not None:
             self.whole.charge(model, RAISED)
         try:
-            records, violations = tried(copy, settings, whole=bool(self.refused))
+            records, violations = rewritten_under(copy, settings, whole=bool(self.refused))
         except ScatterXError:  # such as a promise that no number satisfies
             return None
         if any(r.entry.reason is Reason.MODEL_LIMIT for r in records):
             raise SpentError
-        return _Trial(settings, records, self.beside(violations))
+        return _Result(settings, records, self.beside(violations))

@@ -29,10 +29,11 @@ from onnx_scatterx.optimizer.reports.shown_boxes import value_at
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.write_sizes import (
     WRONG,
-    WriteSizes,
     analysis_at,
+    declare_fixed,
     failure_at_any_sizes,
     write_sizes,
 )
@@ -126,7 +127,7 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
     try:
         fix = {**(settings.given["fix"] or {}), **numbers}
         fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
-        write_sizes(copy, fixed)
+        declare_fixed(copy, fixed)
         knowledge = analysis_at(copy, settings, fixed).knowledge
     except ScatterXError as error:  # a size would be negative, or is promised to be another
         return NodeFailure("?", "", str(error))
@@ -172,7 +173,7 @@ class SizeAdvice:
         if not settings.target.static_only:
             return cls()
         copy = cloned(whole.model)
-        WriteSizes(settings)(copy)
+        write_sizes(Job(copy, settings))
         options = template(copy)
         if not options:
             return cls()

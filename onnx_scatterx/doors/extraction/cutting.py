@@ -55,7 +55,7 @@ def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[T
     graph = model.graph
     roots = roots_of(model, {node})
     with fresh_symbols():
-        known = known_in(model, Job(model, settings).analysis.knowledge)
+        known = known_in(model, Job(model, settings).analyses.full.knowledge)
     everything = Neighbourhood(frozenset(graph), frozenset())
     cutting: list[Callable[[ir.Value], bool]] = [
         partial(may_be_cut, known),

@@ -15,7 +15,7 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import RANDOM, all_nodes
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes, dims_of
-from onnx_scatterx.optimizer.transforms.write_sizes import write_sizes
+from onnx_scatterx.optimizer.transforms.write_sizes import declare_fixed
 
 Dim = int | str | None
 
@@ -172,5 +172,5 @@ def narrowed(first: ir.Model, fixed: FixedSizes) -> ir.Model:
     if not fixed.shapes:
         return first
     copy = cloned(first)
-    write_sizes(copy, fixed)
+    declare_fixed(copy, fixed)
     return copy

@@ -80,9 +80,9 @@ def records_of(
 
 
 def report_of(
-    job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str], **said: Any
+    job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str]
 ) -> Report:
-    """Return the report on a job, with what is said in other fields of it."""
+    """Return the report on a job, without what only the settings and the assumptions say."""
     entries = tuple(record.entry for record in records)
     gathers = tuple(entry for entry in entries if isinstance(entry, GatherReport))
     return Report(
@@ -99,7 +99,6 @@ def report_of(
         violations_if_kept=job.violations_if_kept,
         **job.lowered._asdict(),
         modified=job.modified,
-        **said,
     )
 
 

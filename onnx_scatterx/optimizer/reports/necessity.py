@@ -103,9 +103,9 @@ def needed_promises(
 
     def effect(some: Clauses) -> Effect:
         job.observer.stage("finding out which assumptions are needed", next(tries), 0)
-        trial = Job(cloned(job.model), job.settings, some)
-        entries = [record.entry for record in run(trial)]
-        return Effect.of(trial.model, entries)
+        fewer = Job(cloned(job.model), job.settings, some, keeps_rest=True)
+        entries = [record.entry for record in run(fewer)]
+        return Effect.of(fewer.model, entries)
 
     with budget().share(1 / 2):
         kept, by_scatter = fewest(given, effect)

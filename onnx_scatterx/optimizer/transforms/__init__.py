@@ -1,1 +1,1 @@
-"""The passes of the pipeline, a file for each."""
+"""The passes of the pipeline, the job that they share, and what lets them begin anew."""

@@ -25,26 +25,20 @@ from onnx_scatterx.optimizer.lift.bounds import LAST_WINS
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter, lift_scatter
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.native.nodes import is_narrow
-from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.text.reasons import Refusal, RefusedError
 
 
-class DropOverwrittenUpdates(Pass):
-    """Drops the updates of a model that are known to be overwritten."""
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.given["deterministic"]
-
-    def run(self, job: Job) -> bool:
-        if job.obstacle is not None:
-            return False
-        made = [node for context in list(job.contexts()) for node in _in_graph(context)]
-        job.note_new(made)
-        return bool(made)
+def drop_overwritten_updates(job: Job) -> bool:
+    """Drop the updates of a model that are known to be overwritten."""
+    if job.obstacle is not None:
+        return False
+    made = [node for context in list(job.contexts()) for node in _in_graph(context)]
+    job.analyses.note(made)
+    return bool(made)
 
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:

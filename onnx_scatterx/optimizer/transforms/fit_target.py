@@ -1,11 +1,11 @@
 """Passes that fit a model to its target, and the note of what it still does not take.
 
-    ChangeOperatorSet        the operator set that the user wants
-    LowerOperatorSet         opset 24    Neg, ReduceMax (x, axes)
-                             opset 17    Neg, ReduceMax <axes> (x), if each means the same there
-    DropDefaultReductions    ScatterND <reduction = "none">    ScatterND
-    AttachFallbacks          every new ScatterX gets a function of standard operators
-    CheckTarget              changes nothing; promises do not change what a compiler sees
+    change_operator_set        the operator set that the user wants
+    lower_operator_set         opset 24    Neg, ReduceMax (x, axes)
+                               opset 17    Neg, ReduceMax <axes> (x), if each means the same there
+    drop_default_reductions    ScatterND <reduction = "none">    ScatterND
+    attach_fallbacks           every new ScatterX gets a function of standard operators
+    check_target               changes nothing; promises do not change what a compiler sees
 
 Some compilers of devices reject a scatter with the default reduction, or misread it.
 
@@ -43,13 +43,13 @@ from onnx_scatterx.optimizer.mosaic.constants import Constants
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.optimizer.native.fold_transposes import fold_transposes
 from onnx_scatterx.optimizer.native.nodes import new_nodes, set_fallback
-from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
 from onnx_scatterx.optimizer.targets.violations import refusals
-from onnx_scatterx.optimizer.transforms.job import Job, Lowered, Pass
+from onnx_scatterx.optimizer.transforms.job import Job, Lowered
 
 
-def attach_fallbacks(model: ir.Model) -> bool:
+@own_budget()  # a plan is written completely
+def add_fallbacks(model: ir.Model) -> bool:
     """Fold transposes into the new ScatterX nodes of a model and add the functions that they call.
 
     Equal bodies are one function. The result is whether there are such nodes.
@@ -88,112 +88,83 @@ def _raise_version(model: ir.Model) -> None:
     model.ir_version = max(model.ir_version or 0, FUNCTIONS)
 
 
-class ChangeOperatorSet(Pass):
-    """Raises or lowers a model to the operator set of the settings.
+def change_operator_set(job: Job) -> bool:
+    """Raise or lower a model to the operator set of the settings.
 
     Raises ModelError if it cannot be raised, or if nodes are in the way of lowering it.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N] x) => (float[N] y) { y = Neg (x) }''')
-    >>> ChangeOperatorSet(Settings.of(opset=17))(model).modified, model.opset_imports[""]
+    >>> from onnx_scatterx.optimizer.settings import Settings
+    >>> change_operator_set(Job(model, Settings.of(opset=17))), model.opset_imports[""]
     (True, 17)
     """
-
-    is_guard = True
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.given["opset"] is not None
-
-    def run(self, job: Job) -> bool:
-        wanted, before = job.settings.given["opset"], job.model.opset_imports.get("")
-        if wanted is not None:
-            job.lowered = Lowered(defined=change_opset(job.model, wanted))
-        return job.model.opset_imports.get("") != before
+    wanted, before = job.settings.given["opset"], job.model.opset_imports.get("")
+    if wanted is not None:
+        job.lowered = Lowered(defined=change_opset(job.model, wanted))
+    return job.model.opset_imports.get("") != before
 
 
-class LowerOperatorSet(Pass):
-    """Lowers a model to the newest operator set of the target, and notes if that is impossible.
+def lower_operator_set(job: Job) -> bool:
+    """Lower a model to the newest operator set of the target, and note if that is impossible.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N] x) => (float[N] y) { y = Neg (x) }''')
-    >>> LowerOperatorSet(Settings.of(target="standard, max_opset = 17"))(model).modified
+    >>> from onnx_scatterx.optimizer.settings import Settings
+    >>> lower_operator_set(Job(model, Settings.of(target="standard, max_opset = 17")))
     True
     >>> model.opset_imports[""]
     17
     """
+    target = job.settings.target
+    for version in target.opsets():
+        there = newer_opset(job.model, version)
+        if there is None:
+            break
+        needed = version == target.max_opset  # the last bits of definitions may differ
+        obstacles, defined = lower_opset(job.model, version, define=needed)
+        defined = (*job.lowered.defined, *defined)
+        if not obstacles:
+            job.lowered = Lowered(None, version, defined)
+            return True
+        job.lowered = Lowered(there if needed else None, None, defined)
+    return False
 
-    is_guard = True
 
-    def applies(self, settings: Settings) -> bool:
-        return any(settings.target.opsets())
-
-    def run(self, job: Job) -> bool:
-        target = job.settings.target
-        for version in target.opsets():
-            there = newer_opset(job.model, version)
-            if there is None:
-                break
-            needed = version == target.max_opset  # the last bits of definitions may differ
-            obstacles, defined = lower_opset(job.model, version, define=needed)
-            defined = (*job.lowered.defined, *defined)
-            if not obstacles:
-                job.lowered = Lowered(None, version, defined)
-                return True
-            job.lowered = Lowered(there if needed else None, None, defined)
+def drop_default_reductions(job: Job) -> bool:
+    """Remove a default attribute from ScatterND and ScatterElements."""
+    if job.obstacle is not None:
         return False
+    modified = False
+    for node in all_nodes(job.model):
+        if is_scatter(node) and written(node, "reduction", "") == "none":
+            del node.attributes["reduction"]
+            modified = True
+    return modified
 
 
-class DropDefaultReductions(Pass):
-    """Removes a default attribute from ScatterND and ScatterElements."""
-
-    def run(self, job: Job) -> bool:
-        if job.obstacle is not None:
-            return False
-        modified = False
-        for node in all_nodes(job.model):
-            if is_scatter(node) and written(node, "reduction", "") == "none":
-                del node.attributes["reduction"]
-                modified = True
-        return modified
+def attach_fallbacks(job: Job) -> bool:
+    """Add the functions that ScatterX nodes call in runtimes without the library."""
+    return add_fallbacks(job.model)
 
 
-class AttachFallbacks(Pass):
-    """Adds the functions that ScatterX nodes call in runtimes without the library."""
-
-    is_guard = True
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.target.has_scatterx
-
-    def run(self, job: Job) -> bool:
-        with own_budget():  # a plan is written completely
-            return attach_fallbacks(job.model)
-
-
-class CheckTarget(Pass):
-    """Notes the nodes, types and sizes of a model that the target does not take.
+def check_target(job: Job) -> bool:
+    """Note the nodes, types and sizes of a model that the target does not take.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[4] x) => (float[4] y) { y = Erf (x) }''')
+    >>> from onnx_scatterx.optimizer.settings import Settings
     >>> job = Job(model, Settings.of(target="standard, avoid = ['Erf']"))
-    >>> CheckTarget().run(job), [violation.op for violation in job.violations]
+    >>> check_target(job), [violation.op for violation in job.violations]
     (False, ['Erf'])
     """
-
-    is_guard = True
-    of_the_rest = True
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.target.is_limited or settings.target.static_only
-
-    def run(self, job: Job) -> bool:
-        pairs = refusals(job.model, job.settings.target, job.without_promises.current())
-        job.violations = tuple(dict.fromkeys(violation for _, violation in pairs))
-        job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
-        return False
+    pairs = refusals(job.model, job.settings.target, job.analyses.without_promises.current())
+    job.violations = tuple(dict.fromkeys(violation for _, violation in pairs))
+    job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
+    return False
 
 
 _MOVES = RESHAPES.union(MERGES)
@@ -201,40 +172,33 @@ _MOST = 64  # values that are looked at behind one
 _CANNOT = (ArithmeticError, LookupError, TypeError, ValueError)  # of a node that cannot run
 
 
-class WriteOtherForms(Pass):
-    """Replaces nodes that a target with limits does not take by nodes that it takes.
+def write_other_forms(job: Job) -> bool:
+    """Replace nodes that a target with limits does not take by nodes that it takes.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (bool[4] m) => (bool[4] y) { y = Not (m) }''')
-    >>> settings = Settings.of(target="standard, avoid = ['Not']")
-    >>> WriteOtherForms(settings)(model).modified
+    >>> from onnx_scatterx.optimizer.settings import Settings
+    >>> write_other_forms(Job(model, Settings.of(target="standard, avoid = ['Not']")))
     True
     >>> [node.op_type for node in model.graph]
     ['Equal']
     """
-
-    of_the_rest = True
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.target.is_limited
-
-    def run(self, job: Job) -> bool:
-        target = job.settings.target
-        if job.obstacle is not None or not any(map(_may_have_forms, all_nodes(job.model))):
-            return False
-        modified = False
-        try:
-            with budget().share(1 / 4):
-                known = job.without_trust.current()
-                for graph, scope in known.own_graphs():
-                    as_nodes = job.has_constant_nodes(scope)
-                    writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
-                    modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
-                    job.note_new(writer.graph.made)
-        except LimitError:
-            pass  # the rest is kept
-        return modified
+    target = job.settings.target
+    if job.obstacle is not None or not any(map(_may_have_forms, all_nodes(job.model))):
+        return False
+    modified = False
+    try:
+        with budget().share(1 / 4):
+            known = job.analyses.without_trust.current()
+            for graph, scope in known.own_graphs():
+                as_nodes = job.has_constant_nodes(scope)
+                writer = Writer(graph, scope, job.names, constant_nodes=as_nodes, target=target)
+                modified |= _in_graph(graph, GraphValues(scope, Constants(scope)), writer)
+                job.analyses.note(writer.graph.made)
+    except LimitError:
+        pass  # the rest is kept
+    return modified
 
 
 def _may_have_forms(node: ir.Node) -> bool:

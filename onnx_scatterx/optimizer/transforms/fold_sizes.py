@@ -27,60 +27,53 @@ from onnx_scatterx.ir.size import stored_bytes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.emit.graph_writer import GraphWriter
-from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.transforms.constant_finder import ConstantFinder, NodeRunner
-from onnx_scatterx.optimizer.transforms.inline_if import inline_known_ifs, inline_sized_functions
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.inline_if import inline_sized_functions, take_known_branches
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.write_sizes import declare_known
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written
 
 
-class FoldSizes(Pass):
-    """Replaces values that depend on known sizes by constants, in all graphs.
+def fold_sizes(job: Job) -> bool:
+    """Replace values that depend on known sizes by constants, in all graphs.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2, 3] x) => (float[6] y) { n = Size (x)
     ...         one = Constant <value_ints = [1]> ()
     ...         s = Mul (n, one)
     ...         y = Reshape (x, s) }''')
-    >>> FoldSizes()(model).modified
+    >>> fold_sizes(Job(model))
     True
     >>> [node.op_type for node in model.graph]
     ['Reshape']
     """
-
-    of_the_rest = True
-
-    def applies(self, settings: Settings) -> bool:
-        return bool(settings.given["fix"]) or settings.target.is_device
-
-    def run(self, job: Job) -> bool:
-        modified = False
-        job.without_trust.catch_up()
-        if job.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
-            job.read_again()
-        with NodeRunner() as runner:
-            folding = _Folding(job, runner)
-            for _ in range(LIMITS.folding_rounds):
-                with budget().share(1 / 4):
-                    known = job.without_trust.current()
-                if within_limits(partial(_is_read_well, known)) is not True:
-                    return modified
-                folded, more = folding.fold(known)
-                inlined = not more and inline_sized_functions(job)
-                if more or inlined:
-                    job.read_again()
-                decided = (more or inlined) and inline_known_ifs(job)
-                modified |= folded or inlined or decided
-                if not (more or inlined):
-                    break
-        if job.settings.given["fix"]:
-            declare_known(job.model, known)
-        return modified
+    modified = False
+    analyses = job.analyses
+    analyses.without_trust.catch_up()
+    if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        analyses.read_again()
+    with NodeRunner() as runner:
+        folding = _Folding(job, runner)
+        for _ in range(LIMITS.folding_rounds):
+            with budget().share(1 / 4):
+                known = analyses.without_trust.current()
+            if within_limits(partial(_is_read_well, known)) is not True:
+                return modified
+            folded, more = folding.fold(known)
+            inlined = not more and inline_sized_functions(job)
+            if more or inlined:
+                analyses.read_again()
+            decided = (more or inlined) and take_known_branches(job)
+            modified |= folded or inlined or decided
+            if not (more or inlined):
+                break
+    if job.settings.given["fix"]:
+        declare_known(job.model, known)
+    return modified
 
 
 def _is_read_well(known: Knowledge) -> bool:
@@ -180,6 +173,6 @@ class _Folding:
             constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
             assert node.graph is not None
             node.graph.insert_before(node, constant)
-        self.job.note_constant(made, tensor)
+        self.job.analyses.note_constant(made, tensor)
         replace_uses(value, made)
         self.finder.made.add(made)

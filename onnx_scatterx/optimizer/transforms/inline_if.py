@@ -32,39 +32,36 @@ from onnx_scatterx.ir.graphs import (
 )
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.lowering.neighbours import has_quantizers
-from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import budget, within_limits
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 
 
-class InlineKnownIfs(Pass):
-    """Replaces Ifs by their branches that are always taken.
+def inline_known_ifs(job: Job) -> bool:
+    """Replace Ifs by their branches that are always taken, before anything is planned.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N] x) => (float[N] y) <bool yes = {1}> {
     ...         y = If (yes) <then_branch = a () => (float[N] p) { p = Abs (x) },
     ...                       else_branch = b () => (float[N] q) { q = Neg (x) }> }''')
-    >>> InlineKnownIfs()(model).modified
+    >>> inline_known_ifs(Job(model))
     True
     >>> [node.op_type for node in model.graph]
     ['Abs']
     """
-
-    def run(self, job: Job) -> bool:
-        modified = inline_known_ifs(job)
-        if modified:
-            job.forget()
-        return modified
+    modified = take_known_branches(job)
+    if modified:
+        job.analyses.forget()
+    return modified
 
 
-def inline_known_ifs(job: Job) -> bool:
+def take_known_branches(job: Job) -> bool:
     """Replace Ifs by their branches that are always taken; return whether any was replaced."""
     model, modified = job.model, False
     if (model.ir_version or 0) < 4:
         return False  # initializers are inputs, and a graph cannot get new ones
     while any(is_operator(node, ("If",)) for node in nodes_within(model.graph)):
         with budget().share(1 / 4):
-            known = job.without_trust.current()
+            known = job.analyses.without_trust.current()
         decided = [
             (node, taken)
             for graph, scope in known.scopes.items()
@@ -78,7 +75,7 @@ def inline_known_ifs(job: Job) -> bool:
         for node, taken in decided:
             if node.graph is not None:  # else it was in a branch that is not taken
                 _take(node, taken, job.names, common)
-        job.read_again()
+        job.analyses.read_again()
         modified = True
     return modified
 
@@ -166,8 +163,8 @@ def _is_sized(function: ir.Function) -> bool:
     return any(node.op_type in SIZED and node.domain == "" for node in function.all_nodes())
 
 
-class InlineBesideQuantizers(Pass):
-    """Inlines the functions and the known Ifs of a model with quantizers and scatters.
+def inline_beside_quantizers(job: Job) -> bool:
+    """Inline the functions and the known Ifs of a model with quantizers and scatters.
 
     ONNX Runtime inlines them, too. Then it moves quantizers past nodes that were in another graph.
     Whether that is right is known of the nodes of one graph alone.
@@ -179,26 +176,19 @@ class InlineBesideQuantizers(Pass):
     ...     <domain: "local", opset_import: ["" : 18]> write (f, u) => (y) {
     ...         i = Constant <value = int64[2, 1] {0, 1}> ()
     ...         y = ScatterND (f, i, u) }''')
-    >>> InlineBesideQuantizers()(model).modified
+    >>> inline_beside_quantizers(Job(model))
     True
     >>> [node.op_type for node in model.graph]
     ['DequantizeLinear', 'Constant', 'ScatterND']
     """
-
-    is_guard = True
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.target.onnxruntime
-
-    def run(self, job: Job) -> bool:
-        graphs = all_graphs(job.model)
-        if len(graphs) < 2 or not any(map(has_quantizers, graphs)) or not job.has_scatters:
-            return False
-        modified = _inline(job, lambda _: True)
-        modified |= inline_known_ifs(job)
-        if modified:
-            job.forget()
-        return modified
+    graphs = all_graphs(job.model)
+    if len(graphs) < 2 or not any(map(has_quantizers, graphs)) or not job.has_scatters:
+        return False
+    modified = _inline(job, lambda _: True)
+    modified |= take_known_branches(job)
+    if modified:
+        job.analyses.forget()
+    return modified
 
 
 def _inline(job: Job, chosen: Callable[[ir.Function], bool]) -> bool:

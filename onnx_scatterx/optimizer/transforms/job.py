@@ -1,12 +1,11 @@
-"""One model in the pipeline, the data that the passes share, and what a pass is."""
+"""One model in the pipeline, and the data that the passes share."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import onnx_ir as ir
 
@@ -14,9 +13,7 @@ from onnx_scatterx.ir.cleanup import Names, is_read
 from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
-from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
-from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
     Gather,
     is_arithmetic,
@@ -35,6 +32,7 @@ from onnx_scatterx.optimizer.targets.catalogue import costs_of
 from onnx_scatterx.optimizer.targets.costs import Costs, in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
+from onnx_scatterx.optimizer.transforms.analyses import Analyses
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -55,10 +53,10 @@ class Lowered(NamedTuple):
 
 @dataclass
 class Job:
-    """A model, its settings, its analysis, and what was done so far."""
+    """A model, its settings, what is known of it, and what was done so far."""
 
     model: ir.Model
-    settings: Settings
+    settings: Settings = field(default_factory=Settings.of)
     assumed: Sequence[Clause] = ()
     outcomes: list[Outcome] = field(default_factory=list)  # one for each graph
     called: dict[ir.Node, NodeNames] = field(default_factory=dict)  # before anything was removed
@@ -73,12 +71,11 @@ class Job:
     """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
     wider: Sequence[Target] = field(init=False)
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
-    lowered: Lowered = field(default_factory=lambda: Lowered())
+    lowered: Lowered = field(default_factory=Lowered)
     modified: bool = False  # whether a pass has changed the model
     opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
     refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
-    _is_read_again: bool = False
     violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
 
     def __post_init__(self) -> None:
@@ -87,67 +84,17 @@ class Job:
         self.wider = () if host is self.target else (host,)
 
     @cached_property
-    def analysis(self) -> ModelAnalysis:
+    def analyses(self) -> Analyses:
         """What is known of the model."""
         self.observer.stage("analysing")
         distrust = self.settings.given["distrust_dims"]
-        return ModelAnalysis(
-            self.model, distrust_dims=distrust, assumed=self.assumed, learn=learn_bounds
-        )
-
-    @cached_property
-    def without_trust(self) -> ModelAnalysis:
-        """What is known without promises, and without trust that dims of one name are equal.
-
-        It is ``analysis`` itself if this says the same.
-        """
-        if not self.assumed and self._trusts_nothing:
-            return self.analysis
-        return ModelAnalysis(self.model, distrust_dims=True)
-
-    @property
-    def without_promises(self) -> ModelAnalysis:
-        """What is known without promises."""
-        if self._trusts_nothing:
-            return self.without_trust
-        self.analysis.catch_up()
-        outdated = self.assumed or self.analysis.is_outdated or self._is_read_again
-        return ModelAnalysis(self.model) if outdated else self.analysis
-
-    @cached_property
-    def _trusts_nothing(self) -> bool:
-        """Whether it makes no difference if dims of one name are equal."""
-        dims = [d for v in self.model.graph.inputs for d in v.shape or () if not isinstance(d, int)]
-        named = [d.value for d in dims if d.value is not None]
-        return self.settings.given["distrust_dims"] or len(set(named)) == len(named)
-
-    def read_again(self) -> None:
-        """Let the model be interpreted again: what was computed may prove more."""
-        self.without_trust = ModelAnalysis(self.model, distrust_dims=True)
-        self._is_read_again = True
-
-    def forget(self) -> None:
-        """Forget what is known: nothing was planned yet, and graphs were inlined."""
-        self.analysis.forget()
-        vars(self).pop("without_trust", None)
+        return Analyses(self.model, self.assumed, distrust_dims=distrust)
 
     def forget_names(self) -> None:
         """Let names be collected again: nodes were copied under other names."""
         vars(self).pop("names", None)
 
-    def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
-        """Note a new constant."""
-        for analysis in (self.analysis, self.without_trust):
-            analysis.note_constant(value, tensor)
-
-    def note_new(self, nodes: Iterable[ir.Node]) -> None:
-        """Note new nodes, in an order in which each follows those that it reads."""
-        nodes = list(nodes)
-        self.analysis.add(nodes)
-        if "without_trust" in vars(self) and self.without_trust is not self.analysis:
-            self.without_trust.add(nodes)
-
-    def restarted(self, forbidden: Refusal | None, *, keeps_rest: bool = False) -> Job:
+    def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
         """Return a job for the same model, before anything was done."""
         job = Job(
             self.model,
@@ -158,7 +105,7 @@ class Job:
             opset_changed=self.opset_changed,
             lowered=self.lowered,
             modified=self.opset_changed,
-            keeps_rest=keeps_rest,
+            keeps_rest=keeps_rest or self.keeps_rest,
         )
         job.target, job.wider = self.target, self.wider
         return job
@@ -214,7 +161,7 @@ class Job:
         """Why the model must not be changed, or None if it may be."""
         if self.forbidden is not None:
             return self.forbidden
-        node = of_scatter(lambda: misread_node(self.analysis.knowledge))
+        node = of_scatter(lambda: misread_node(self.analyses.full.knowledge))
         if node is None or isinstance(node, Refusal):
             return node
         name = node.name or node.outputs[0].name
@@ -222,13 +169,16 @@ class Job:
 
     def obstacle_to(self, step: str) -> Refusal | None:
         """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
+        return self.obstacle if self.is_chosen(step) else Refusal(Reason.NOT_CHOSEN)
+
+    def is_chosen(self, step: str) -> bool:
+        """Return whether the user chose a pass, or chose none."""
         chosen = self.settings.given["passes"]
-        is_chosen = chosen is None or step in chosen
-        return self.obstacle if is_chosen else Refusal(Reason.NOT_CHOSEN)
+        return chosen is None or step in chosen
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        for graph, scope in self.analysis.knowledge.own_graphs():
+        for graph, scope in self.analyses.full.knowledge.own_graphs():
             yield GraphContext(
                 graph,
                 scope,
@@ -257,39 +207,3 @@ class Job:
     @cached_property
     def _planned(self) -> dict[ir.Node, bool]:
         return dict.fromkeys((node for node in self.called if is_scatter(node)), False)
-
-
-class Pass(ir.passes.InPlacePass):
-    """One step of the pipeline. Called with a model it runs alone, and analyses the model."""
-
-    is_guard: ClassVar[bool] = False
-    """It runs whichever passes are chosen: without it the result may be wrong or refused."""
-    reports: ClassVar[bool] = False
-    """It runs even if it must not change the model, and says why nodes are kept."""
-    of_the_rest: ClassVar[bool] = False
-    """It is about nodes that are unrelated to scatters, so a trial of the pipeline omits it."""
-
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings.of()
-
-    @property
-    def name(self) -> str:
-        """The name for ``--passes`` and ``--print-after``."""
-        return type(self).__name__
-
-    def applies(self, settings: Settings) -> bool:
-        """Return whether the pass has anything to do under some settings."""
-        return True
-
-    def is_wanted(self, settings: Settings) -> bool:
-        """Return whether the pass applies, and is chosen or runs whatever is chosen."""
-        chosen = settings.given["passes"] is None or self.name in settings.given["passes"]
-        return self.applies(settings) and (chosen or self.is_guard or self.reports)
-
-    @abstractmethod
-    def run(self, job: Job) -> bool:
-        """Change the model of a job in place; return whether anything changed."""
-
-    def call(self, model: ir.Model) -> ir.passes.PassResult:
-        """Run alone."""
-        return ir.passes.PassResult(model, self.run(Job(model, self.settings)))

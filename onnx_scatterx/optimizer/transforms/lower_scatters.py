@@ -24,39 +24,33 @@ from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, SpentError, budget, own_budget
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import refusals
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job
 from onnx_scatterx.optimizer.transforms.shorten_shapes import index_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 _OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans
 
 
-class LowerScatters(Pass):
-    """Writes the results of a model's scatters, by the rules of the settings."""
-
-    reports = True
-
-    def run(self, job: Job) -> bool:
-        if not job.has_scatters:
-            return False
-        job.analysis.catch_up()
-        job.note_nodes()
-        obstacle = job.obstacle_to(self.name)
-        for context in list(job.contexts()):
-            scatters = [node for node in context.graph if is_scatter(node)]
-            if scatters:
-                outcome, made = (
-                    rewrite_graph(context)
-                    if obstacle is None
-                    else (_untouched(context, obstacle), [])
-                )
-                job.outcomes.append(outcome)
-                job.note_new(made)
-                job.note_planned(*scatters)
-        if obstacle is None:
-            for wider in job.wider:
-                _lower_refused(job, wider)
-        return any(outcome.rules for outcome in job.outcomes)
+def lower_scatters(job: Job) -> bool:
+    """Write the results of a model's scatters, by the rules of the settings."""
+    if not job.has_scatters:
+        return False
+    job.analyses.full.catch_up()
+    job.note_nodes()
+    obstacle = job.obstacle_to("LowerScatters")
+    for context in list(job.contexts()):
+        scatters = [node for node in context.graph if is_scatter(node)]
+        if scatters:
+            outcome, made = (
+                rewrite_graph(context) if obstacle is None else (_untouched(context, obstacle), [])
+            )
+            job.outcomes.append(outcome)
+            job.analyses.note(made)
+            job.note_planned(*scatters)
+    if obstacle is None:
+        for wider in job.wider:
+            _lower_refused(job, wider)
+    return any(outcome.rules for outcome in job.outcomes)
 
 
 def _lower_refused(job: Job, wider: Target) -> None:
@@ -64,8 +58,7 @@ def _lower_refused(job: Job, wider: Target) -> None:
     kept = {n: why for outcome in job.outcomes for n, why in outcome.refusals.items()}
     if not kept:
         return
-    job.analysis.catch_up()
-    pairs = refusals(job.model, job.settings.target, job.analysis.knowledge)
+    pairs = refusals(job.model, job.settings.target, job.analyses.full.current())
     refused = {node for node, violation in pairs if not violation.on_host}
     for context in list(job.contexts()):
         here = [node for node in context.graph if node in kept]
@@ -74,7 +67,7 @@ def _lower_refused(job: Job, wider: Target) -> None:
             others = replace(context, target=wider, kept={n: kept[n] for n in run})
             outcome, made = rewrite_graph(others)
             job.outcome_of(context).add_later(outcome)
-            job.note_new(made)
+            job.analyses.note(made)
 
 
 def rewrite_graph(context: GraphContext) -> tuple[Outcome, list[ir.Node]]:

@@ -24,42 +24,33 @@ from onnx_scatterx.optimizer.lift.quantization import is_quantizer
 from onnx_scatterx.optimizer.lowering.neighbours import MOVED_PAST, has_quantizers
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.runtime_patterns import exposed, is_rejected
-from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.transforms.integer_nodes import IntegerNodes
-from onnx_scatterx.optimizer.transforms.job import NUMBER, Job, Pass
+from onnx_scatterx.optimizer.transforms.job import NUMBER, Job
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 
-class MoveAboveQuantizers(Pass):
-    """Moves nodes above a DequantizeLinear of one scale.
+def move_above_quantizers(job: Job) -> bool:
+    """Move nodes above a DequantizeLinear of one scale.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 21]>
     ...     g (int8[2, 3] x) => (float[3, 2] y) <float s = {0.5}, int8 z = {3}> {
     ...         a = DequantizeLinear (x, s, z)
     ...         y = Transpose (a) }''')
-    >>> MoveAboveQuantizers()(model).modified
+    >>> move_above_quantizers(Job(model))
     True
     >>> [node.op_type for node in model.graph]
     ['Transpose', 'DequantizeLinear']
     """
-
-    is_guard = True
-    of_the_rest = True
-
-    def applies(self, settings: Settings) -> bool:
-        return settings.target.onnxruntime
-
-    def run(self, job: Job) -> bool:
-        folded = job.settings.given["fix"] or job.settings.target.is_device
-        wanted = folded or not job.looked_for_scatters
-        if not wanted and not any(outcome.rules for outcome in job.outcomes):
-            return False
-        if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
-            return False
-        made = [n for c in job.contexts() if has_quantizers(c.graph) for n in _in_graph(c)]
-        job.note_new(made)
-        return bool(made)
+    folded = job.settings.given["fix"] or job.settings.target.is_device
+    wanted = folded or not job.looked_for_scatters
+    if not wanted and not any(outcome.rules for outcome in job.outcomes):
+        return False
+    if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
+        return False
+    made = [n for c in job.contexts() if has_quantizers(c.graph) for n in _in_graph(c)]
+    job.analyses.note(made)
+    return bool(made)
 
 
 def _in_graph(context: GraphContext) -> list[ir.Node]:
@@ -94,10 +85,8 @@ class SoleReaders:
             if len(node.outputs) == 1 and len(node.outputs[0].uses()) > 1
         }
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there are no such nodes."""
-        return not self._shared
+    def __bool__(self) -> bool:
+        return bool(self._shared)
 
     def exposed(self, job: Job) -> dict[int, Refusal]:
         """Return the numbers of those that have one reader now, and what would be changed."""

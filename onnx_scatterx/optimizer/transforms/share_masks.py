@@ -23,35 +23,33 @@ from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, perm_
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 
 _SMALL = 64  # bytes of a constant that is compared
 
 
-class ShareMasks(Pass):
-    """Lets the readers of a NonZero read an earlier one of the same mask.
+def share_masks(job: Job) -> bool:
+    """Let the readers of a NonZero read an earlier one of the same mask.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[4] x) => (float[4] y) <float zero = {0}> {
     ...         a = Less (x, zero)  p = NonZero (a)  i = Transpose (p)  r = GatherND (x, i)
     ...         b = Less (x, zero)  q = NonZero (b)  j = Transpose (q)  u = Neg (r)
     ...         y = ScatterND (x, j, u) }''')
-    >>> ShareMasks()(model).modified
+    >>> share_masks(Job(model))
     True
     >>> [node.op_type for node in model.graph]
     ['Less', 'NonZero', 'Transpose', 'GatherND', 'Transpose', 'Neg', 'ScatterND']
     """
-
-    def run(self, job: Job) -> bool:
-        fixed = overridable(job.model)
-        modified = False
-        for graph in all_graphs(job.model):
-            counted = [n for n in graph if n.op_type == "NonZero" and n.domain == ""]
-            if len(counted) > 1 and any(map(is_scatter, graph)):
-                modified |= _in_graph(graph, counted, fixed)
-        if modified:
-            job.forget()
-        return modified
+    fixed = overridable(job.model)
+    modified = False
+    for graph in all_graphs(job.model):
+        counted = [n for n in graph if n.op_type == "NonZero" and n.domain == ""]
+        if len(counted) > 1 and any(map(is_scatter, graph)):
+            modified |= _in_graph(graph, counted, fixed)
+    if modified:
+        job.analyses.forget()
+    return modified
 
 
 def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
@@ -95,21 +93,19 @@ def _content(value: ir.Value, fixed: Collection[ir.Value]) -> object:
     return tensor.dtype, tuple(tensor.shape), tensor.tobytes()
 
 
-class CancelTransposes(Pass):
-    """Makes the readers of such a pair read its input, if one of the two replaces a scatter."""
-
-    def run(self, job: Job) -> bool:
-        graphs = list(all_graphs(job.model))
-        new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
-        before = sum(len(g) for g in graphs)
-        for node in new:
-            if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
-                continue
-            _cancel(node, new)
-            for reader in dict.fromkeys(readers(node.outputs)):
-                if reader.op_type == "Transpose" and reader.domain == "":
-                    _cancel(reader, new)
-        return sum(len(g) for g in graphs) < before
+def cancel_transposes(job: Job) -> bool:
+    """Let the readers of such a pair read its input, if one of the two replaces a scatter."""
+    graphs = list(all_graphs(job.model))
+    new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
+    before = sum(len(g) for g in graphs)
+    for node in new:
+        if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
+            continue
+        _cancel(node, new)
+        for reader in dict.fromkeys(readers(node.outputs)):
+            if reader.op_type == "Transpose" and reader.domain == "":
+                _cancel(reader, new)
+    return sum(len(g) for g in graphs) < before
 
 
 def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:

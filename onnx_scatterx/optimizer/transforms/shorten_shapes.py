@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, own_budget
 from onnx_scatterx.optimizer.symbolic.terms import Term
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.text.reasons import Refusal
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}
@@ -39,31 +39,28 @@ class _Shape:
     dims: Sequence[Term]
 
 
-class ShortenShapeComputations(Pass):
-    """Computes shapes from sizes that were computed along with the indices of removed scatters.
+def shorten_shape_computations(job: Job) -> bool:
+    """Compute shapes from sizes that were computed along with the indices of removed scatters.
 
-    If it runs alone, it examines every computed shape.
+    If ``LowerScatters`` did not run, every computed shape is examined.
     """
-
-    def run(self, job: Job) -> bool:
-        chosen = job.settings.given["passes"]
-        alone = not job.looked_for_scatters or "LowerScatters" not in (chosen or ["LowerScatters"])
-        nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
-        modified = False
-        if job.obstacle is not None:
-            return False
-        for context in list(job.contexts()):
-            indices = set(context.graph) if alone else nodes_of.get(context.graph)
-            if indices is None:
-                continue
-            try:
-                made = shorten_shapes(context, indices)
-            except LimitError:
-                continue  # the shapes are kept
-            if made is not None:
-                job.note_new(made)
-                modified = True
-        return modified
+    alone = not job.looked_for_scatters or not job.is_chosen("LowerScatters")
+    nodes_of = {outcome.graph: outcome.index_nodes for outcome in job.outcomes}
+    modified = False
+    if job.obstacle is not None:
+        return False
+    for context in list(job.contexts()):
+        indices = set(context.graph) if alone else nodes_of.get(context.graph)
+        if indices is None:
+            continue
+        try:
+            made = _in_graph(context, indices)
+        except LimitError:
+            continue  # the shapes are kept
+        if made is not None:
+            job.analyses.note(made)
+            modified = True
+    return modified
 
 
 def index_nodes(task: GraphContext, scatters: Iterable[ir.Node]) -> set[ir.Node]:
@@ -79,7 +76,7 @@ def _behind(values: Iterable[ir.Value | None], task: GraphContext) -> set[ir.Nod
     return set(reached(integers(values), lambda node: integers(node.inputs)))
 
 
-def shorten_shapes(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
+def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None:
     """Rewrite the shapes that keep some of these nodes alive, if that takes fewer nodes.
 
     Returns the new nodes, or None if nothing changes.

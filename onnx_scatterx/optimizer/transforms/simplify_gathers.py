@@ -18,37 +18,29 @@ from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import GatherSelection
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
-from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget
-from onnx_scatterx.optimizer.transforms.job import KEPT, Job, Pass
+from onnx_scatterx.optimizer.transforms.job import KEPT, Job
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 
-class SimplifyGathers(Pass):
-    """Writes the results of a model's gathers, by the rules of the settings."""
-
-    reports = True
-
-    def applies(self, settings: Settings) -> bool:
-        return bool(settings.reads)
-
-    def run(self, job: Job) -> bool:
-        job.note_nodes()
-        job.analysis.catch_up()
-        modified = False
-        obstacle = job.obstacle_to(self.name)
-        for context in list(job.contexts()):
-            gathers = job.gathers.get(context.graph, {})
-            if not gathers:
-                continue
-            outcome = job.outcome_of(context)
-            if obstacle is not None:
-                outcome.refusals.update(dict.fromkeys(gathers, obstacle))
-                continue
-            made = _simplify(context, list(gathers), job.unread, outcome)
-            job.note_new(made or ())
-            modified |= made is not None
-        return modified
+def simplify_gathers(job: Job) -> bool:
+    """Write the results of a model's gathers, by the rules of the settings."""
+    job.note_nodes()
+    job.analyses.full.catch_up()
+    modified = False
+    obstacle = job.obstacle_to("SimplifyGathers")
+    for context in list(job.contexts()):
+        gathers = job.gathers.get(context.graph, {})
+        if not gathers:
+            continue
+        outcome = job.outcome_of(context)
+        if obstacle is not None:
+            outcome.refusals.update(dict.fromkeys(gathers, obstacle))
+            continue
+        made = _simplify(context, list(gathers), job.unread, outcome)
+        job.analyses.note(made or ())
+        modified |= made is not None
+    return modified
 
 
 def _simplify(

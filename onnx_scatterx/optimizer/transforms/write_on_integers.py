@@ -24,7 +24,7 @@ from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.runtime_patterns import obstacle
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget
 from onnx_scatterx.optimizer.transforms.integer_nodes import IntegerNodes
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.lower_scatters import kept_scatters
 from onnx_scatterx.optimizer.transforms.quantized_writes import (
     SIZES,
@@ -34,8 +34,8 @@ from onnx_scatterx.optimizer.transforms.quantized_writes import (
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 
-class WriteOnIntegers(Pass):
-    """Moves writes between DequantizeLinear and QuantizeLinear to the integers.
+def write_on_integers(job: Job) -> bool:
+    """Move writes between DequantizeLinear and QuantizeLinear to the integers.
 
     >>> import onnx_ir as ir
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
@@ -45,26 +45,24 @@ class WriteOnIntegers(Pass):
     ...         b = DequantizeLinear (u, s, z)
     ...         c = ScatterND (a, i, b)
     ...         y = QuantizeLinear (c, s, z) }''')
-    >>> WriteOnIntegers()(model).modified
+    >>> write_on_integers(Job(model))
     True
     >>> [(node.op_type, [v.name for v in node.inputs]) for node in model.graph]
     [('ScatterND', ['x', 'i', 'u'])]
     """
-
-    def run(self, job: Job) -> bool:
-        nodes = all_nodes(job.model)
-        quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
-        if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
-            return False
-        job.analysis.catch_up()
-        modified = False
-        for context in list(job.contexts()):
-            if any(map(is_scatter, context.graph)):
-                modified |= _in_graph(job, context)
-        return modified
+    nodes = all_nodes(job.model)
+    quantized = any(is_quantizer(n, *QUANTIZERS) for n in nodes)
+    if not quantized or not any(map(is_scatter, nodes)) or job.obstacle is not None:
+        return False
+    job.analyses.full.catch_up()
+    modified = False
+    for context in list(job.contexts()):
+        if any(map(is_scatter, context.graph)):
+            modified |= _in_graph(job, context)
+    return modified
 
 
-class _Tried(NamedTuple):
+class _Candidate(NamedTuple):
     """A write on integers beside the one on floats."""
 
     write: QuantizedWrite
@@ -73,7 +71,7 @@ class _Tried(NamedTuple):
     """The nodes on integers, by those on floats."""
 
     @classmethod
-    def of(cls, context: GraphContext, write: QuantizedWrite) -> _Tried:
+    def of(cls, context: GraphContext, write: QuantizedWrite) -> _Candidate:
         """Write the nodes on integers; nothing reads them."""
         integers = IntegerNodes(context, write.dtype)
         for value, array in write.constants.items():
@@ -113,10 +111,10 @@ class _Tried(NamedTuple):
 def _in_graph(job: Job, context: GraphContext) -> bool:
     """Do the writes of one graph on integers, if there are any."""
     writes, why = quantized_writes(context)
-    tried = [_Tried.of(context, write) for write in writes]
-    kept = _kept(job, context, tried) if tried else None
+    candidates = [_Candidate.of(context, write) for write in writes]
+    kept = _kept(job, context, candidates) if candidates else None
     chosen = []
-    for one in tried:
+    for one in candidates:
         if kept is not None and not one.is_better_on_floats(kept):
             chosen.append(one)
             continue
@@ -131,24 +129,24 @@ def _in_graph(job: Job, context: GraphContext) -> bool:
     for one in chosen:
         noted = len(one.integers.nodes)
         one.keep()
-        job.note_new(one.integers.nodes[noted:])
+        job.analyses.note(one.integers.nodes[noted:])
     return bool(chosen)
 
 
-def _kept(job: Job, context: GraphContext, tried: list[_Tried]) -> set[ir.Node] | None:
+def _kept(job: Job, context: GraphContext, candidates: list[_Candidate]) -> set[ir.Node] | None:
     """Return the scatters that would be kept, or None if a limit is reached.
 
     The results on integers are outputs of the graph meanwhile, so both ways can be planned. The
     way on floats is planned only if a scatter on integers would be kept.
     """
-    floats = [node for one in tried for node in one.made if is_scatter(node)]
-    integers = [node for one in tried for node in one.made.values()]
-    results = [value for one in tried for value in one.results]
+    floats = [node for one in candidates for node in one.made if is_scatter(node)]
+    integers = [node for one in candidates for node in one.made.values()]
+    results = [value for one in candidates for value in one.results]
     context.graph.outputs.extend(results)
     try:
         with budget().share(1 / 4):
-            job.note_new(node for one in tried for node in one.integers.nodes)
-            job.analysis.catch_up()
+            job.analyses.note(node for one in candidates for node in one.integers.nodes)
+            job.analyses.full.catch_up()
             opaque = dict.fromkeys(floats, Refusal(Reason.NO_RULE))
             kept = kept_scatters(replace(context, kept=opaque))
             return set() if kept.isdisjoint(integers) else kept_scatters(context)

@@ -23,7 +23,7 @@ from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError
-from onnx_scatterx.optimizer.transforms.job import Job, Pass
+from onnx_scatterx.optimizer.transforms.job import Job
 
 WRONG = "the model fails {}, so its export is wrong; with PyTorch, try dynamo=True: {}"
 
@@ -56,40 +56,33 @@ def declare_known(model: ir.Model, known: Knowledge) -> None:
         )
 
 
-class WriteSizes(Pass):
-    """Writes the sizes of the settings; does nothing if they fix none.
+def write_sizes(job: Job) -> bool:
+    """Write the sizes of the settings; return whether a dim had no number, or another.
 
     Raises ScatterXError if a node cannot run at these sizes, or at any.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4] x, float[N, M] u) => (float[N, 4] y) { y = Neg (x) }''')
-    >>> WriteSizes(Settings.of(target="qnn", fix={"N": 2}))(model).modified
+    >>> write_sizes(Job(model, Settings.of(target="qnn", fix={"N": 2})))
     True
     >>> [str(value.shape) for value in model.graph.inputs]
     ['[2,4]', '[2,M]']
     """
-
-    is_guard = True
-
-    def applies(self, settings: Settings) -> bool:
-        return bool(settings.given["fix"])
-
-    def run(self, job: Job) -> bool:
-        settings = job.settings
-        sizes = settings.fixed_in(job.model)
-        exported = [(value, value.shape) for value in job.model.graph.inputs]
-        changed = write_sizes(job.model, sizes)
-        failure = first_failure(job.model.graph, job.analysis.knowledge) if changed else None
-        if failure is not None:
-            for value, shape in exported:
-                value.shape = shape
-            always = failure_at_any_sizes(job.model, settings)
-            raise ScatterXError(
-                f"at the fixed sizes ({sizes}) {failure}"
-                if always is None
-                else WRONG.format("at any sizes", always)
-            )
-        return changed
+    settings = job.settings
+    sizes = settings.fixed_in(job.model)
+    exported = [(value, value.shape) for value in job.model.graph.inputs]
+    changed = declare_fixed(job.model, sizes)
+    failure = first_failure(job.model.graph, job.analyses.full.knowledge) if changed else None
+    if failure is not None:
+        for value, shape in exported:
+            value.shape = shape
+        always = failure_at_any_sizes(job.model, settings)
+        raise ScatterXError(
+            f"at the fixed sizes ({sizes}) {failure}"
+            if always is None
+            else WRONG.format("at any sizes", always)
+        )
+    return changed
 
 
 def analysis_at(model: ir.Model, settings: Settings, fixed: FixedSizes) -> ModelAnalysis:
@@ -110,7 +103,7 @@ def failure_at_any_sizes(model: ir.Model, settings: Settings) -> NodeFailure | N
     return None
 
 
-def write_sizes(model: ir.Model, fixed: FixedSizes) -> bool:
+def declare_fixed(model: ir.Model, fixed: FixedSizes) -> bool:
     """Write sizes into the inputs of a model; return whether there were others."""
     for value in model.graph.inputs:
         numbers = fixed.shapes.get(value.name or "")
