@@ -1,8 +1,10 @@
 """A time limit for each of many models: one that takes longer is a line, and the others run."""
 
 import os
+import pickle
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,11 @@ from typing import Any
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.batch.pool import run_tasks
+from onnx_scatterx.doors.batch.pool import PROGRAM, run_tasks
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.child import NoReply
+from onnx_scatterx.system.child import NoReply, PythonChild
+from onnx_scatterx.system.serving import RawTensor
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.helpers.late import LATE, end_what_is_stuck
 from tests.system.test_stopping import SPIN
@@ -128,6 +131,32 @@ def test_processes_take_turns(stuck: Any) -> None:
     tasks = [lambda: None, 4]
     results = [result for _, result in run_tasks(os._exit, tasks, 1) if result is not None]
     assert [result.kind for result in results] == ["error", "crash"]
+
+
+UNDOES = """
+import pathlib, time
+folder = pathlib.Path({folder!r})
+try:
+    (folder / "begun").touch()
+    time.sleep(3600)
+finally:
+    (folder / "stopped").touch()
+    time.sleep(0.3)
+    (folder / "undone").touch()
+"""
+
+
+def test_a_process_is_told_once_to_end(tmp_path: Path) -> None:
+    """The second signal would interrupt it while it undoes what it has begun."""
+    call = pickle.dumps((exec, UNDOES.format(folder=str(tmp_path))))
+    with PythonChild(PROGRAM, grace=3600) as child:
+        child.send({}, [RawTensor("", 0, (), call)])
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        child.stop()
+        while not (tmp_path / "stopped").exists():
+            time.sleep(0.01)
+    assert (tmp_path / "undone").exists()
 
 
 def test_a_script_without_a_guard(zoo: Path, tmp_path: Path) -> None:
