@@ -124,6 +124,7 @@ class Child(Closing):
         grace: float = 0.0,
     ) -> None:
         self._folder, self._grace = folder, grace
+        self._is_told = False
         with contextlib.ExitStack() as stack:
             self._log = stack.enter_context(tempfile.TemporaryFile())
             with postponed():
@@ -146,8 +147,13 @@ class Child(Closing):
             self._log.close()
 
     def stop(self) -> None:
-        """Tell the process to undo what it has begun, and to end."""
-        self._process.terminate()
+        """Tell the process to undo what it has begun, and to end.
+
+        It is told once: a second signal would interrupt it while it does so.
+        """
+        if not self._is_told:
+            self._is_told = True
+            self._process.terminate()
 
     def kill(self) -> None:
         """End the process and its group, after the grace."""

@@ -72,7 +72,7 @@ def step(**inputs: str) -> subprocess.CompletedProcess[str]:
         command.write_text(COMMAND.format(python=sys.executable, address=f"{folder}/socket"))
         command.chmod(0o755)
         path = f"{folder}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        more = {"RUNNER_TEMP": os.environ.get("TMPDIR", "/tmp"), "PATH": path}
+        more = {"RUNNER_TEMP": folder, "PATH": path}  # its own: other tests run it, too
         shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
         with subprocess.Popen(
             shell,

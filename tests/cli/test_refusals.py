@@ -16,6 +16,7 @@ import onnx_scatterx.doors.api.optimization
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.ir import save as model_save
 from tests.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
+from tests.helpers.late import patient
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)
@@ -253,7 +254,12 @@ def test_interrupted_workers(tmp_path: Path) -> None:
     options = ["--jobs", "2", "--verify", "--samples", "100000"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [*command, *options], stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        [*command, *options],
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        env=patient(tmp_path),
+        start_new_session=True,
     ) as process:
         while not out.exists() and process.poll() is None:
             time.sleep(0.01)

@@ -17,6 +17,7 @@ from onnx_scatterx.doors.devices.consumer import (
 )
 from onnx_scatterx.errors import MissingConsumerError, ModelError, ScatterXError, VerifyError
 from tests.devices.fake import NEGATION, fake
+from tests.helpers.late import end_what_is_stuck
 from tests.helpers.support import f32, parse
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(3)]
@@ -111,14 +112,22 @@ def test_no_answer_in_time(tmp_path: Path) -> None:
     assert found.message == "no answer within 0.5 s"
 
 
-def test_processes_of_a_consumer_end_with_it(tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    run = (
-        'import subprocess; begun = subprocess.Popen(["sleep", "1000"]); '
-        f'Path("{note}").write_text(str(begun.pid)); time.sleep(1000)'
+def begun_by(command: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return a process that a consumer has begun, as this line does, before it ends or is ended."""
+    note = tmp_path / "numbers"
+    end_what_is_stuck(note, monkeypatch)
+    told = f'Path("{note}").write_text(f"{{begun.pid}} {{os.getpid()}}")'
+    consumer = fake(
+        tmp_path, f"import subprocess; begun = subprocess.Popen({command}); {told}; {end}"
     )
-    check(NEGATION, fake(tmp_path, run), timeout=2)
-    assert _ends(int(note.read_text()))
+    check(NEGATION, consumer, timeout=3600)
+    return int(note.read_text().split()[0])
+
+
+def test_processes_of_a_consumer_end_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _ends(begun_by('["sleep", "1000"]', "time.sleep(1000)", tmp_path, monkeypatch))
 
 
 def _ends(number: int) -> bool:
@@ -353,11 +362,8 @@ def test_a_real_consumer_takes_slices(name: str) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="Linux shows the environment of a process")
 @pytest.mark.parametrize("end", ["time.sleep(1000)", "os._exit(3)", "os.kill(os.getpid(), 9)"])
-def test_processes_in_other_sessions_end_too(end: str, tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    run = (
-        'import subprocess; begun = subprocess.Popen(["sleep", "1000"], start_new_session=True); '
-        f'Path("{note}").write_text(str(begun.pid)); {end}'
-    )
-    check(NEGATION, fake(tmp_path, run), timeout=2)
-    assert _ends(int(note.read_text()))
+def test_processes_in_other_sessions_end_too(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = '["sleep", "1000"], start_new_session=True'
+    assert _ends(begun_by(command, end, tmp_path, monkeypatch))

@@ -144,7 +144,8 @@ class _Worker:
             stage = str(answer["stage"])
         _, status = os.waitpid(self.process, 0)
         self.process = 0
-        what = signal.Signals(status).name if status < 65 else f"status {status}"
+        ended = os.waitstatus_to_exitcode(status)  # without what says that memory was dumped
+        what = signal.Signals(-ended).name if ended < 0 else f"status {ended}"
         if stage == "original" or what in ("SIGPROF", "SIGALRM"):
             return {"died": True, "skipped": f"{stage} ended by {what}"}
         return {"died": True, "found": f"ended by {what} after it was optimized"}
@@ -162,6 +163,7 @@ def _serve(heard: int, told: int) -> None:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(told, "w")
 
     def tell(answer: dict[str, object]) -> None:

@@ -56,7 +56,7 @@ def test_nothing_reaches_a_pipe_that_could_not_be_read(
         save(negation(), pipe)
     monkeypatch.undo()
     save(negation(), pipe)
-    reader.join(10)
+    reader.join(60)
     assert [onnx.load_model_from_string(content).graph.node[0].op_type for content in got] == [
         "Neg"
     ]

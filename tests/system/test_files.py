@@ -229,6 +229,6 @@ def test_a_report_is_written_as_a_model_is(
         reader = threading.Thread(target=lambda: found.append(pipe.read_text()), daemon=True)
         reader.start()
         assert main([*command, str(pipe)]) == 0
-        reader.join(10)
+        reader.join(60)
         assert found == [(real / "r.json").read_text()]
         assert pipe.is_fifo()
