@@ -20,7 +20,7 @@ from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
-from onnx_scatterx.optimizer.lowering.commit import NOTHING, Outcome, work_text
+from onnx_scatterx.optimizer.lowering.commit import Outcome, work_text
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.optimizer.reports.report import Report
@@ -118,10 +118,10 @@ def _entry(
     knowledge: Knowledge,
     canonical: Canonical | None,
 ) -> Entry:
-    refusal = _with_doubts(outcome.refusals.get(node), knowledge)
-    rules = outcome.rules.get(node, frozenset())
+    done = outcome.of(node)
+    refusal, rules = _with_doubts(done.refusal, knowledge), done.rules
     action = Action.REMOVED if refusal is None else Action.KEPT
-    if node in outcome.dead:
+    if done.is_dead:
         action, refusal = Action.DEAD, None
     elif action is Action.REMOVED and any(r.writes_scatterx for r in rules) and is_scatter(node):
         # The node is removed, but ScatterX is still a scatter: the report says why it is not
@@ -142,9 +142,9 @@ def _entry(
         "rules": tuple(sorted(r.name for r in rules))
         if action in (Action.REMOVED, Action.NATIVE)
         else (),
-        "written": outcome.written.get(node, NOTHING).operators if action is Action.REMOVED else (),
+        "written": done.operators if action is Action.REMOVED else (),
         "refusal": refusal,
-        "selects_floats": node in outcome.selected,
+        "selects_floats": done.selects_floats,
         "in_onnxruntime": _in_onnxruntime(node) if action is not Action.KEPT else (),
         "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
     }
@@ -156,7 +156,7 @@ def _entry(
         reduction=_reduction(node, canonical),
         unique=unique,
         duplicates=duplicates,
-        work=work_text(outcome.work[node]) if node in outcome.work and common["rules"] else "",
+        work=work_text(done.work) if done.work is not None and common["rules"] else "",
         quantized=_quantized(node),
     )
 
@@ -192,13 +192,14 @@ def _collisions(
     refusal: Refusal | None,
 ) -> tuple[str, Duplicates | None]:
     """Return in a word whether updates of a scatter collide, and the collisions."""
-    takes_last = any(r.takes_last for r in outcome.rules.get(node, ()))
+    done = outcome.of(node)
+    takes_last = any(r.takes_last for r in done.rules)
     goes = action in (Action.REMOVED, Action.DEAD)
     unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)
     if canonical is None:
         return unique, None
     if unique == "unknown" and not goes:
-        proven = outcome.unique.get(node)
+        proven = done.unique
         if proven is None and isinstance(canonical.access, Scatter):
             proven = is_unique(canonical.access, outcome.provenance)
         unique = "proven" if proven else unique
