@@ -23,13 +23,16 @@ from onnx_scatterx.optimizer.symbolic.budget import (
     PartSpentError,
     SpentError,
     budget,
+    of_scatter,
     own_budget,
+    within_limits,
 )
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.optimizer.symbolic.terms import floor_div, maximum, pos, size
+from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
 from tests.helpers.support import run, scatters
@@ -213,6 +216,17 @@ def test_an_answer_costs_a_part_the_same_again(limit: int) -> None:
         assert paid[0] == paid[1]
         assert paid[0][0] > last == 1
         assert paid[0][2] == (limit == 3)
+
+
+def test_work_that_is_too_deep_is_beyond_the_limits() -> None:
+    def depth(above: int) -> int:
+        return 1 + depth(above + 1)
+
+    refused = of_scatter(lambda: depth(0))
+    assert isinstance(refused, Refusal)
+    assert refused.reason is Reason.SCATTER_LIMIT
+    assert within_limits(lambda: depth(0)) is None
+    assert within_limits(lambda: depth(0), -1) == -1
 
 
 TWO = """<ir_version: 8, opset_import: ["" : 18]>

@@ -227,15 +227,6 @@ def one_command() -> Iterator[None]:
         yield
 
 
-def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
-    """Return the result of some work, or another if it takes more steps than a scatter may."""
-    try:
-        with budget().of_part(LIMITS.scatter_steps):
-            return work()
-    except LimitError:
-        return otherwise
-
-
 def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
     """Return the result of some work, or a refusal if it takes more steps than a scatter may.
 
@@ -249,6 +240,12 @@ def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
             return work()
     except (LimitError, RecursionError) as error:
         return spending.refusal(error)
+
+
+def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+    """Return the result of some work, or another if it takes more steps than a scatter may."""
+    result = of_scatter(work)
+    return otherwise if isinstance(result, Refusal) else result
 
 
 @contextmanager
