@@ -98,15 +98,15 @@ def test_a_pyramid_is_rewritten(levels: int) -> None:
 def steps_of(model: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many steps a model takes."""
     total = 0
-    work = Budget.work
+    charge = Budget.charge_part
 
     def counting(self: Budget, steps: int) -> None:
         nonlocal total
         total += steps
-        work(self, steps)
+        charge(self, steps)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Budget, "work", counting)
+        patch.setattr(Budget, "charge_part", counting)
         optimize(model, target="standard")
     return total
 
@@ -124,8 +124,8 @@ from tests.analysis.test_limits import limited, outcome
 import hashlib
 import onnx_scatterx.optimizer.symbolic.budget as budget
 used = []
-work = budget.Budget.work
-budget.Budget.work = lambda self, steps: (used.append(steps), work(self, steps))[1]
+charge = budget.Budget.charge_part
+budget.Budget.charge_part = lambda self, steps: (used.append(steps), charge(self, steps))[1]
 for limits in ({}, {"question_steps": 150}, {"model_steps": 0, "node_steps": 60}):
     with limited(**limits):
         for model in (pyramid(2), HOSTILE["doubled_cases"](8)):
@@ -257,7 +257,7 @@ def test_a_spent_scatter_is_kept_alone(first: bool) -> None:
 
 def test_writing_has_its_own_budget() -> None:
     with own_budget(5) as outer, own_budget() as inner:
-        inner.work(1000)
+        inner.charge_part(1000)
         assert outer.steps == 5
 
 

@@ -97,7 +97,7 @@ class Planner:
     def _asked(self, region: Region) -> Iterator[Plan | Refusal]:
         """Ask the rules, until one writes nothing."""
         for rule in self._rules:
-            budget().work(PRICES.region_rule)
+            budget().charge_part(PRICES.region_rule)
             answer = attempt(partial(rule.plan, region, self))
             yield answer
             if isinstance(answer, Plan) and answer.cost == 0:

@@ -237,7 +237,7 @@ class RewriteRound:
         self, rule: Rule, node: ir.Node, planned: Callable[[], Plan | Refusal]
     ) -> Plan | Refusal:
         """Return the plan of a rule for a node, after a dry run of it."""
-        budget().work(PRICES.rule)
+        budget().charge_part(PRICES.rule)
         (output,) = node.outputs
         plan = attempt(lambda: self._narrowed(planned(), output))
         if isinstance(plan, Refusal):

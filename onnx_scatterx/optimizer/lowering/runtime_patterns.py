@@ -151,7 +151,7 @@ def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """
     here: ir.Node | None = node
     while here is not None and not is_quantizer(here, "QuantizeLinear"):
-        budget().work(1)
+        budget().charge_part(1)
         uses = [use for value in here.outputs for use in value.uses()]
         given_out = any(value.is_graph_output() for value in here.outputs)
         moved = here is node or is_operator(here, MOVED_PAST)
@@ -202,7 +202,7 @@ def _is_given_out_between(node: ir.Node) -> bool:
         return dict.fromkeys(use.node for use in uses if moves(use.node, use.idx))
 
     for here in reached([node], movers):
-        budget().work(1)
+        budget().charge_part(1)
         given_out = any(value.is_graph_output() for value in here.outputs)
         if given_out and any(map(quantizers_below, movers(here))):
             return True

@@ -157,7 +157,7 @@ def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:
 def value_at(t: Term, numbers: Mapping[Symbol, int], at: Callable[[int], Any] | None = None) -> Any:
     """Return the number of a term, or None if the term has no number."""
     nowhere: dict[int, Any] = {}
-    budget().work(1 + t.weight // 8)
+    budget().charge_part(1 + t.weight // 8)
     try:
         return t.evaluate(lambda symbol, _: numbers[symbol], at or nowhere.__getitem__)
     except (KeyError, ZeroDivisionError, OverflowError, IndexError):

@@ -109,7 +109,7 @@ class OneSize:
                 new = [x for x in fact.leaves() if x is not leaf and x not in numbers]
                 numbers.update({x: self._least(x) for x in new})
                 waiting += new
-        budget().work(len(facts))
+        budget().charge_part(len(facts))
         if any(residue_of(x, self._layers) for x in numbers):
             return None
         try:
@@ -163,7 +163,7 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
         budget().recall(steps)
     else:
         paid[never_negative, t, key] = True
-        budget().charge(steps)
+        budget().charge_question(steps)
     return answer
 
 

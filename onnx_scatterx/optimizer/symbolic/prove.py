@@ -102,7 +102,7 @@ class Facts:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
         t = term(t)
         asking = budget()
-        asking.work(1)
+        asking.charge_part(1)
         if t.constant is not None:
             return t.constant >= 0
         if t in self._proven:
