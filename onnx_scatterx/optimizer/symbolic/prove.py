@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.constraints import (
@@ -79,8 +79,6 @@ class Facts:
         self._more = Memo[tuple[Term, ...], Facts]()
         self.simplified = Memo[Term, tuple[int, Term, int]]()
         """The results of ``simplify``, after how many facts, and their prices."""
-        self.memo = Memo[object, Any]()
-        """Results under these facts, until the next fact is learnt."""
         self._recalled = Memo[object, tuple[object, int]]()  # and the price
         self._recalled_at = 0
         self.add(known)
@@ -244,13 +242,12 @@ class Facts:
 
     def _forget(self) -> None:
         """Forget what could not be proven or simplified before."""
-        for results in (self._intervals, self._open, self.simplified, self.memo, self._recalled):
+        for results in (self._intervals, self._open, self.simplified, self._recalled):
             results.clear()
         self.counterexamples.forget()
 
     def _learn(self, fact: Term) -> None:
         self._own.facts[fact] = None
-        self.memo.clear()
         if not self._passing:
             self._news.update(dict.fromkeys(related(fact, self.layers), self.learnt))
         parts = [item for item in fact.items if item[0]]
