@@ -177,15 +177,13 @@ def _computed_in_integers(
     return None if all(_has_one_scale(n, known) for n in scales) else FloatReason.ONE_SCALE
 
 
-def _is_between(
-    op: str, inputs: Sequence[ir.Value | None], last: ir.Node | None, steps: Steps
-) -> bool:
+def _is_between(op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps) -> bool:
     """Return whether a node reads DequantizeLinear, and QuantizeLinear reads ``last``.
 
     ``last`` is the node whose output is replaced, or the node itself.
     """
     data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
-    below = op in _ALONE or (last is not None and bool(quantizers_below(last)))
+    below = op in _ALONE or bool(quantizers_below(last))
     return below and all(dequantizers([v], steps) for v in data)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import TooLargeError, budget
-from onnx_scatterx.optimizer.symbolic.constraints import Layers, about, learnt, residue_of
+from onnx_scatterx.optimizer.symbolic.constraints import Layers, about, number_of_facts, residue_of
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.monomial import is_narrow
 from onnx_scatterx.optimizer.symbolic.symbol_ids import results
@@ -81,7 +81,7 @@ class OneSize:
 
         The latter is None if no numbers are found at which all facts can hold.
         """
-        when = learnt(self._layers)
+        when = number_of_facts(self._layers)
         if leaf not in self._known or self._known[leaf][0] != when:
             facts = about(leaf, self._layers)
             alone = tuple(fact for fact in facts if _is_about(fact, leaf))

@@ -16,7 +16,7 @@ from onnx_scatterx.optimizer.symbolic.constraints import (
     Elements,
     Layer,
     Layers,
-    learnt,
+    number_of_facts,
     related,
     weaker,
 )
@@ -137,7 +137,7 @@ class Facts:
         learnt, here or below, so that the answer is always the present one. If a question was given
         up, nothing is remembered.
         """
-        now = learnt(self.layers)
+        now = number_of_facts(self.layers)
         if now != self._recalled_at:
             self._recalled.clear()
             self._recalled_at = now
@@ -148,7 +148,7 @@ class Facts:
             return cast("T", recalled)
         before = spending.unanswered, spending.price
         made = work()
-        if now == learnt(self.layers) and spending.unanswered == before[0]:
+        if now == number_of_facts(self.layers) and spending.unanswered == before[0]:
             self._recalled[key] = made, spending.price - before[1]
         return made
 
@@ -208,13 +208,12 @@ class Facts:
 
     @property
     def learnt(self) -> int:
-        """How many facts have been learnt so far (see ``has_new_facts``)."""
+        """How many facts have been learnt here so far (see ``has_new_facts``)."""
         return len(self._own.facts)
 
     def has_new_facts(self, t: Term, when: int) -> bool:
         """Return whether a fact that may concern a term was learnt after ``when``."""
-        now = len(self._own.facts)
-        return when < now and any(self._news.get(x, 0) > when for x in t.leaves())
+        return when < self.learnt and any(self._news.get(x, 0) > when for x in t.leaves())
 
     def add(self, known: Iterable[Term]) -> None:
         """Add facts that hold from now on."""
