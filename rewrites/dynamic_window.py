@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.overflow import magnitude
 from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, ring, take
-from onnx_scatterx.optimizer.lift.canonical import modulus_of
+from onnx_scatterx.optimizer.lift.in_theory import modulus_of
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord

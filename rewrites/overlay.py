@@ -26,9 +26,10 @@ from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, chea
 from onnx_scatterx.optimizer.mosaic.cells import Cell
 from onnx_scatterx.optimizer.mosaic.strided_interval import StridedInterval, View
 from onnx_scatterx.optimizer.native.fallback import FallbackSpec
+from onnx_scatterx.optimizer.native.nodes import make_node
 from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers
 from onnx_scatterx.optimizer.targets.costs import Work
-from onnx_scatterx.rewrites.scatterx import RANK, has_kernel, inserted
+from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 _SINCE = 11  # the operator set that has the fallback's ScatterND and Range
@@ -161,7 +162,8 @@ def _write(data: ir.Value, updates: ir.Value, patch: _Patch, planner: Planner) -
     body = FallbackSpec("ScatterND", w.version, "none", patch.counted, index_rank, columns)
     inputs = data, _written_provision(patch, planner), updates
     picks = patch.counted, p2, [order.index(d) for d in range(rank)]
-    return inserted(w, inputs, picks, "none", True, body, planner.dtype)
+    name = w.new_name("ScatterX")
+    return w.insert(make_node(inputs, picks, True, body, planner.dtype, name))
 
 
 def _written_provision(patch: _Patch, planner: Planner) -> ir.Value:

@@ -9,15 +9,11 @@ Updates that collide are written in row-major order, as ONNX Runtime does on one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.native.fallback import FallbackSpec
-from onnx_scatterx.optimizer.native.nodes import Encoding, Picks, encode, make_node
+from onnx_scatterx.optimizer.native.nodes import Encoding, encode, make_node
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
@@ -68,23 +64,8 @@ def _write(scatter: Scatter, layout: Encoding, unique: bool, context: Context) -
     w = context.writer
     inputs = scatter.data, layout.provision.write(w), scatter.updates
     picks = (layout.provision.dims, layout.p2, layout.p)
-    return inserted(w, inputs, picks, scatter.reduction, unique, layout.body, scatter.dtype)
-
-
-def inserted(
-    w: Writer,
-    inputs: Sequence[ir.Value],
-    picks: Picks,
-    reduction: str,
-    unique: bool,
-    body: FallbackSpec,
-    dtype: ir.DataType,
-) -> ir.Value:
-    """Write a ScatterX node, and return its output."""
-    name, values = w.new_name("ScatterX"), [w.resolve(value) for value in inputs]
-    node = make_node(values, picks, reduction, unique, body, dtype, name, w.graph.metadata)
-    w.insert(node)
-    return node.outputs[0]
+    name = w.new_name("ScatterX")
+    return w.insert(make_node(inputs, picks, unique, layout.body, scatter.dtype, name))
 
 
 scatterx = ScatterXRule()

@@ -262,7 +262,7 @@ def _explained(
 ) -> Explanation:
     described = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
     with own_budget():  # without the canonical form, nothing is proven
-        answer, *rest = described or parts(replace(record, canonical=None), theory=theory)
+        answer, *rest = described or parts(replace(record, in_theory=None), theory=theory)
     sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
     return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
 

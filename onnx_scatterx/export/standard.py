@@ -58,8 +58,7 @@ def native(request: ExportRequest) -> ir.Model:
     unique = request.constant and t.is_injective()
     picks = (t.p1.coordinates, t.p2.coordinates, t.p.coordinates)
     inputs = [data, f, updates]
-    name = "ScatterX"
-    node = make_node(inputs, picks, str(request.reduction), unique, body, request.dtype, name, {})
+    node = make_node(inputs, picks, unique, body, request.dtype, "ScatterX")
     g.nodes.append(node)
     model = _written(g, node.outputs[0])
     add_fallbacks(model)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
@@ -58,21 +59,6 @@ def cut_of(
     It does not depend on the place in which it is written, unless its bounds are computed at run
     time.
     """
-    memo = planner.facts.memo
-    ends = () if axis_map.dim is None else (region.low[axis_map.dim], region.high[axis_map.dim])
-    key = "cut", axis, axis_map, extent, ends
-    if key in memo:
-        known: Cut | None = memo[key]
-        return known
-    cut = _new_cut(axis, axis_map, extent, region, planner)
-    if cut is None or cut.is_literal:
-        memo[key] = cut
-    return cut
-
-
-def _new_cut(
-    axis: int, axis_map: AxisMap, extent: Term, region: Region, planner: Planner
-) -> Cut | None:
     if axis_map.dim is None:
         first, count, step = axis_map.start, term(1), 1
     else:
@@ -128,13 +114,9 @@ def _start(first: Term, extent: Term, planner: Planner) -> int | Term:
 
 def _clamped(bound: Term, extent: Term, signed: bool, facts: Facts) -> Term:
     """Return the position of a Slice bound; if ``signed``, it may count from the end."""
-    key = "clamped", bound, extent, signed
-    if key not in facts.memo:  # many slices of a model have the same bounds
-        if signed:
-            bound = where(at_least(bound), bound, bound + extent)
-        facts.memo[key] = maximum(minimum(bound, extent), 0)
-    clamped: Term = facts.memo[key]
-    return clamped
+    if signed:
+        bound = where(at_least(bound), bound, bound + extent)
+    return maximum(minimum(bound, extent), 0)
 
 
 def _bound(
@@ -148,41 +130,29 @@ def _bound(
     """
     if exact.constant is not None and exact.constant >= 0:
         return _int64(exact.constant)
-    memo = planner.facts.memo
-    if key not in memo:
-        memo[key] = _literal(exact, extent, planner, serves), _variants(exact, planner)
-    known: tuple[int | None, list[Term]] = memo[key]
-    literal, variants = known
+    facts = planner.facts
+    literal, variants = facts.memoised(
+        key, lambda: (_literal(exact, extent, planner, serves), _variants(exact, planner))
+    )
     if literal is not None:
         return literal
-    position = planner.numbers.reader.position
-    last: tuple[int, int, Term] | None = memo.get((key, planner.numbers))
-    if last is not None and position <= last[0]:
-        # An earlier position has fewer numbers to read: no other bound has become cheaper.
-        with suppress(RefusedError):
-            if planner.numbers.cost(last[2]) == last[1]:
-                return last[2]
     given = planner.numbers.reader.available.similar(exact) if exact.piecewise else []
     candidates = [(t, False) for t in variants]
     candidates += [(t, True) for t in given if t not in variants]
+
+    def is_right(t: Term, signed: bool) -> bool:
+        # The exact bound lies within the axis; another one may overflow int64.
+        return (signed or facts.is_nonnegative(t)) and (
+            t is exact or (planner.numbers.stays(t) and serves(t, signed))
+        )
+
     costs: list[tuple[int, int]] = []
-    for i, (t, signed) in enumerate(candidates):
-        if memo.get((key, t, signed)) is False:
-            continue
-        try:
+    for i, (t, _) in enumerate(candidates):
+        with suppress(RefusedError):
             costs.append((planner.numbers.cost(t), i))
-        except RefusedError:
-            continue
-    for cost, i in sorted(costs):  # the first correct one is the cheapest
-        t, signed = candidates[i]
-        if (key, t, signed) not in memo:
-            # The exact bound lies within the axis; another one may overflow int64.
-            memo[key, t, signed] = (signed or planner.facts.is_nonnegative(t)) and (
-                t is exact or (planner.numbers.stays(t) and serves(t, signed))
-            )
-        if memo[key, t, signed]:
-            memo[key, planner.numbers] = position, cost, t
-            return t
+    for _, i in sorted(costs):  # the first correct one is the cheapest
+        if facts.memoised((key, *candidates[i]), partial(is_right, *candidates[i])):
+            return candidates[i][0]
     raise RefusedError(Reason.UNKNOWN_SIZE, exact)
 
 

@@ -99,7 +99,7 @@ class _Follower:
         """Return what a value is over the data."""
         key = value, len(self.shape), has
         if key not in self.seen:
-            budget().work(1)
+            budget().charge_part(1)
             self.seen[key] = attempt(lambda: self._of(value, has))
         return granted(self.seen[key])
 

@@ -18,7 +18,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.emit.reduce import iota, reduced_where, take
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, term
@@ -156,7 +156,7 @@ def search_of(scatter: Scatter, context: Context) -> Search:
 def meets(scatter: Scatter) -> bool:
     """Return whether updates are known to collide."""
     known = not any(t.leaves() for t in scatter.index_exprs)
-    return known and Canonical(scatter).unique is False
+    return known and InTheory(scatter).unique is False
 
 
 def number_of(scatter: Scatter, context: Context) -> np.ndarray | None:

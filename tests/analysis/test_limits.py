@@ -23,13 +23,16 @@ from onnx_scatterx.optimizer.symbolic.budget import (
     PartSpentError,
     SpentError,
     budget,
+    of_scatter,
     own_budget,
+    within_limits,
 )
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.simplify import simplify
 from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
 from onnx_scatterx.optimizer.symbolic.terms import floor_div, maximum, pos, size
+from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
 from tests.helpers.support import run, scatters
@@ -95,15 +98,15 @@ def test_a_pyramid_is_rewritten(levels: int) -> None:
 def steps_of(model: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many steps a model takes."""
     total = 0
-    work = Budget.work
+    charge = Budget.charge_part
 
     def counting(self: Budget, steps: int) -> None:
         nonlocal total
         total += steps
-        work(self, steps)
+        charge(self, steps)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Budget, "work", counting)
+        patch.setattr(Budget, "charge_part", counting)
         optimize(model, target="standard")
     return total
 
@@ -121,8 +124,8 @@ from tests.analysis.test_limits import limited, outcome
 import hashlib
 import onnx_scatterx.optimizer.symbolic.budget as budget
 used = []
-work = budget.Budget.work
-budget.Budget.work = lambda self, steps: (used.append(steps), work(self, steps))[1]
+charge = budget.Budget.charge_part
+budget.Budget.charge_part = lambda self, steps: (used.append(steps), charge(self, steps))[1]
 for limits in ({}, {"question_steps": 150}, {"model_steps": 0, "node_steps": 60}):
     with limited(**limits):
         for model in (pyramid(2), HOSTILE["doubled_cases"](8)):
@@ -215,6 +218,17 @@ def test_an_answer_costs_a_part_the_same_again(limit: int) -> None:
         assert paid[0][2] == (limit == 3)
 
 
+def test_work_that_is_too_deep_is_beyond_the_limits() -> None:
+    def depth(above: int) -> int:
+        return 1 + depth(above + 1)
+
+    refused = of_scatter(lambda: depth(0))
+    assert isinstance(refused, Refusal)
+    assert refused.reason is Reason.SCATTER_LIMIT
+    assert within_limits(lambda: depth(0)) is None
+    assert within_limits(lambda: depth(0), -1) == -1
+
+
 TWO = """<ir_version: 8, opset_import: ["" : 18]>
 g (float[N, 4] x, float[M, 4] u, float[8, 4] a, float[2, 4] b) => (float[N, 4] y, float[8, 4] z)
 <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}, int64[2, 1] rows = {3, 4}> {
@@ -243,7 +257,7 @@ def test_a_spent_scatter_is_kept_alone(first: bool) -> None:
 
 def test_writing_has_its_own_budget() -> None:
     with own_budget(5) as outer, own_budget() as inner:
-        inner.work(1000)
+        inner.charge_part(1000)
         assert outer.steps == 5
 
 

@@ -12,7 +12,7 @@ from onnx_scatterx.doors.api.optimization import inspect_records
 from onnx_scatterx.doors.explanation import explain
 from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.lift import copies
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.reports.shown_boxes import example_numbers, shape_at, value_at
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import own_budget
@@ -47,9 +47,9 @@ def at(move: Move[Any], numbers: Any) -> Move[int]:
     return Move(*(number(getattr(move, name)) for name in Move.__slots__))
 
 
-def hold(canonical: Canonical) -> int:
+def hold(in_theory: InTheory) -> int:
     """Hold the copies against the targets, element by element; return at how many sizes."""
-    access = canonical.access
+    access = in_theory.access
     seen = 0
     for numbers in itertools.islice(example_numbers(access), 6):
         shape, data_shape = shape_at(access.shape, numbers), shape_at(access.data_shape, numbers)
@@ -69,7 +69,7 @@ def hold(canonical: Canonical) -> int:
         else:
             wanted[flat.ravel()] = updates
         written = 0
-        for move in copies.copies_of(canonical):
+        for move in copies.copies_of(in_theory):
             move = at(move, numbers)
             move.copy(data if access.may_repeat else updates, found)
             written += int(np.prod(move.extents))
@@ -92,12 +92,12 @@ def test_at_all_sizes_they_are_the_scatter(monkeypatch: pytest.MonkeyPatch) -> N
         for few in (copies._FEW, -1):
             with own_budget(), monkeypatch.context() as patch:
                 patch.setattr(copies, "_FEW", few)
-                for canonical in filter(None, (record.canonical for record in records)):
+                for in_theory in filter(None, (record.in_theory for record in records)):
                     try:
-                        copies.copies_of(canonical)
+                        copies.copies_of(in_theory)
                     except ValueError:
                         continue
-                    seen[few] += hold(canonical)
+                    seen[few] += hold(in_theory)
     assert min(seen[copies._FEW], seen[-1]) > (60 if are_all() else 30)
 
 
@@ -120,9 +120,9 @@ def test_offsets_may_be_elements_of_a_tensor() -> None:
         24,
     )
     _, (record,) = inspect_records(model, Settings.of(), details=False)
-    assert record.canonical is not None
+    assert record.in_theory is not None
     with own_budget():
-        (move,) = copies.copies_of(record.canonical, unique=True)
+        (move,) = copies.copies_of(record.in_theory, unique=True)
         terms = [t for t in (move.target, *move.target_strides) if isinstance(t, Term)]
         leaves = set[Symbol]().union(*(t.leaves() for t in terms))
         for first, second in ((0, 0), (5, 1), (2, 7)):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import Gather, lift_gather
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.theory.scattering import Gathering
@@ -43,7 +43,7 @@ def reads(
     """Check that the transformer reads the expected elements of data."""
     gather = lifted(op, data.shape, indices, **attributes)
     assert isinstance(gather, Gather), str(gather)
-    transformer = Canonical(gather).transformer
+    transformer = InTheory(gather).transformer
     assert transformer is not None
     assert transformer.shape == expected.shape
     np.testing.assert_array_equal(Gathering(data, transformer).run(), expected)

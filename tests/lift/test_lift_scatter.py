@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
@@ -48,7 +48,7 @@ def lifted(
 
 def agrees(scatter: Scatter, scattering: Scattering) -> None:
     """Check that both send every update to the same element."""
-    transformer = Canonical(scatter).transformer
+    transformer = InTheory(scatter).transformer
     assert transformer is not None
     assert transformer == scattering.transformer
     assert scatter.reduction == scattering.reduction.value

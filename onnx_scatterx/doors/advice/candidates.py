@@ -148,9 +148,9 @@ def _cases(record: NodeRecord) -> Iterator[tuple[Term, int]]:
 
     If indices are not followed, the terms are those of the tensors that they are computed from.
     """
-    if record.canonical is None:
+    if record.in_theory is None:
         return
-    access = record.canonical.access
+    access = record.in_theory.access
     yield from ((n - 1, 0) for n in access.shape)
     terms, values = [*access.shape, *access.index_exprs], _read_by(access.index_exprs)
     for value in values:
@@ -170,9 +170,9 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
     They count from the start, so a promise may say that they lie within the axis.
     """
     wanted = record.entry.reason in (Reason.NOT_IN_TARGET, Reason.UNKNOWN_SIGN)
-    if record.canonical is None or not wanted:
+    if record.in_theory is None or not wanted:
         return
-    access = record.canonical.access
+    access = record.in_theory.access
     for expr, size in zip(access.index_exprs, access.data_shape, strict=True):
         leaf = symbol_of(size)
         bound = size.constant if leaf is None else size_name(leaf)
@@ -182,9 +182,9 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
 
 def _inputs(record: NodeRecord) -> list[str]:
     """Return the values whose elements the targets depend on; only inputs can be assumed of."""
-    if record.canonical is None:
+    if record.in_theory is None:
         return []
-    return [v.name for v in _read_by(record.canonical.access.index_exprs) if v.name is not None]
+    return [v.name for v in _read_by(record.in_theory.access.index_exprs) if v.name is not None]
 
 
 def _read_by(exprs: Iterable[Term]) -> list[ir.Value]:

@@ -84,7 +84,7 @@ class Whole:
         and ``more`` steps, SpentError is raised.
         """
         nodes = len(all_nodes(model))
-        budget().from_command(each * nodes)
+        budget().charge_command(each * nodes)
         if each == REWRITTEN and budget().steps < self.price * nodes / self.nodes + more:
             raise SpentError
 

@@ -163,7 +163,7 @@ class Interpreter:
         for node in inner:
             try:
                 with budget().of_part(LIMITS.scatter_steps):
-                    budget().work(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
+                    budget().charge_part(PRICES.visit + (len(node.inputs) + len(node.outputs)) // 2)
                     self._node(node, scope, node in live)
             except (TooLargeError, PartSpentError):
                 self._forget_node(node, scope)
@@ -265,7 +265,7 @@ class Interpreter:
         try:
             if self.depth > LIMITS.depth:
                 raise TooLargeError(f"{self.depth} bodies in each other")
-            budget().work(1)
+            budget().charge_part(1)
             for value, given in zip(graph.inputs, inputs, strict=True):
                 known = given or TensorValue(value.dtype, None)
                 inner.values[value] = widened(value, known, inner.visit_id, inner.facts)

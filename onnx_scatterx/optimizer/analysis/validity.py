@@ -61,7 +61,7 @@ def _scatter(call: Call) -> list[Term]:
 def _within(indices: np.ndarray | None, extent: Term) -> list[Term]:
     if indices is None or not indices.size or extent.constant is not None:
         return []
-    budget().work(PRICES.of_array(indices.size))
+    budget().charge_part(PRICES.of_array(indices.size))
     low, high = int(indices.min()), int(indices.max())
     needed = max(high + 1 if high >= 0 else 0, -low if low < 0 else 0)
     return [extent - needed]

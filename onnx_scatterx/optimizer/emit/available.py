@@ -194,12 +194,6 @@ class ExistingValues:
             self._position = self.available.order.get(point.outputs[0], -1)
             self._scalars.clear()
 
-    @property
-    def position(self) -> int:
-        """The insertion point's position in the graph."""
-        self._at_insertion_point()
-        return self._position
-
     def is_available(self, value: ir.Value) -> bool:
         """Return whether a value is computed before the insertion point."""
         self._at_insertion_point()

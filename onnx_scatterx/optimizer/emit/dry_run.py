@@ -191,7 +191,7 @@ class DryRun:
         _: Attributes,
     ) -> ir.Value:
         """Return the output of a node that is not created, or refuse it."""
-        budget().work(PRICES.trial)
+        budget().charge_part(PRICES.trial)
         present = [v for v in inputs if v is not None]
         kind = present[0].dtype if op in _OF_INPUTS else dtype
         if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):

@@ -125,10 +125,8 @@ def _top(
     ]
     settings = {"axis": axis, "largest": int(largest), "sorted": 1}
     attributes = [ir.AttrInt64(name, number) for name, number in settings.items()]
-    inputs = [w.resolve(x), w.resolve(count)]
-    node = ir.Node("", "TopK", inputs, attributes, outputs=[values, indices], name=values.name)
-    node.metadata_props.update(w.graph.metadata)
-    w.insert(node)
+    outputs = [values, indices]
+    w.insert(ir.Node("", "TopK", [x, count], attributes, outputs=outputs, name=values.name))
     return values, indices
 
 

@@ -10,6 +10,7 @@ shape that is not a Concat: before operator set 14 the shape is therefore writte
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -18,7 +19,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, term
-from onnx_scatterx.text.reasons import Reason, RefusedError
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 
 
 def reshape(
@@ -65,7 +66,12 @@ def _target(numbers: TermEmitter, old: Shape, new: Shape, facts: Facts) -> _NewS
     if any(c and not facts.is_nonnegative(n - 1) for c, n in pairs):
         one = sum(not c and n.constant is None for c, n in pairs) == 1
         return _NewShape(list(new), allowzero=modern, hidden=not modern) if one else copying
-    return min(copying, _NewShape(list(new)), key=lambda t: numbers.shape_cost(t.dims))
+
+    def cost(target: _NewShape) -> float:
+        trial = numbers.writer.dry_run(lambda: numbers.shape(target.dims))
+        return math.inf if isinstance(trial, Refusal) else trial.cost
+
+    return min(copying, _NewShape(list(new)), key=cost)
 
 
 def _may_copy(d: int, old: Shape, new: Shape, facts: Facts) -> bool:

@@ -260,15 +260,6 @@ class TermEmitter:
         # ONNX Runtime fuses two Reshapes, even if the first one makes the shape of the second.
         return self.writer.node("Abs", [vector], _INT64) if made_by(vector, "Reshape") else vector
 
-    def shape_cost(self, dims: Iterable[Term]) -> int:
-        """Return how many nodes ``shape`` takes, or refuse."""
-        dims = list(dims)
-        if all(d.constant is not None for d in dims):
-            return 0
-        if self.reader.of_shape(dims) is not None:
-            return 1
-        return 1 + sum(self.cost(d) for d in dims)
-
 
 def _counted(write: Callable[[_Count], Any]) -> int:
     count = _Count()

@@ -116,16 +116,20 @@ class Writer:
         """Return a constant: an initializer, or a Constant node if there can be no initializer."""
         return self._sink.constant(array, dtype)
 
-    def insert(self, node: ir.Node) -> None:
-        """Add a node that was created elsewhere."""
+    def insert(self, node: ir.Node) -> ir.Value:
+        """Add a node that was created elsewhere, and return its first output."""
+        inputs = [v if v is None else self.resolve(v) for v in node.inputs]
+        for i, value in enumerate(inputs):
+            node.replace_input_with(i, value)
         if self._trial is None:
+            node.metadata_props.update(self.graph.metadata)
             self.graph.insert(node)
-            return
-        self._trial.outputs(node)
-        inputs = list(node.inputs)
-        for i in range(len(inputs)):
-            node.replace_input_with(i, None)
-        self.node(node.op_type, inputs, node.outputs[0].dtype)
+        else:
+            self._trial.outputs(node)
+            for i in range(len(inputs)):
+                node.replace_input_with(i, None)
+            self.node(node.op_type, inputs, node.outputs[0].dtype)
+        return node.outputs[0]
 
     def node(
         self,

@@ -17,8 +17,8 @@ import onnx_ir as ir
 from onnx_scatterx.ir.graphs import live_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope, UnknownAttributeError
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.footprint import AffineAxis, Piece, pieces
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import (
     Gather,
     Scatter,
@@ -190,18 +190,18 @@ class Duplicates:
         return {"certain": self.certain, "updates": groups, "settled": self.last_wins}
 
 
-def duplicates_of(node: ir.Node, canonical: Canonical, unique: str, last: str) -> Duplicates | None:
+def duplicates_of(node: ir.Node, in_theory: InTheory, unique: str, last: str) -> Duplicates | None:
     """Return the collisions, for which ONNX defines no order; None if no two updates collide.
 
     ``unique`` is the word of the report for uniqueness. ``last`` says where the last update wins.
     """
     if node.meta.get(LAST_WINS) and unique == "proven":
         return Duplicates(True, last_wins=True)
-    scatter = canonical.access
+    scatter = in_theory.access
     if not isinstance(scatter, Scatter) or scatter.reduction != "none" or unique == "proven":
         return None
     groups: tuple[tuple[tuple[int, ...], ...], ...] = ()
     # If a node never runs, its targets may be out of bounds. Then they are not grouped.
-    if canonical.transformer is not None and canonical.unique is False:
-        groups = canonical.transformer.collisions()
+    if in_theory.transformer is not None and in_theory.unique is False:
+        groups = in_theory.transformer.collisions()
     return Duplicates(unique == "collides", groups, last=last)

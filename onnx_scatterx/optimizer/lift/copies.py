@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.footprint import Piece, affine_along
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.terms import IndexVar, Number, Term, term
@@ -38,12 +38,12 @@ class Moved(NamedTuple):
     copies: int
 
 
-def copies_of(canonical: Canonical, *, unique: bool = False) -> tuple[Move[Any], ...]:
+def copies_of(in_theory: InTheory, *, unique: bool = False) -> tuple[Move[Any], ...]:
     """Return the copies, which may run in any order, or ``ValueError`` with the reason.
 
     ``unique`` says that updates are known not to collide.
     """
-    access, transformer = canonical.access, canonical.transformer
+    access, transformer = in_theory.access, in_theory.transformer
     if access.dtype.is_string() or access.dtype.bitwidth % 8:
         raise ValueError(f"an element of {access.dtype.name.lower()} has no bytes of its own")
     size = access.dtype.bitwidth // 8
@@ -54,19 +54,19 @@ def copies_of(canonical: Canonical, *, unique: bool = False) -> tuple[Move[Any],
             return moves(transformer, size)
         data = np.broadcast_to(np.zeros((), np.int8), transformer.data_shape)
         return moves(Gathering(data, transformer), size)
-    boxes = _boxes(canonical)
+    boxes = _boxes(in_theory)
     if isinstance(boxes, Refusal):
-        proof = canonical.verdict.witness
+        proof = in_theory.verdict.witness
         raise ValueError(in_lines((f"no list is known: {boxes}", *(f"- {o}" for o in proof))))
-    if not (access.may_repeat or unique or canonical.unique):
+    if not (access.may_repeat or unique or in_theory.unique):
         raise ValueError("no list is known: two boxes may overlap")
-    grids = joined([_grid(canonical, box) for box in boxes])
+    grids = joined([_grid(in_theory, box) for box in boxes])
     return tuple(as_move(first, dims, size) for first, dims in map(_in_numbers, grids))
 
 
-def _boxes(canonical: Canonical) -> list[Piece] | Refusal:
+def _boxes(in_theory: InTheory) -> list[Piece] | Refusal:
     """Return the boxes of the footprint, or those of few positions that are read from a tensor."""
-    access, boxes = canonical.access, canonical.boxes
+    access, boxes = in_theory.access, in_theory.boxes
     read = (a for t in access.index_exprs if affine_along(t) is None for a in t.atoms)
     dims = sorted({d for a in read if not isinstance(a, IndexVar) for d in a.coords})
     counts = [access.shape[d].constant or 0 for d in dims]
@@ -87,9 +87,9 @@ def _boxes(canonical: Canonical) -> list[Piece] | Refusal:
     return pieces
 
 
-def _grid(canonical: Canonical, box: Piece) -> Grid[Term]:
+def _grid(in_theory: InTheory, box: Piece) -> Grid[Term]:
     """Return a box of the updates as a grid, or one of the output of a gather."""
-    access = canonical.access
+    access = in_theory.access
     inner, outer = _strides(access.shape), _strides(access.data_shape)
     start = _dot(inner, box.first)
     target = _dot(outer, [axis.start for axis in box.axes])
@@ -116,11 +116,11 @@ def _in_numbers(given: Any) -> Any:
     return given if isinstance(given, int) or given.constant is None else given.constant
 
 
-def moved(canonical: Canonical, *, unique: bool) -> Moved | None:
+def moved(in_theory: InTheory, *, unique: bool) -> Moved | None:
     """Return what a scatter moves, if it is known in numbers."""
-    access = canonical.access
+    access = in_theory.access
     try:
-        copies = copies_of(canonical, unique=unique)
+        copies = copies_of(in_theory, unique=unique)
     except ValueError:
         return None
     data = prod(access.data_shape, start=term(1)).constant

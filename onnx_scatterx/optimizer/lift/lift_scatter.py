@@ -31,6 +31,7 @@ from onnx_scatterx.optimizer.symbolic.terms import Term, coord, modulo, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
+_SINCE = {"Gather": 9, "Scatter": 9, "TensorScatter": 24}  # operator sets; of all others: 11
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,12 +55,7 @@ def lift_scatter(node: ir.Node, scope: Scope) -> Scatter | Refusal:
 
 
 def _lift(call: Call, scope: Scope) -> Scatter:
-    op = call.node.op_type
-    first = {"Scatter": (9, 10), "ScatterElements": (11, 99), "ScatterND": (11, 99)}
-    oldest, newest = first.get(op, (24, 99))
-    fault = f"{op} in operator set {call.version}"
-    refuse_unless(oldest <= call.version <= newest, Reason.OLD_OPERATOR, fault)
-    data = input_of(call, 0)
+    op, data = _operator(call), input_of(call, 0)
     write = {"ScatterND": _scatter_nd, "TensorScatter": _tensor_scatter}.get(op, _scatter_elements)
     form = write(call, data)
     targets = tuple(
@@ -71,6 +67,14 @@ def _lift(call: Call, scope: Scope) -> Scatter:
     access = _access(call, data, indices, replace(form, targets=targets), updates.dtype)
     reduction = call.string("reduction", "none")
     return Scatter(**vars(access), updates=updates, reduction=reduction)
+
+
+def _operator(call: Call) -> str:
+    """Return the operator of a node, or refuse if it is not in the model's operator set."""
+    op, version = call.node.op_type, call.version
+    is_there = version >= _SINCE.get(op, 11) and (op != "Scatter" or version < 11)
+    refuse_unless(is_there, Reason.OLD_OPERATOR, f"{op} in operator set {version}")
+    return op
 
 
 def _access(
@@ -160,9 +164,6 @@ def _tensor_scatter(call: Call, data: TensorValue) -> Reading:
     return _along(axis, target, shape)
 
 
-_SINCE = {"Gather": 9, "GatherElements": 11, "GatherND": 11}
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Gather(Access):
     """A node that reads, in canonical form: ``output[I] = data[T(I)]``.
@@ -211,10 +212,7 @@ def lift_gather(node: ir.Node, scope: Scope) -> Gather | Refusal:
 
 
 def _lift_read(call: Call) -> Gather:
-    op = call.node.op_type
-    fault = f"{op} in operator set {call.version}"
-    refuse_unless(call.version >= _SINCE[op], Reason.OLD_OPERATOR, fault)
-    data, indices = input_of(call, 0), input_of(call, 1)
+    op, data, indices = _operator(call), input_of(call, 0), input_of(call, 1)
     try:
         read = reading(call, data.dims, indices.dims, formula_of(call, 1, indices))
     except ValueError as error:

@@ -22,27 +22,6 @@ from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.symbolic.terms import Term
 from onnx_scatterx.text.reasons import LAST_BIT, Refusal, granted
 
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """What was written for a scatter: the nodes that elements pass through, the last first."""
-
-    nodes: tuple[ir.Node, ...] = ()
-    is_constant: bool = False
-
-    def __add__(self, other: Written) -> Written:
-        return Written((*self.nodes, *other.nodes), self.is_constant or other.is_constant)
-
-    @property
-    def operators(self) -> tuple[str, ...]:
-        """The operators of those that are still there, for people."""
-        there = (n.op_type for n in self.nodes if n.graph is not None and n.op_type != "Identity")
-        operators = tuple(dict.fromkeys(there))
-        return ("a constant",) if self.is_constant and not operators else operators
-
-
-NOTHING = Written()
-
 _MOVES = (
     *("Expand", "Gather", "GatherElements", "GatherND", "Pad", "ReduceMax", "Reshape", "Slice"),
     *("Split", "Squeeze", "TopK", "Transpose", "Unsqueeze"),
@@ -84,25 +63,61 @@ _SHORT = 64  # letters of a term that a user reads
 
 
 @dataclass
+class NodeOutcome:
+    """What became of one scatter or gather."""
+
+    refusal: Refusal | None = None  # why it is kept
+    is_dead: bool = False  # removed, since nothing reads it
+    rules: frozenset[Rule] = frozenset()  # of the replacement
+    work: Term | None = None  # of a dense form: how many elements the largest tensor has
+    unique: bool | None = None  # of ScatterX: whether updates are proven not to collide
+    selects_floats: bool = False  # a Where of floats was written for it
+    path: tuple[ir.Node, ...] = ()  # the new nodes that its elements pass through, the last first
+    is_constant: bool = False  # whether a constant was written for it
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators of the new nodes that are still there, for people."""
+        there = (n.op_type for n in self.path if n.graph is not None and n.op_type != "Identity")
+        operators = tuple(dict.fromkeys(there))
+        return ("a constant",) if self.is_constant and not operators else operators
+
+
+@dataclass
 class Outcome:
     """What was done with the scatters of a graph, and with its gathers if those are simplified."""
 
     graph: ir.Graph
     provenance: Provenance  # as it was when the scatters were lowered
-    refusals: dict[ir.Node, Refusal] = field(default_factory=dict)  # why a node is kept
-    dead: set[ir.Node] = field(default_factory=set)  # removed, since nothing reads them
+    nodes: dict[ir.Node, NodeOutcome] = field(default_factory=dict)
     index_nodes: set[ir.Node] = field(default_factory=set)
     """They computed the indices of removed scatters."""
-    rules: dict[ir.Node, frozenset[Rule]] = field(default_factory=dict)  # of the replacement
-    work: dict[ir.Node, Term] = field(default_factory=dict)
-    """Of dense forms: how many elements the largest tensor has."""
-    selected: set[ir.Node] = field(default_factory=set)  # a Where of floats was written for them
-    unique: dict[ir.Node, bool] = field(default_factory=dict)
-    """Of scatters that became ScatterX: whether updates are proven not to collide."""
-    written: dict[ir.Node, Written] = field(default_factory=dict)
-    """The new nodes for each removed one."""
     gives_more: bool = False
     """Whether more is known of a constant, or another value, than of the one that it replaces."""
+
+    def of(self, node: ir.Node) -> NodeOutcome:
+        """Return what became of a node."""
+        return self.nodes.setdefault(node, NodeOutcome())
+
+    def keep(self, nodes: Iterable[ir.Node], why: Refusal) -> None:
+        """Note why nodes are kept."""
+        for node in nodes:
+            self.of(node).refusal = why
+
+    def note_dead(self, nodes: Iterable[ir.Node]) -> None:
+        """Note which of these nodes are no longer there, though nothing was written for them."""
+        for node in nodes:
+            self.of(node).is_dead |= node.graph is None
+
+    @property
+    def kept(self) -> dict[ir.Node, Refusal]:
+        """The nodes that are kept, and why."""
+        return {n: done.refusal for n, done in self.nodes.items() if done.refusal is not None}
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether a rule replaced a node."""
+        return any(done.rules for done in self.nodes.values())
 
     def write(self, round_: RewriteRound, choice: Selection) -> bool:
         """Write a selection into the graph; return whether there is anything to write."""
@@ -111,32 +126,20 @@ class Outcome:
             if node in choice.shapes:
                 _write_shape(round_, node, choice.shapes[node])
             if node in choice.rewritings:
-                rewriting = choice.rewritings[node]
-                self._write(round_, node.outputs[0], rewriting, {node})
-                if rewriting.work is not None:
-                    self.work[node] = rewriting.work
-                self.rules[node] = rewriting.rules
-                if rewriting.unique is not None:
-                    self.unique[node] = rewriting.unique
+                self._write(round_, node.outputs[0], choice.rewritings[node], {node})
             for value in [v for v in node.outputs if v in choice.values]:
-                plan, absorbed = choice.values[value], round_.provenance.absorbed[value]
-                self._write(round_, value, plan, absorbed)
-                for gone in (*absorbed, node):
-                    self.rules[gone] = self.rules.get(gone, frozenset()) | plan.rules
+                plan = choice.values[value]
+                self._write(round_, value, plan, round_.provenance.absorbed[value])
+                self.of(node).rules |= plan.rules
         moved = (v.producer() for v in round_.provenance.absorbed)
         remove_dead([*choice.rewritings, *choice.shapes, *(n for n in moved if n is not None)])
         return bool(choice.rewritings or choice.values or choice.shapes)
 
     def add_later(self, later: Outcome) -> None:
         """Add what was done with the scatters that were kept."""
-        self.refusals = later.refusals
-        self.dead |= later.dead
+        gone = {n: done for n, done in self.nodes.items() if done.refusal is None}
+        self.nodes = gone | later.nodes
         self.index_nodes |= later.index_nodes
-        self.rules.update(later.rules)
-        self.work.update(later.work)
-        self.selected |= later.selected
-        self.unique.update(later.unique)
-        self.written.update(later.written)
         self.gives_more |= later.gives_more
 
     def _write(
@@ -155,16 +158,18 @@ class Outcome:
         known = round_.provenance.abstract(value)
         with w.graph.at(producer, value.name, metadata):
             result = w.resolve(plan.write())
-            if _selects_floats(result, results):
-                self.selected |= set(gone)
             new, tensor = set(w.graph.made[made:]), result.const_value
-            written = Written(tuple(element_path(result, new.__contains__)), tensor is not None)
-            for node in gone:
-                self.written[node] = self.written.get(node, NOTHING) + written
             # If the data come from a node that cannot run, only what is written has a known type.
             dtype = granted(known.dtype or value.dtype or result.dtype)
-            bits = last_bits(value, result, gone, new, dtype, written.is_constant)
+            bits = last_bits(value, result, gone, new, dtype, tensor is not None)
+            selects, path = _selects_floats(result, results), element_path(result, new.__contains__)
             for node in gone:
+                done = self.of(node)
+                done.rules |= plan.rules
+                done.work, done.unique = plan.work, plan.unique
+                done.selects_floats |= selects
+                done.path += tuple(path)
+                done.is_constant |= tensor is not None
                 node.meta[LAST_BIT] = (*node.meta.get(LAST_BIT, ()), *bits)
             taken = w.graph.take_name(value, result, dtype, is_new=result.producer() in new)
         if taken is result and result.producer() in new and result.shape is None:

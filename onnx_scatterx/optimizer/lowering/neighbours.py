@@ -116,7 +116,7 @@ def quantizers_below(
     quantizers = []
 
     def movers(here: ir.Node) -> Iterator[ir.Node]:
-        budget().work(1)
+        budget().charge_part(1)
         for other in dict.fromkeys(readers(here.outputs)):  # one may read a value often
             if of(other):
                 quantizers.append(other)
@@ -133,7 +133,7 @@ def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Nod
     quantizers, seen, stack = [], set(values), list(values)
     while stack:
         value = stack.pop()
-        budget().work(1)
+        budget().charge_part(1)
         node = None if value is None else value.producer()
         if value is not None and value in steps:
             near = list(steps[value][1])
@@ -150,7 +150,7 @@ def dequantizers(values: Sequence[ir.Value | None], steps: Steps) -> list[ir.Nod
 def before_moves(value: ir.Value, steps: Steps) -> tuple[str, Sequence[ir.Value | None]]:
     """Return the operator that stands before nodes past which quantizers move, and its inputs."""
     while True:
-        budget().work(1)
+        budget().charge_part(1)
         node = value.producer()
         known = node is not None and (node.domain == "" or is_quantizer(node, *QUANTIZERS))
         op, inputs = (node.op_type, node.inputs) if node is not None and known else ("", ())

@@ -14,7 +14,8 @@ from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.neighbours import ExclusiveNodes, has_quantizers
-from onnx_scatterx.optimizer.lowering.planner import GraphContext, Planner, SubBox, peel_to_box
+from onnx_scatterx.optimizer.lowering.peel import SubBox, peel_to_box
+from onnx_scatterx.optimizer.lowering.planner import GraphContext, Planner
 from onnx_scatterx.optimizer.lowering.rule import (
     Context,
     GatherRule,
@@ -102,12 +103,7 @@ class RewriteRound:
         assert mosaic is not None
         if dtype is None:
             return Refusal(Reason.UNKNOWN_TYPE)
-        facts, constants = self.context.scope.facts, self.context.constants
-        rules, views, costs = self.region_rules, self.existing_views, self.context.costs
-        planner = Planner(
-            rules, self.writer, self.numbers, facts, constants, views, dtype, costs, self.copies
-        )
-        plan = self._narrowed(planner.best(Region.of(mosaic)), value)
+        plan = self._narrowed(Planner(self, dtype).best(Region.of(mosaic)), value)
         if isinstance(plan, Plan) and (value.is_graph_output() or self._quantized):
             trial = self._dry_run(plan, value)
             plan = trial if isinstance(trial, Refusal) else plan
@@ -241,7 +237,7 @@ class RewriteRound:
         self, rule: Rule, node: ir.Node, planned: Callable[[], Plan | Refusal]
     ) -> Plan | Refusal:
         """Return the plan of a rule for a node, after a dry run of it."""
-        budget().work(PRICES.rule)
+        budget().charge_part(PRICES.rule)
         (output,) = node.outputs
         plan = attempt(lambda: self._narrowed(planned(), output))
         if isinstance(plan, Refusal):

@@ -151,7 +151,7 @@ def exposed(node: ir.Node, known: GraphValues) -> FloatReason | None:
     """
     here: ir.Node | None = node
     while here is not None and not is_quantizer(here, "QuantizeLinear"):
-        budget().work(1)
+        budget().charge_part(1)
         uses = [use for value in here.outputs for use in value.uses()]
         given_out = any(value.is_graph_output() for value in here.outputs)
         moved = here is node or is_operator(here, MOVED_PAST)
@@ -177,15 +177,13 @@ def _computed_in_integers(
     return None if all(_has_one_scale(n, known) for n in scales) else FloatReason.ONE_SCALE
 
 
-def _is_between(
-    op: str, inputs: Sequence[ir.Value | None], last: ir.Node | None, steps: Steps
-) -> bool:
+def _is_between(op: str, inputs: Sequence[ir.Value | None], last: ir.Node, steps: Steps) -> bool:
     """Return whether a node reads DequantizeLinear, and QuantizeLinear reads ``last``.
 
     ``last`` is the node whose output is replaced, or the node itself.
     """
     data = inputs[1:3] if op == "Where" else inputs[:1] if op in _OF_ONE else inputs[:2]
-    below = op in _ALONE or (last is not None and bool(quantizers_below(last)))
+    below = op in _ALONE or bool(quantizers_below(last))
     return below and all(dequantizers([v], steps) for v in data)
 
 
@@ -202,7 +200,7 @@ def _is_given_out_between(node: ir.Node) -> bool:
         return dict.fromkeys(use.node for use in uses if moves(use.node, use.idx))
 
     for here in reached([node], movers):
-        budget().work(1)
+        budget().charge_part(1)
         given_out = any(value.is_graph_output() for value in here.outputs)
         if given_out and any(map(quantizers_below, movers(here))):
             return True

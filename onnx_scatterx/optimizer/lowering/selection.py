@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import onnx_ir as ir
 
@@ -23,7 +23,7 @@ class Selection(ABC):
 
     Nodes are visited from the last to the first, so all that demand a value are known when its
     producer is met. A value that is written demands its sources, any other value the inputs of its
-    producer.
+    producer. ``refused`` are the scatters or gathers whose value has no plan.
     """
 
     def __init__(self, round_: RewriteRound) -> None:
@@ -31,6 +31,7 @@ class Selection(ABC):
         self.values: dict[ir.Value, Plan] = {}
         self.rewritings: dict[ir.Node, Plan] = {}
         self.shapes: dict[ir.Node, Sequence[Term]] = {}
+        self.refused: dict[ir.Node, Refusal] = {}
         self.demanded = {v for v in round_.graph.outputs if v is not None}
         for node in reversed(list(round_.graph)):
             wanted = [v for v in node.outputs if v in self.demanded]
@@ -66,17 +67,21 @@ class Selection(ABC):
         self.demanded.update(plan.inputs)
         return True
 
+    def _cost_of_inputs(self, node: ir.Node, cost: Callable[[ir.Value], float]) -> float:
+        """Return the cost of the inputs of a node that would be written for it alone."""
+        absorbed = self.round.provenance.absorbed
+        return sum(cost(v) for v in node.inputs if v in absorbed and v not in self.demanded)
+
 
 class ScatterSelection(Selection):
     """Every scatter is to be removed. Moves of their results are replaced if that is cheaper.
 
-    ``refused`` are the scatters without a plan. Those in ``split_before`` cannot be planned
-    together with the earlier writes to their data (1), or to their updates either (2). If either
-    set gets a new node, the graph is planned again.
+    Those in ``split_before`` cannot be planned together with the earlier writes to their data (1),
+    or to their updates either (2). If these or ``refused`` get a new node, the graph is planned
+    again.
     """
 
     def __init__(self, round_: RewriteRound) -> None:
-        self.refused: dict[ir.Node, Refusal] = {}
         self.split_before: dict[ir.Node, int] = {}
         self.must_replan = False
         super().__init__(round_)
@@ -110,18 +115,18 @@ class ScatterSelection(Selection):
         plan, mosaic = round_.plan(output), round_.provenance.mosaic(output)
         few = isinstance(plan, Plan) and mosaic is not None and plan.cost <= len(mosaic.cells) + 1
         if few and not is_gather(node):
-            return float("inf")  # a slice for each piece and a Concat: nothing is saved
+            return math.inf  # a slice for each piece and a Concat: nothing is saved
         known = round_.provenance.abstract(output)
         shape = known.shape or ()
         kind = node.op_type if node.op_type in KINDS else "Elementwise"
         dtype = known.dtype or ir.DataType.FLOAT
-        cost = round_.context.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
-        absorbed = round_.provenance.absorbed
-        for value in node.inputs:
-            if value is not None and value in absorbed and value not in self.demanded:
-                plan = round_.plan(value)
-                cost += plan.weight if isinstance(plan, Plan) else float("inf")
-        return cost
+
+        def weight(value: ir.Value) -> float:
+            plan = round_.plan(value)
+            return plan.weight if isinstance(plan, Plan) else math.inf
+
+        own = round_.context.costs.weigh(1, [Work(kind, shape, len(shape))], dtype)
+        return own + self._cost_of_inputs(node, weight)
 
 
 class GatherSelection(Selection):
@@ -141,7 +146,6 @@ class GatherSelection(Selection):
     ) -> None:
         self.gathers = gathers
         self.exclusive = exclusive
-        self.refused: dict[ir.Node, Refusal] = {}
         self.unread: dict[ir.Node, Refusal] = {}
         self._lacking = lacking
         self._readable = readable
@@ -184,18 +188,15 @@ class GatherSelection(Selection):
 
         ``inputs`` are kept in any case.
         """
-        absorbed = self.round.provenance.absorbed
-        cost = 1.0 + sum(self._cost_of_having(v) for v in node.inputs if v in absorbed)
+        cost = 1.0 + self._cost_of_inputs(node, self._cost_of_having)
         return cost + self.exclusive.saved(node, inputs) if node in self.gathers else cost
 
     def _cost_of_having(self, value: ir.Value) -> float:
         """Return how many nodes it takes to provide an input of a node that is kept."""
-        producer = value.producer()
-        if value in self.demanded or producer is None:
-            return 0.0
-        plan = self.round.plan(value)
-        cost = plan.cost if isinstance(plan, Plan) else float("inf")
-        return min(cost, self._cost_of_keeping(producer))
+        producer, plan = value.producer(), self.round.plan(value)
+        assert producer is not None
+        kept = self._cost_of_keeping(producer)
+        return min(plan.cost, kept) if isinstance(plan, Plan) else kept
 
 
 def _no_gain(plan: Plan) -> Refusal:

@@ -192,7 +192,7 @@ class Provenance:
         if isinstance(written, Refusal):
             return written
         mosaic, absorbed = written
-        budget().work(PRICES.cell * len(mosaic.cells))
+        budget().charge_part(PRICES.cell * len(mosaic.cells))
         self._mosaics[output] = coalesced(mosaic, self.facts)
         self.absorbed[output] = absorbed | {node}
         return None

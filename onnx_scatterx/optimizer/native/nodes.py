@@ -9,7 +9,7 @@ updates, or to be a coordinate themselves: then f shrinks to those dims, as in t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,29 +37,19 @@ _BODY = "onnx_scatterx.body"  # in a node's `meta`: the specification of its fal
 def make_node(
     inputs: Sequence[ir.Value],
     picks: Picks,
-    reduction: str,
     unique: bool,
     body: FallbackSpec,
     dtype: ir.DataType,
     name: str,
-    metadata: Mapping[str, str],
 ) -> ir.Node:
     """Create a node without a graph and without a fallback; all attributes are written."""
     attributes = [
         *(ir.AttrInt64s(n, list(pick)) for n, pick in zip(("p1", "p2", "p"), picks, strict=True)),
-        ir.AttrString("reduction", reduction),
+        ir.AttrString("reduction", body.reduction),
         ir.AttrInt64("unique", int(unique)),
     ]
     output = ir.Value(name=name, type=ir.TensorType(dtype))
-    node = ir.Node(
-        DOMAIN,
-        OPERATOR,
-        inputs,
-        attributes,
-        outputs=[output],
-        name=name,
-        metadata_props=dict(metadata),
-    )
+    node = ir.Node(DOMAIN, OPERATOR, inputs, attributes, outputs=[output], name=name)
     node.meta[_BODY] = body
     return node
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from onnx_scatterx.ir.graphs import made_by, written
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.mosaic.provenance import Provenance
 from onnx_scatterx.optimizer.native.nodes import is_narrow
@@ -30,7 +30,7 @@ def is_unique(scatter: Scatter, provenance: Provenance) -> bool:
         _counts_on(scatter)
         or _is_rows_of_a_mask(scatter, provenance)
         or _has_different_rows(scatter)
-        or Canonical(scatter).unique is True
+        or InTheory(scatter).unique is True
     )
 
 

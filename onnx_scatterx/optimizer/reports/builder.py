@@ -16,11 +16,11 @@ from onnx_scatterx.optimizer.analysis.domain.overflow import is_size
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.bounds import LAST_WINS, Duplicates, duplicates_of
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, is_scatter
 from onnx_scatterx.optimizer.lift.node_names import NodeNames
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
-from onnx_scatterx.optimizer.lowering.commit import NOTHING, Outcome, work_text
+from onnx_scatterx.optimizer.lowering.commit import Outcome, work_text
 from onnx_scatterx.optimizer.native.unique import is_unique
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, GatherReport, ScatterReport
 from onnx_scatterx.optimizer.reports.report import Report
@@ -38,14 +38,14 @@ AXES = "axis-limit: no axis has 2^31 elements or more"
 class NodeRecord:
     """One scatter or gather: its line in the report, and the facts behind the line.
 
-    ``canonical`` is None if the node could not be lifted; ``called`` are its names and those of its
+    ``in_theory`` is None if the node could not be lifted; ``called`` are its names and those of its
     inputs and output, as they were before the rewriting. ``doubted`` are statements about the
     model's sizes under which more shapes would be known.
     """
 
     node: ir.Node
     entry: Entry
-    canonical: Canonical | None
+    in_theory: InTheory | None
     called: NodeNames
     scope: Scope
     doubted: tuple[Clause, ...] = ()
@@ -69,13 +69,13 @@ def records_of(
             *gathers.get(outcome.graph, {}).items(),
         ]
         for node, access in accesses:
-            canonical = Canonical(access) if isinstance(access, Access) else None
+            in_theory = InTheory(access) if isinstance(access, Access) else None
             called = names[node]
             make = partial(_entry, node, outcome, where, called, knowledge)
-            entry = within_limits(partial(make, canonical))
+            entry = within_limits(partial(make, in_theory))
             if entry is None:
-                canonical, entry = None, make(None)
-            made.append(NodeRecord(node, entry, canonical, called, scope, knowledge.suspected))
+                in_theory, entry = None, make(None)
+            made.append(NodeRecord(node, entry, in_theory, called, scope, knowledge.suspected))
     return tuple(made)
 
 
@@ -115,12 +115,12 @@ def _entry(
     where: str,
     called: NodeNames,
     knowledge: Knowledge,
-    canonical: Canonical | None,
+    in_theory: InTheory | None,
 ) -> Entry:
-    refusal = _with_doubts(outcome.refusals.get(node), knowledge)
-    rules = outcome.rules.get(node, frozenset())
+    done = outcome.of(node)
+    refusal, rules = _with_doubts(done.refusal, knowledge), done.rules
     action = Action.REMOVED if refusal is None else Action.KEPT
-    if node in outcome.dead:
+    if done.is_dead:
         action, refusal = Action.DEAD, None
     elif action is Action.REMOVED and any(r.writes_scatterx for r in rules) and is_scatter(node):
         # The node is removed, but ScatterX is still a scatter: the report says why it is not
@@ -134,28 +134,28 @@ def _entry(
         "node": called.name,
         "op": node.op_type,
         "graph": where,
-        "footprint": "unknown" if canonical is None else footprint_text(canonical, called.axes),
+        "footprint": "unknown" if in_theory is None else footprint_text(in_theory, called.axes),
         "axes": called.axes,
-        "verdict": "unknown" if canonical is None else canonical.verdict.sliceability.value,
+        "verdict": "unknown" if in_theory is None else in_theory.verdict.sliceability.value,
         "action": action,
         "rules": tuple(sorted(r.name for r in rules))
         if action in (Action.REMOVED, Action.NATIVE)
         else (),
-        "written": outcome.written.get(node, NOTHING).operators if action is Action.REMOVED else (),
+        "written": done.operators if action is Action.REMOVED else (),
         "refusal": refusal,
-        "selects_floats": node in outcome.selected,
+        "selects_floats": done.selects_floats,
         "in_onnxruntime": _in_onnxruntime(node) if action is not Action.KEPT else (),
-        "facts": () if canonical is None else tuple(_assumptions(canonical.access, knowledge)),
+        "facts": () if in_theory is None else tuple(_assumptions(in_theory.access, knowledge)),
     }
     if not is_scatter(node):
         return GatherReport(**common)
-    unique, duplicates = _collisions(node, canonical, outcome, action, refusal)
+    unique, duplicates = _collisions(node, in_theory, outcome, action, refusal)
     return ScatterReport(
         **common,
-        reduction=_reduction(node, canonical),
+        reduction=_reduction(node, in_theory),
         unique=unique,
         duplicates=duplicates,
-        work=work_text(outcome.work[node]) if node in outcome.work and common["rules"] else "",
+        work=work_text(done.work) if done.work is not None and common["rules"] else "",
         quantized=_quantized(node),
     )
 
@@ -185,43 +185,44 @@ def _with_doubts(refusal: Refusal | None, knowledge: Knowledge) -> Refusal | Non
 
 def _collisions(
     node: ir.Node,
-    canonical: Canonical | None,
+    in_theory: InTheory | None,
     outcome: Outcome,
     action: Action,
     refusal: Refusal | None,
 ) -> tuple[str, Duplicates | None]:
     """Return in a word whether updates of a scatter collide, and the collisions."""
-    takes_last = any(r.takes_last for r in outcome.rules.get(node, ()))
+    done = outcome.of(node)
+    takes_last = any(r.takes_last for r in done.rules)
     goes = action in (Action.REMOVED, Action.DEAD)
-    unique = _uniqueness(canonical, refusal, action is Action.REMOVED and not takes_last)
-    if canonical is None:
+    unique = _uniqueness(in_theory, refusal, action is Action.REMOVED and not takes_last)
+    if in_theory is None:
         return unique, None
     if unique == "unknown" and not goes:
-        proven = outcome.unique.get(node)
-        if proven is None and isinstance(canonical.access, Scatter):
-            proven = is_unique(canonical.access, outcome.provenance)
+        proven = done.unique
+        if proven is None and isinstance(in_theory.access, Scatter):
+            proven = is_unique(in_theory.access, outcome.provenance)
         unique = "proven" if proven else unique
     last = "in ScatterX" if action is Action.NATIVE else ""
     if takes_last:
         last = "as written"
     if goes and not last and not node.meta.get(LAST_WINS):
         return unique, None
-    return unique, duplicates_of(node, canonical, unique, last)
+    return unique, duplicates_of(node, in_theory, unique, last)
 
 
-def _reduction(node: ir.Node, canonical: Canonical | None) -> str:
-    if canonical is not None and isinstance(canonical.access, Scatter):
-        return canonical.access.reduction
+def _reduction(node: ir.Node, in_theory: InTheory | None) -> str:
+    if in_theory is not None and isinstance(in_theory.access, Scatter):
+        return in_theory.access.reduction
     return written(node, "reduction", "none") or "unknown"
 
 
-def _uniqueness(canonical: Canonical | None, refusal: Refusal | None, written: bool) -> str:
+def _uniqueness(in_theory: InTheory | None, refusal: Refusal | None, written: bool) -> str:
     """Return whether two updates can go to one element: "proven", "collides" or "unknown"."""
-    if written and canonical is not None and not isinstance(canonical.boxes, Refusal):
+    if written and in_theory is not None and not isinstance(in_theory.boxes, Refusal):
         return "proven"  # no boxes are written that may overlap
     if refusal is not None and refusal.reason is Reason.COLLIDES:
         return "collides"
-    unique = None if canonical is None else canonical.unique
+    unique = None if in_theory is None else in_theory.unique
     return {True: "proven", False: "collides", None: "unknown"}[unique]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.reports.shown_boxes import (
     Numbers,
     ShownBoxes,
@@ -53,17 +53,17 @@ class IndexMap:
     notes: tuple[str, ...] = ()
 
 
-def index_map(canonical: Canonical, order: Sequence[int] | None = None) -> IndexMap | None:
+def index_map(in_theory: InTheory, order: Sequence[int] | None = None) -> IndexMap | None:
     """Return the map of a scatter or gather, or None if it is known only at run time.
 
     If a Transpose before the node is undone after it, ``order[c]`` is the number of axis c of the
     data before the Transpose.
     """
-    access = canonical.access
+    access = in_theory.access
     boxes = None
     sizes: Mapping[Symbol, int] = {}
     for numbers in example_numbers(access):
-        at_these = boxes_at(canonical, numbers)
+        at_these = boxes_at(in_theory, numbers)
         if at_these is not None and (boxes is None or at_these.pairs):
             boxes, sizes = at_these, numbers
             if boxes.pairs:  # else it may be more at larger sizes

@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import Wiring
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.canonical import Canonical
 from onnx_scatterx.optimizer.lift.copies import Moved, copies_of, moved
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.optimizer.reports.index_map import IndexMap, index_map
@@ -40,12 +40,12 @@ def parts(
     The answer comes first; with ``theory`` the equation and the verdict come last, and with
     ``copies`` the strided copies.
     """
-    entry, canonical = account.entry, account.canonical
+    entry, in_theory = account.entry, account.in_theory
     yield "answer", list(_answer(account))
-    if canonical is None:
+    if in_theory is None:
         yield from _inputs(account)
     else:
-        access, wording = canonical.access, TermFormatter(canonical.access)
+        access, wording = in_theory.access, TermFormatter(in_theory.access)
         dtype = access.dtype.name.lower()
         names = dict(zip(_roles(account.node), account.called.inputs, strict=False))
         names["output"] = account.called.output
@@ -54,18 +54,18 @@ def parts(
             access.tensor_role,
             [f"{names[access.tensor_role]}, {dtype}{shape_text(access.shape)}"],
         )
-        equation = list(_equation(canonical, wording))  # it names the sizes in the facts
+        equation = list(_equation(in_theory, wording))  # it names the sizes in the facts
         is_scatter = isinstance(entry, ScatterReport)
-        yield "writes" if is_scatter else "reads", list(_footprint(canonical, entry))
+        yield "writes" if is_scatter else "reads", list(_footprint(in_theory, entry))
         if isinstance(entry, ScatterReport):
             yield "unique", list(_unique(entry))
         yield "known", list(_known(access, wording))
         if theory:
             yield "equation", [*equation, *wording.tables()]
             yield "where", wording.legend()
-            yield "verdict", [_in_words_of(access, line) for line in _verdict(canonical)]
+            yield "verdict", [_in_words_of(access, line) for line in _verdict(in_theory)]
         if copies:
-            yield "moves", list(_moves(canonical, wording, names, unique=_is_unique(entry)))
+            yield "moves", list(_moves(in_theory, wording, names, unique=_is_unique(entry)))
     if isinstance(entry, ScatterReport) and entry.quantized:
         yield "quantized", [f"written {entry.quantized}"]
     yield "assumed", entry.facts
@@ -104,14 +104,14 @@ def _inputs(account: NodeRecord) -> Iterator[tuple[str, Sequence[str]]]:
         yield role, [f"{called}, {name}{shape}"]
 
 
-def _equation(canonical: Canonical, wording: TermFormatter) -> Iterator[str]:
-    p1, p2, p = normal_picks(canonical.components)
+def _equation(in_theory: InTheory, wording: TermFormatter) -> Iterator[str]:
+    p1, p2, p = normal_picks(in_theory.components)
     picks = f"p1 = {_pick(p1)}, p2 = {_pick(p2)}, p = {_pick(p)}"
     yield f"J = p(f(p1(I)) ++ p2(I)), {picks}"
     columns = len(p) - len(p2)
-    for axis, t in enumerate(canonical.components):
+    for axis, t in enumerate(in_theory.components):
         origin = "f" if p[axis] < columns else "p2"
-        sign = ", counted from the end where negative" if canonical.may_wrap(axis) else ""
+        sign = ", counted from the end where negative" if in_theory.may_wrap(axis) else ""
         yield f"J_{axis} = {component_text(t, wording)}, from {origin}{sign}"
 
 
@@ -119,23 +119,23 @@ def _pick(pick: Pick) -> str:
     return f"({', '.join(map(str, pick))})"
 
 
-def _verdict(canonical: Canonical) -> Iterator[str]:
-    verdict = canonical.verdict
+def _verdict(in_theory: InTheory) -> Iterator[str]:
+    verdict = in_theory.verdict
     yield f"{verdict.sliceability.value}: {verdict.sliceability.text}"
     for obstacle in verdict.witness:
         yield f"- {obstacle}"
 
 
 def _moves(
-    canonical: Canonical, wording: TermFormatter, names: Mapping[str, str], *, unique: bool
+    in_theory: InTheory, wording: TermFormatter, names: Mapping[str, str], *, unique: bool
 ) -> Iterator[str]:
     """Yield the strided copies that do the work of a scatter or a gather, or why there are none."""
     try:
-        copies = copies_of(canonical, unique=unique)
+        copies = copies_of(in_theory, unique=unique)
     except ValueError as error:
-        yield from (_in_words_of(canonical.access, line) for line in str(error).splitlines())
+        yield from (_in_words_of(in_theory.access, line) for line in str(error).splitlines())
         return
-    role = canonical.access.tensor_role
+    role = in_theory.access.tensor_role
     source, target = ("data", role) if role == "output" else (role, "data")
     total = wording.text(sum(move.bytes for move in copies))
     many = f"{len(copies)} strided {'copy' if len(copies) == 1 else 'copies'}"
@@ -149,18 +149,18 @@ def _moves(
         yield f"- and {len(copies) - _BOXES} more"
 
 
-def _footprint(canonical: Canonical, entry: Entry) -> Iterator[str]:
-    if isinstance(canonical.boxes, Refusal):
-        yield "unknown" if canonical.boxes == entry.refusal else f"unknown: {canonical.boxes}"
+def _footprint(in_theory: InTheory, entry: Entry) -> Iterator[str]:
+    if isinstance(in_theory.boxes, Refusal):
+        yield "unknown" if in_theory.boxes == entry.refusal else f"unknown: {in_theory.boxes}"
         return
-    is_box = entry.axes is not None and len(canonical.boxes) == 1 and "[" in entry.footprint
+    is_box = entry.axes is not None and len(in_theory.boxes) == 1 and "[" in entry.footprint
     axes = ", in the axes before the Transpose" if is_box else ""
-    yield footprint_text(canonical, entry.axes, whole=True) + axes
-    if len(canonical.boxes) > 1:
-        for piece in canonical.boxes[:_BOXES]:
-            yield f"- [{', '.join(box_text(piece, canonical.access))}]"
-        if len(canonical.boxes) > _BOXES:
-            yield f"- and {len(canonical.boxes) - _BOXES} more"
+    yield footprint_text(in_theory, entry.axes, whole=True) + axes
+    if len(in_theory.boxes) > 1:
+        for piece in in_theory.boxes[:_BOXES]:
+            yield f"- [{', '.join(box_text(piece, in_theory.access))}]"
+        if len(in_theory.boxes) > _BOXES:
+            yield f"- and {len(in_theory.boxes) - _BOXES} more"
 
 
 def _unique(entry: ScatterReport) -> Iterator[str]:
@@ -224,19 +224,19 @@ def _short(sentence: str) -> str:
 
 
 def _map(record: NodeRecord, known: dict[object, IndexMap | None]) -> IndexMap | None:
-    canonical = record.canonical
-    if canonical is None:
+    in_theory = record.in_theory
+    if in_theory is None:
         return None
-    access = canonical.access
+    access = in_theory.access
     order = record.entry.axes
     if order is not None and len(order) != len(access.data_shape):
         order = None
     key = (access.index_exprs, access.shape, access.data_shape, access.nonnegative, order)
     if key not in known:
-        known[key] = within_limits(lambda: index_map(canonical, order))
+        known[key] = within_limits(lambda: index_map(in_theory, order))
     return known[key]
 
 
 def _moved(record: NodeRecord) -> Moved | None:
-    known, unique = record.canonical, _is_unique(record.entry)
+    known, unique = record.in_theory, _is_unique(record.entry)
     return within_limits(lambda: None if known is None else moved(known, unique=unique))

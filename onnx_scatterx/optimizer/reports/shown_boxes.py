@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.canonical import Canonical
+from onnx_scatterx.optimizer.lift.in_theory import InTheory
 from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
 from onnx_scatterx.text.reasons import Refusal
@@ -46,13 +46,13 @@ class ShownBoxes(NamedTuple):
     cell: int = 0
 
 
-def boxes_at(canonical: Canonical, numbers: Mapping[Symbol, int]) -> ShownBoxes | None:
+def boxes_at(in_theory: InTheory, numbers: Mapping[Symbol, int]) -> ShownBoxes | None:
     """Return the boxes at some sizes, or None if they are not known or not within the data."""
-    access = canonical.access
+    access = in_theory.access
     shape, data_shape = shape_at(access.shape, numbers), shape_at(access.data_shape, numbers)
     if shape is None or data_shape is None or 0 in data_shape:
         return None
-    boxes = canonical.boxes
+    boxes = in_theory.boxes
     if not isinstance(boxes, Refusal) and len(boxes) <= _MOST_BOXES:
         pairs: list[tuple[Spans, Spans]] = []
         for piece in boxes:
@@ -157,7 +157,7 @@ def example_numbers(access: Access) -> Iterator[Mapping[Symbol, int]]:
 def value_at(t: Term, numbers: Mapping[Symbol, int], at: Callable[[int], Any] | None = None) -> Any:
     """Return the number of a term, or None if the term has no number."""
     nowhere: dict[int, Any] = {}
-    budget().work(1 + t.weight // 8)
+    budget().charge_part(1 + t.weight // 8)
     try:
         return t.evaluate(lambda symbol, _: numbers[symbol], at or nowhere.__getitem__)
     except (KeyError, ZeroDivisionError, OverflowError, IndexError):

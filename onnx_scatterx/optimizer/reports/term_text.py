@@ -11,8 +11,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import DeclaredDim, Shape
 from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.canonical import Canonical, modulus_of
 from onnx_scatterx.optimizer.lift.footprint import Piece
+from onnx_scatterx.optimizer.lift.in_theory import InTheory, modulus_of
 from onnx_scatterx.optimizer.symbolic.terms import Atom, Lookup, Symbol, Term, element
 from onnx_scatterx.text.reasons import Refusal
 from onnx_scatterx.text.visible import middle, shortened
@@ -26,7 +26,7 @@ _WHOLE = 2000
 
 
 def footprint_text(
-    canonical: Canonical, axes: Sequence[int] | None = None, *, whole: bool = False
+    in_theory: InTheory, axes: Sequence[int] | None = None, *, whole: bool = False
 ) -> str:
     """Return in words the elements that a scatter writes, or a gather reads.
 
@@ -34,7 +34,7 @@ def footprint_text(
     statement, for each axis of the data. If the text is long, terms in it are letters, unless the
     ``whole`` is asked for.
     """
-    boxes = canonical.boxes
+    boxes = in_theory.boxes
     if isinstance(boxes, Refusal):
         return "unknown"
     if not boxes:
@@ -42,9 +42,9 @@ def footprint_text(
     if len(boxes) > 1:
         return f"{len(boxes)} boxes"
     (piece,) = boxes
-    spans = box_text(piece, canonical.access)
+    spans = box_text(piece, in_theory.access)
     if not whole and len(", ".join(spans)) > _BOX:
-        spans = box_text(piece, canonical.access, _Letters(canonical.access))
+        spans = box_text(piece, in_theory.access, _Letters(in_theory.access))
     if axes is not None and len(axes) == len(spans):
         spans = [spans[axes.index(axis)] for axis in range(len(spans))]
     if all(span.split()[0] == ":" for span in spans):

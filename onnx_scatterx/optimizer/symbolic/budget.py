@@ -98,17 +98,17 @@ class Budget:
         """Whether the steps of the command are spent."""
         return self.steps < 0
 
-    def charge(self, steps: int) -> None:
-        """Take steps for the open question."""
-        self.work(steps)
+    def charge_question(self, steps: int) -> None:
+        """Take steps from the open question, the open part and the command."""
+        self.charge_part(steps)
         self._ask_for(steps)
 
-    def work(self, steps: int) -> None:
-        """Take steps for the open part, but not for its question."""
-        self.from_command(steps)
+    def charge_part(self, steps: int) -> None:
+        """Take steps from the open part and the command, but not from the question."""
+        self.charge_command(steps)
         self._pay(steps)
 
-    def from_command(self, steps: int) -> None:
+    def charge_command(self, steps: int) -> None:
         """Take steps from the command alone, for results that are used after the part has ended."""
         self.steps -= steps
         if self.steps < 0:
@@ -168,10 +168,10 @@ class Budget:
             self.part, self.part_given, self.price = before
 
     @contextmanager
-    def share(self, part: float) -> Iterator[None]:
-        """Use a part of the remaining steps: if it is spent, the rest still remains."""
+    def share(self, fraction: float) -> Iterator[None]:
+        """Use a fraction of the remaining steps: if it is spent, the rest still remains."""
         before = self.steps
-        self.steps = given = max(before, 0) * part
+        self.steps = given = max(before, 0) * fraction
         try:
             yield
         finally:
@@ -217,7 +217,7 @@ def one_command() -> Iterator[None]:
 
     >>> with one_command():
     ...     with of_command(10) as first:
-    ...         first.charge(4)
+    ...         first.charge_question(4)
     ...     with of_command(10) as second:
     ...         second.steps
     6
@@ -225,15 +225,6 @@ def one_command() -> Iterator[None]:
     with own_budget() as made:
         made.is_awaited = True
         yield
-
-
-def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
-    """Return the result of some work, or another if it takes more steps than a scatter may."""
-    try:
-        with budget().of_part(LIMITS.scatter_steps):
-            return work()
-    except LimitError:
-        return otherwise
 
 
 def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
@@ -245,10 +236,16 @@ def of_scatter(work: Callable[[], T], price: int = 0) -> T | Refusal:
     try:
         with spending.of_part(LIMITS.scatter_steps):
             if price:
-                spending.work(price)
+                spending.charge_part(price)
             return work()
     except (LimitError, RecursionError) as error:
         return spending.refusal(error)
+
+
+def within_limits(work: Callable[[], T | None], otherwise: T | None = None) -> T | None:
+    """Return the result of some work, or another if it takes more steps than a scatter may."""
+    result = of_scatter(work)
+    return otherwise if isinstance(result, Refusal) else result
 
 
 @contextmanager

@@ -84,8 +84,8 @@ Layers: TypeAlias = tuple[Layer, ...]
 """The layers of a set of facts: its own is the first."""
 
 
-def learnt(layers: Layers) -> int:
-    """Return how many facts were learnt."""
+def number_of_facts(layers: Layers) -> int:
+    """Return how many facts the layers have."""
     return sum([len(layer.facts) for layer in layers])
 
 

@@ -76,7 +76,7 @@ class Sample:
 
         They are right if no coordinate is beyond its extent, and no divisor is 0.
         """
-        budget().from_command(PRICES.sampled * (1 + len(t.items)))
+        budget().charge_command(PRICES.sampled * (1 + len(t.items)))
         total = np.zeros(LIMITS.points, np.int64)
         right = EVERYWHERE
         reach = 0.0

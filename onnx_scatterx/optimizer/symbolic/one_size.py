@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onnx_scatterx.optimizer.symbolic.budget import TooLargeError, budget
-from onnx_scatterx.optimizer.symbolic.constraints import Layers, about, learnt, residue_of
+from onnx_scatterx.optimizer.symbolic.constraints import Layers, about, number_of_facts, residue_of
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, NARROW, PRICES
 from onnx_scatterx.optimizer.symbolic.monomial import is_narrow
 from onnx_scatterx.optimizer.symbolic.symbol_ids import results
@@ -81,7 +81,7 @@ class OneSize:
 
         The latter is None if no numbers are found at which all facts can hold.
         """
-        when = learnt(self._layers)
+        when = number_of_facts(self._layers)
         if leaf not in self._known or self._known[leaf][0] != when:
             facts = about(leaf, self._layers)
             alone = tuple(fact for fact in facts if _is_about(fact, leaf))
@@ -109,7 +109,7 @@ class OneSize:
                 new = [x for x in fact.leaves() if x is not leaf and x not in numbers]
                 numbers.update({x: self._least(x) for x in new})
                 waiting += new
-        budget().work(len(facts))
+        budget().charge_part(len(facts))
         if any(residue_of(x, self._layers) for x in numbers):
             return None
         try:
@@ -163,7 +163,7 @@ def never_negative(t: Term, leaf: Symbol, low: int, known: tuple[Term, ...] = ()
         budget().recall(steps)
     else:
         paid[never_negative, t, key] = True
-        budget().charge(steps)
+        budget().charge_question(steps)
     return answer
 
 

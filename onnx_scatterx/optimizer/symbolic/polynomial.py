@@ -106,7 +106,7 @@ class Term:
         count = len(self.items) * len(other.items)
         if count > LIMITS.product_monomials:
             raise TooLargeError(f"a product of {count} monomials")
-        budget().work(1 + count // PRICES.products)
+        budget().charge_part(1 + count // PRICES.products)
         sums: dict[Monomial, int] = {}
         for (m, c), (n, d) in itertools.product(self.items, other.items):
             monomial = monomial_product(m, n)
@@ -274,7 +274,7 @@ def _replace(t: Term, values: Mapping[Atom, Number], seen: dict[Atom, Term | Non
         return seen[atom]
 
     only = next(iter(values)) if len(values) == 1 else None
-    budget().work(sum([(1 + len(m)) // 2 for m, _ in t.items]))
+    budget().charge_part(sum([(1 + len(m)) // 2 for m, _ in t.items]))
     sums: dict[Monomial, int] = {}
     changed = False
     for monomial, coefficient in t.items:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.constraints import (
     Elements,
     Layer,
     Layers,
-    learnt,
+    number_of_facts,
     related,
     weaker,
 )
@@ -80,8 +80,6 @@ class Facts:
         self._more = Memo[tuple[Term, ...], Facts]()
         self.simplified = Memo[Term, tuple[Term, Asked]]()
         """The results of ``simplify``."""
-        self.memo = Memo[object, Any]()
-        """Results under these facts, until the next fact is learnt."""
         self._recalled = Memo[object, tuple[object, int]]()  # and the price
         self._recalled_at = 0
         self.add(known)
@@ -103,7 +101,7 @@ class Facts:
         """Return whether ``t >= 0`` is proven, for every point within the extents."""
         t = term(t)
         asking = budget()
-        asking.work(1)
+        asking.charge_part(1)
         if t.constant is not None:
             return t.constant >= 0
         if t in self._proven:
@@ -142,7 +140,7 @@ class Facts:
         learnt, here or below, so that the answer is always the present one. If a question was given
         up, nothing is remembered.
         """
-        now = learnt(self.layers)
+        now = number_of_facts(self.layers)
         if now != self._recalled_at:
             self._recalled.clear()
             self._recalled_at = now
@@ -153,7 +151,7 @@ class Facts:
             return cast("T", recalled)
         before = spending.unanswered, spending.price
         made = work()
-        if now == learnt(self.layers) and spending.unanswered == before[0]:
+        if now == number_of_facts(self.layers) and spending.unanswered == before[0]:
             self._recalled[key] = made, spending.price - before[1]
         return made
 
@@ -242,13 +240,12 @@ class Facts:
 
     def _forget(self) -> None:
         """Forget what could not be proven or simplified before."""
-        for results in (self._intervals, self._open, self.simplified, self.memo, self._recalled):
+        for results in (self._intervals, self._open, self.simplified, self._recalled):
             results.clear()
         self.counterexamples.forget()
 
     def _learn(self, fact: Term) -> None:
         self._own.facts[fact] = None
-        self.memo.clear()
         if not self._passing:
             self.news.note(fact.leaves(), related(fact, self.layers))
         parts = [item for item in fact.items if item[0]]

@@ -64,7 +64,7 @@ def _by_elements(t: Term, facts: Facts) -> bool:
 
 def _prove(t: Term, facts: Facts, depth: int) -> bool:
     spending = budget()
-    spending.charge(PRICES.monomial * (1 + len(t.items)))
+    spending.charge_question(PRICES.monomial * (1 + len(t.items)))
     low, high = facts.interval(t)
     if low >= 0:
         return True

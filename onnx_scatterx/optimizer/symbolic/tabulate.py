@@ -35,7 +35,7 @@ def tabulated(t: Term, extents: Mapping[int, int]) -> np.ndarray:
     """
     shape = tuple(extents.values())
     steps = PRICES.table + t.weight + math.prod(shape) * t.weight // PRICES.tabulated
-    budget().work(steps)
+    budget().charge_part(steps)
     ranges = {a: (0, extents[a.dim] - 1) for a in t.all_atoms() if a.dim in extents}
     if is_narrow(t, ranges):
         return np.broadcast_to(_in_blocks(t, tuple(extents), shape), shape)

@@ -16,7 +16,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.cleanup import is_read
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
-from onnx_scatterx.optimizer.lowering.commit import Outcome
+from onnx_scatterx.optimizer.lowering.commit import NodeOutcome, Outcome
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
 from onnx_scatterx.optimizer.lowering.round import RewriteRound
 from onnx_scatterx.optimizer.lowering.selection import ScatterSelection
@@ -50,12 +50,12 @@ def lower_scatters(job: Job) -> bool:
     if obstacle is None:
         for wider in job.wider:
             _lower_refused(job, wider)
-    return any(outcome.rules for outcome in job.outcomes)
+    return any(outcome.has_rules for outcome in job.outcomes)
 
 
 def _lower_refused(job: Job, wider: Target) -> None:
     """Write the scatters that neither the target nor its host runs by nodes of a wider target."""
-    kept = {n: why for outcome in job.outcomes for n, why in outcome.refusals.items()}
+    kept = {n: why for outcome in job.outcomes for n, why in outcome.kept.items()}
     if not kept:
         return
     pairs = refusals(job.model, job.settings.target, job.analyses.full.current())
@@ -182,17 +182,16 @@ def _written(context: GraphContext, planned: _Planned) -> tuple[Outcome, list[ir
     for node, why in refused.items():
         if why is not None and isinstance(why.detail, FloatReason):
             node.meta[QUANTIZED] = why.detail
-    outcome.refusals = {
-        node: provenance.with_limit(node, refused.get(node) or Refusal(Reason.TOO_COSTLY))
-        for node in lifted
-        if node.graph is not None
-    }
+    for node in (n for n in lifted if n.graph is not None):
+        why = refused.get(node) or Refusal(Reason.TOO_COSTLY)
+        outcome.of(node).refusal = provenance.with_limit(node, why)
     # A scatter that only removed scatters read is removed, too, even if it was refused.
-    outcome.dead = {n for n in [*unread, *refused] if n.graph is None}
+    outcome.note_dead([*unread, *refused])
     return outcome, round_.writer.graph.made
 
 
 def _untouched(context: GraphContext, why: Refusal) -> Outcome:
     """Return the outcome of a graph that is not changed."""
     provenance = Provenance(context.graph, context.scope, constants=context.constants, given_up=why)
-    return Outcome(context.graph, provenance, dict.fromkeys(provenance.scatters, why))
+    nodes = {node: NodeOutcome(why) for node in provenance.scatters}
+    return Outcome(context.graph, provenance, nodes)

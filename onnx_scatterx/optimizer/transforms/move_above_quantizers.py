@@ -44,7 +44,7 @@ def move_above_quantizers(job: Job) -> bool:
     """
     folded = job.settings.given["fix"] or job.settings.target.is_device
     wanted = folded or not job.looked_for_scatters
-    if not wanted and not any(outcome.rules for outcome in job.outcomes):
+    if not wanted and not any(outcome.has_rules for outcome in job.outcomes):
         return False
     if not any(map(has_quantizers, all_graphs(job.model))) or job.obstacle is not None:
         return False

@@ -106,7 +106,7 @@ class _WriteSearch:
         for node in context.graph:
             indices = operands_of(node)
             if indices:
-                budget().work(1 + len(indices))
+                budget().charge_part(1 + len(indices))
                 passed = (self._passed(node, i) for i in indices)
                 self.forms[node] = FloatReason.REDUCTION if _reduces(node) else _joined(passed)
                 above = (v.producer() for i in indices if (v := node.inputs[i]) is not None)
@@ -127,7 +127,7 @@ class _WriteSearch:
             node = stack.pop()
             if node in nodes:
                 continue
-            budget().work(4 + len(node.inputs))
+            budget().charge_part(4 + len(node.inputs))
             self._check(node, one.integers)
             nodes.add(node)
             for i in operands_of(node):

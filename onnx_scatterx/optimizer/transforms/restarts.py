@@ -115,7 +115,7 @@ def least_violating(job: Job, run: Callable[[Job], Job]) -> Job:
     if first.refused <= unrelated or any(v.op == "input" for v in first.violations):
         return first
     all_operators = target.with_all_operators()
-    kept = any(outcome.refusals for outcome in first.outcomes)
+    kept = any(outcome.kept for outcome in first.outcomes)
     for own, more in ((target, [*first.wider, all_operators]), (all_operators, [])):
         if own is target and not kept:
             continue

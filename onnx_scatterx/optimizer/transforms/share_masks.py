@@ -56,7 +56,7 @@ def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Valu
     """Merge equal nodes among those from which masks are counted."""
 
     def within(node: ir.Node) -> list[ir.Node]:
-        budget().work(1)
+        budget().charge_part(1)
         return [n for n in makers(node.inputs) if n.graph is graph]
 
     wanted = set(reached(counted, within))

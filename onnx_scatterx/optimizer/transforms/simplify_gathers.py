@@ -35,7 +35,7 @@ def simplify_gathers(job: Job) -> bool:
             continue
         outcome = job.outcome_of(context)
         if obstacle is not None:
-            outcome.refusals.update(dict.fromkeys(gathers, obstacle))
+            outcome.keep(gathers, obstacle)
             continue
         made = _simplify(context, list(gathers), job.unread, outcome)
         job.analyses.note(made or ())
@@ -52,19 +52,19 @@ def _simplify(
     """
     there = {n for n in gathers if n.graph is not None}
     for node in (n for n in gathers if KEPT in n.meta):
-        outcome.refusals[node] = node.meta[KEPT]
+        outcome.of(node).refusal = node.meta[KEPT]
         there.discard(node)
     quantizers = has_quantizers(context.graph)
     for node in gathers if quantizers else ():
         obstacle = context.obstacle(node) if node in there else None
         if obstacle is not None:
-            outcome.refusals[node] = Refusal(Reason.QUANTIZER, obstacle.value)
+            outcome.of(node).refusal = Refusal(Reason.QUANTIZER, obstacle.value)
             there.discard(node)
-    outcome.dead |= {n for n in unread if n.graph is None}
+    outcome.note_dead(unread)
     try:
         round_, selection, kept = _planned(context, there)
     except (LimitError, RecursionError) as error:
-        outcome.refusals.update(dict.fromkeys(there, budget().refusal(error)))
+        outcome.keep(there, budget().refusal(error))
         return None
     with own_budget():  # a plan is written completely
         is_written = outcome.write(round_, selection)
@@ -75,8 +75,8 @@ def _simplify(
             by_rule = selection.unread.get(node)
             if by_rule is not None and by_rule.reason is not Reason.NO_RULE:
                 why = by_rule
-            outcome.refusals[node] = why or Refusal(Reason.NO_GAIN)
-    outcome.dead |= {n for n in unread if n.graph is None}
+            outcome.of(node).refusal = why or Refusal(Reason.NO_GAIN)
+    outcome.note_dead(unread)
     return round_.writer.graph.made if is_written else None
 
 

@@ -282,7 +282,7 @@ class TensorValue:
 
 def _table(array: np.ndarray) -> Term | None:
     """Return an array of numbers as a term over the coordinates; None if int64 is too small."""
-    budget().work(PRICES.of_array(array.size))
+    budget().charge_part(PRICES.of_array(array.size))
     if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
         return None
     return lookup(array, [coord(d) for d in range(array.ndim)])

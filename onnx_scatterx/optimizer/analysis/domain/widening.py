@@ -61,7 +61,7 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
     shape = tensor.shape
     if shape is None:
         return tensor
-    budget().work(len(shape))
+    budget().charge_part(len(shape))
     content = tensor.content
     if isinstance(content, np.ndarray) and not keeps(content):
         content = None
@@ -89,7 +89,7 @@ def widened(value: ir.Value, tensor: TensorValue, token: object, facts: Facts) -
     terms = [content] if isinstance(content, Term) else []
     if isinstance(content, np.ndarray) and content.dtype == object and tensor.is_integer:
         assert tensor.dtype is not None
-        budget().work(content.size)
+        budget().charge_part(content.size)
         given = content.ravel().tolist()
         terms = _simplified(given, facts)
         if any(map(is_not, terms, given)) or all(t.constant is not None for t in terms):

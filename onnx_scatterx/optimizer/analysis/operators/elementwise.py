@@ -47,7 +47,7 @@ def combine(
     if all(a is not None and (a.dtype.kind in "iub" or a.dtype.char in "fd") for a in arrays):
         total = math.prod(np.broadcast_shapes(*(a.shape for a in arrays if a is not None)))
         if total <= LIMITS.folded:
-            budget().work(PRICES.of_array(total))
+            budget().charge_part(PRICES.of_array(total))
             with np.errstate(all="ignore"):
                 try:
                     result = np.asarray(numeric(*arrays))

@@ -129,7 +129,7 @@ def _is_small(call: Call, array: np.ndarray, indices: np.ndarray) -> bool:
         size = size // indices.shape[-1] * math.prod(array.shape[indices.shape[-1] :])
     if size > LIMITS.elements:
         return False
-    budget().work(PRICES.of_array(size))
+    budget().charge_part(PRICES.of_array(size))
     return True
 
 

@@ -160,7 +160,7 @@ def concat(call: Call) -> Result:
         all(a is not None for a in arrays)
         and (size := sum(a.size for a in arrays if a is not None)) < LIMITS.folded
     ):
-        budget().work(PRICES.of_array(size))
+        budget().charge_part(PRICES.of_array(size))
         joined = np.concatenate([a for a in arrays if a is not None], axis=axis)
         if joined.dtype == object and dtype is not None:
             return [TensorValue.explicit(joined, dtype)]

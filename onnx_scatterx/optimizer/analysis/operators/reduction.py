@@ -133,7 +133,7 @@ def cum_sum(call: Call) -> Result:
     d = int(axis.item()) % len(x.dims)
     exclusive, reverse = call.integer("exclusive", 0), call.integer("reverse", 0)
     if x.constant is not None and x.constant.size <= LIMITS.elements:
-        budget().work(PRICES.of_array(x.constant.size))
+        budget().charge_part(PRICES.of_array(x.constant.size))
         a = np.flip(x.constant, d) if reverse else x.constant
         total = np.cumsum(a, axis=d, dtype=a.dtype)
         total = total - a if exclusive else total

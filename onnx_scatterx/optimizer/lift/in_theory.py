@@ -33,8 +33,8 @@ from onnx_scatterx.theory.verdict import Verdict, judge
 
 
 @dataclass(frozen=True, eq=False)
-class Canonical:
-    """What is known of a scatter or gather without running the model."""
+class InTheory:
+    """A scatter or gather as the paper sees it: what is known without running the model."""
 
     access: Access
 
