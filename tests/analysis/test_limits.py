@@ -37,6 +37,7 @@ from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
 from tests.helpers.support import run, scatters
 
+MODELS = Path(__file__).parents[2] / "models"
 SMALL = 30  # what a report says of each is as at 60
 
 
@@ -93,6 +94,48 @@ def test_a_pyramid_is_rewritten(levels: int) -> None:
         x = np.random.default_rng(0).normal(size=(1, 4, height, width)).astype(np.float32)
         (before,), (after,) = run(model, {"x": x}), run(optimized, {"x": x})
         assert before.tobytes() == after.tobytes()
+
+
+def test_sizes_are_known_beside_any_number_of_tables() -> None:
+    """As at fixed sizes of a large model: its positions are arrays of millions of numbers."""
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
+        g (float[600, 4] x, float[599, 4] u) => (float[600, 4] y)
+        <int64 zero = {0}, int64 one = {1}, int64[1] last = {-1}> {
+        s = Shape (x)  n = Gather (s, zero)  m = Sub (n, one)
+        r = Range (zero, m, one)  i = Unsqueeze (r, last)  y = ScatterND (x, i, u) }""")
+    with limited(kept_bytes=0):
+        assert scatters(optimize(model, target="standard").model) == 0
+
+
+ENDED = [
+    ("mask_copy_ts_dynamic", "qnn"),
+    ("yolox_head_dynamo_dynamic", "standard"),
+    ("kv_cache_dynamo_dynamic", "coreml"),
+]
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(("name", "target"), ENDED)
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 0.7, 0.9, 0.97])
+def test_a_command_may_end_anywhere(
+    name: str, target: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After some of its charges, no step is left: the rest is kept, and nothing is raised."""
+    model = onnx.load(MODELS / f"{name}.onnx")
+    charges, most = 0, float("inf")
+    charge = Budget.charge_command
+
+    def counted(self: Budget, steps: int) -> None:
+        nonlocal charges
+        charges += 1
+        if charges > most and self.given < float("inf"):
+            self.steps = -1
+        charge(self, steps)
+
+    monkeypatch.setattr(Budget, "charge_command", counted)
+    optimize(model, target=target)
+    charges, most = 0, share * charges
+    onnx.checker.check_model(optimize(model, target=target).model)
 
 
 def steps_of(model: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -27,6 +27,7 @@ class SymbolId:
 
 
 _OTHERS = 1 << 32  # a model has fewer origins
+_SMALL = 1 << 10  # bytes of an array that is always kept
 
 
 class _SymbolIds(dict[Hashable, SymbolId]):
@@ -54,11 +55,14 @@ def keeps(array: np.ndarray) -> bool:
     """Return whether a computed array may be kept: those of one model have a limit of bytes.
 
     A view counts as the array that it is a view of, once. Arrays beyond ``LIMITS.elements`` are
-    those of the model itself, and count nothing.
+    those of the model itself, and count nothing. Small arrays, such as shapes, count nothing, too:
+    if the sizes of a model were forgotten, little could be proven of the rest.
     """
     now = _symbol_ids.get()
     owner = array if array.base is None else array.base
-    if now is _outside or not isinstance(owner, np.ndarray) or owner.size > LIMITS.elements:
+    if now is _outside or not isinstance(owner, np.ndarray):
+        return True
+    if owner.size > LIMITS.elements or owner.nbytes <= _SMALL:
         return True
     if id(owner) not in now.arrays:
         if now.bytes + owner.nbytes > LIMITS.kept_bytes:

@@ -22,7 +22,6 @@ from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import RANDOM, all_graphs, graphs_of, makers, perm_of, reached, readers
 from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
-from onnx_scatterx.optimizer.symbolic.budget import budget
 from onnx_scatterx.optimizer.transforms.job import Job
 
 _SMALL = 64  # bytes of a constant that is compared
@@ -53,13 +52,8 @@ def share_masks(job: Job) -> bool:
 
 
 def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
-    """Merge equal nodes among those from which masks are counted."""
-
-    def within(node: ir.Node) -> list[ir.Node]:
-        budget().charge_part(1)
-        return [n for n in makers(node.inputs) if n.graph is graph]
-
-    wanted = set(reached(counted, within))
+    """Merge equal nodes among those from which masks are counted, in linear time."""
+    wanted = set(reached(counted, lambda n: [m for m in makers(n.inputs) if m.graph is graph]))
     first: dict[object, ir.Node] = {}
     gone = []
     for node in [n for n in graph if n in wanted]:
