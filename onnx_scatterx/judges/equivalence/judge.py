@@ -1,4 +1,8 @@
-"""The judge: two models, cut at the values that both name, and the second one's requirements."""
+"""The judge: decides which outputs of two models are the same, and why others are not proven.
+
+The judge goes through the second model node by node. Values that are proven to be the same as in
+the first model are cuts, so each proof spans only the nodes between cuts.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ from onnx_scatterx.judges.equivalence.declarations import (
 )
 
 Progress = Callable[[int, int], None]
-_TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
+_TRIED = (2, 1, 8, 3, 16)  # the sizes that are tried for all unknown sizes at once
 ALWAYS_ASSUMED = (
     "every axis is shorter than 2^31",
     "inputs count on which the first model runs without graph optimizations, too",
@@ -40,7 +44,7 @@ ALWAYS_ASSUMED = (
 
 @dataclass(frozen=True)
 class PairedValue:
-    """A value that both models name and compute in different ways."""
+    """A value of the second model that was compared with one of the first."""
 
     value: str
     comparison: Comparison
@@ -48,12 +52,13 @@ class PairedValue:
 
 @dataclass
 class Judgement:
-    """The result for two models: for each output, each region and each debt.
+    """The result for two models: the comparisons of the outputs and of other pairs of values.
 
-    ``owed`` are the requirements of the second model that were not proven. ``stated`` is a dim that
-    a model states and that was not proven. ``replaced`` says whether a function may run in the
-    place of a ScatterX that was read as the kernel. ``facts`` says whether all facts can hold at
-    once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
+    ``owed`` are the requirements of the second model that were not proven. ``facts`` says whether
+    all facts can hold at once. ``stated`` describes a dim that a model states or a runtime infers,
+    and that was not proven; None without such a dim. ``replaced`` says whether a fallback may run
+    instead of a ScatterX that was read as the kernel. ``fixed`` are the sizes that are numbers only
+    in the second model.
     """
 
     outputs: dict[str, Comparison]
@@ -71,11 +76,11 @@ class Judgement:
     seconds: float = 0.0
 
     def doubt(self, comparison: Comparison) -> str:
-        """Return why an output is not proven; empty if it is.
+        """Return why an output is not proven; empty if it is proven.
 
-        Unmodelled operators come first, as all else follows.
+        If an operator is not modelled, this is the reason, because other reasons follow from it.
         """
-        if self.facts.status == "proven":
+        if self.facts.status == "impossible":
             return "the first model runs on no input"
         if self.facts.status == "limit":
             return f"the first model may run on no input: {reached(self.facts.limit)}"
@@ -89,7 +94,7 @@ class Judgement:
         return self.stated or ""
 
     def _reason(self, comparison: Comparison, what: str) -> str:
-        """Return why a comparison is open, with the unmodelled operators in its question."""
+        """Return why a comparison is open, and on which unmodelled operators it depends."""
         named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
         marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
         needed = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
@@ -115,11 +120,10 @@ def judge(
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
-    ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
-    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work. With
-    ``fallback``, the functions in the place of ScatterX are judged, not the kernel. ``planner``
-    says which dims a runtime infers.
-    Raises UnsupportedError if a model cannot be read.
+    ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
+    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies Z3's work. If
+    ``fallback``, the fallbacks of ScatterX are judged instead of the kernel. ``planner`` says which
+    dims a runtime infers. Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
@@ -182,7 +186,7 @@ def _judge(
         before = len(world.solver.facts)
         stated = wrong_plan(other, trial.second, builder, one, planner)
         if stated is None and len(world.solver.facts) > before:
-            possible = _possible(world, list(builder.sizes.values())).status == "refuted"
+            possible = _possible(world, list(builder.sizes.values())).status == "possible"
             stated = None if possible else "dims that a runtime infers may be impossible together"
     return Judgement(
         outputs,
@@ -202,15 +206,15 @@ def _judge(
 
 
 def _possible(world: World, sizes: list[Term]) -> Decision:
-    """Return whether all facts can hold at once ("refuted": they can); if hard, try some sizes."""
-    solver = world.solver  # with some extra work, since nothing counts without it
+    """Return whether all facts can hold at once; if a limit is reached, try some sizes."""
+    solver = world.solver  # gets some extra work, because a proof needs this answer
     solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
     answer = solver.satisfiable()
     for size in _TRIED:
         if answer.status != "limit" or not sizes:
             break
         tried = solver.satisfiable([equal(d, integer(size)) for d in sizes])
-        if tried.status == "refuted":
+        if tried.status == "possible":
             answer = tried
     return answer
 
@@ -219,8 +223,8 @@ def _possible(world: World, sizes: list[Term]) -> Decision:
 class Trial:
     """The second model, node by node, compared with the first.
 
-    A pair of values that is proven to be the same is a cut: the judge goes on with the value of
-    the first model. If it is not proven, the second model keeps its own.
+    If a pair of values is proven to be the same, it is a cut: later nodes of the second model read
+    the value of the first model. Otherwise they read their own value.
     """
 
     world: World
@@ -234,7 +238,7 @@ class Trial:
     _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def same(self, a: Tensor, b: Tensor, guessed: bool = False) -> Comparison:
-        """Return whether two tensors are the same; a guess is asked once."""
+        """Return whether two tensors are the same. A guessed pair is asked only once."""
         if a is b:
             return SAME
         key = (id(a), id(b))
@@ -258,7 +262,7 @@ class Trial:
                 self.second[name] = theirs
 
     def _tried(self, a: Tensor, b: Tensor) -> Comparison:
-        """Compare a pair that is only a guess: it has its own share of the work."""
+        """Compare a pair that is a guess, with a limited share of the work."""
         solver = self.world.solver
         kept = solver.budget
         solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
@@ -269,7 +273,7 @@ class Trial:
             solver.budget = kept
 
     def _prove_requirements(self, node: Node) -> None:
-        """Prove a node's requirements; each proven one is a fact from then on."""
+        """Prove the requirements of a node; a proven requirement becomes a fact."""
         debts, self.world.debts = self.world.debts, []
         for debt in debts:
             answer = settled(debt, self.world)

@@ -1,9 +1,9 @@
 """Elements in another type: Cast, CastLike, QuantizeLinear, DequantizeLinear.
 
-A Cast is exact between integers and conditions, and of a literal that fits; else it is an unknown
-function. To quantize is an unknown function of an element, its scale and its zero point. Only this
-is known, for a normal scale s > 0 and an integer q of at most 16 bits, since the rounding errors of
-q * s / s are far below 1/2:
+A Cast between integers and conditions, and of a literal that fits, is exact. Any other Cast is an
+unknown function. QuantizeLinear is an unknown function of an element, its scale and its zero point.
+Only this is known, for a normal scale s > 0 and an integer q of at most 16 bits, because the
+rounding errors of q * s / s are far below 1/2:
 
     QuantizeLinear(DequantizeLinear(q, s, z), s, z) = q
 """
@@ -93,7 +93,7 @@ def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         raise UnsupportedError(f"{node.op} by blocks")
     axis = 0 if whole else positive(node.get("axis", 1), a.rank)
     if not whole:
-        if number(scale.shape[0]) is None:  # of one scale, any number of places is right
+        if number(scale.shape[0]) is None:  # one scale is right for any size of the axis
             raise UnsupportedError(f"{node.op} with an unknown number of scales")
         world.need(equal(scale.shape[0], a.shape[axis]), f"{node.op}: a scale for each place")
     if zero is not None:
@@ -130,6 +130,6 @@ _SMALL = ("int8", "uint8", "int16", "uint16")
 
 
 def _is_normal(scale: Term) -> bool:
-    """Return whether a scale is a number of usual size."""
+    """Return whether a scale is a normal number, neither tiny nor huge."""
     normal = scale.op == "literal" and scale.data[0] == "float32"
     return normal and 1e-30 < float(number_of(scale)) < 1e30

@@ -43,9 +43,9 @@ def need_in_range(
     column: int | None = None,
     read: Term = TRUE,
 ) -> None:
-    """Require that all elements of a tensor, or of one column, are in range.
+    """Require that all indices of a tensor, or of one column, are in range.
 
-    If ``read`` is false, they are not read.
+    The requirement holds only if ``read`` is true: otherwise no index is read.
     """
     if indices.array is not None:
         part = indices.array if column is None else indices.array[..., column]
@@ -65,7 +65,7 @@ def need_in_range(
         return implies(both(own, read), in_range(element, d))
 
     world.hold(indices, fact)
-    # A condition for all positions holds for the first and the last: facts on the sizes.
+    # The first and the last index are in range, too: this gives facts about the sizes.
     for last in (False, True):
         at = [
             c if number(c) is not None else (n - 1 if last else ZERO)

@@ -1,4 +1,4 @@
-"""Operators that move elements to other axes, or repeat them, and Concat and Reshape."""
+"""Operators that move or repeat elements: Transpose, Concat, Expand, Tile, Reshape and others."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     free = [i for i, d in enumerate(wanted) if number(d) == -1]
     for i, d in enumerate(wanted):
         if i not in free and d.low < 0:
-            if free:  # it might be a second -1
+            if free:  # with a -1 in the shape, no other size may be -1
                 world.need(at_most(ZERO, d), "Reshape: no size is negative")
             elif not world.known(at_most(ZERO, d)):
                 raise UnsupportedError("Reshape to a size that may be -1")
@@ -191,7 +191,7 @@ def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
-    """Return a size; for a 0, that of the input."""
+    """Return a size of a Reshape; if it is 0, the size of the same axis of the input."""
     if d.low > 0 or d.high < 0:
         return d
     zero = equal(d, ZERO)
@@ -210,8 +210,8 @@ def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
 def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
     """Return the size for -1: the number of elements divided by the other sizes.
 
-    With ``allowzero``, ONNX Runtime leaves out sizes of 0 on both sides. Sizes that are on both
-    sides are left out here, whatever they are; of the rest, none may be 0.
+    Sizes that the input and the new shape have in common are cancelled first. With ``allowzero``,
+    ONNX Runtime cancels common sizes of 0, too. None of the remaining sizes may be 0.
     """
     product = multiply(*others)
     if not allowzero:

@@ -1,4 +1,4 @@
-"""Parts of axes, and more than axes: Split, Slice, Trilu, and Pad with a value or the edge.
+"""Operators that take parts of axes or extend axes: Split, Slice, Trilu and Pad.
 
 The bounds of a Slice are clamped as ONNX Runtime clamps them.
 """
@@ -59,7 +59,7 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         if total is None or (total % count and node.version < 18):
             raise UnsupportedError("Split in equal parts of an axis of unknown size")
         each = -(-total // count)
-        if total <= each * (count - 1):  # which ONNX Runtime refuses
+        if total <= each * (count - 1):  # ONNX Runtime refuses empty parts
             raise UnsupportedError("Split into more parts than there are elements")
         sizes = [integer(each)] * (count - 1) + [integer(total - each * (count - 1))]
     if len(sizes) != count:
@@ -80,9 +80,8 @@ def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
 
 
 _LAST = (2**31 - 1, 2**63 - 1)
-"""With a negative step, these ends stand for "to the front", and ONNX infers that nothing is taken.
-
-ONNX Runtime's default options fold by what ONNX infers.
+"""With a negative step, a runtime takes these ends for "to the front", but ONNX infers an empty
+result. ONNX Runtime's default options fold by the shape that ONNX infers.
 """
 
 
@@ -114,10 +113,10 @@ def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
-    """Return the start of a slice of an axis of size d, and how many elements it has."""
+    """Return the start and the length of a slice of an axis of size d."""
     last = d - 1
     start = choose(below(start, ZERO), start + d, start)
-    # With an empty axis and a negative step there is nothing to clamp to: no element is taken.
+    # If the axis is empty and the step negative, the start is clamped to -1: no element is taken.
     start = minimum(maximum(start, ZERO), d if step > 0 else last)
     raw = end
     end = choose(below(end, ZERO), end + d, end)
@@ -177,7 +176,7 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     for d, low, high in zip(a.shape, before, after, strict=True):
         dims.append(low + d + high)
         world.need(at_most(ZERO, dims[-1]), "Pad: no more is cut off than there is")
-        if world.owing:  # ONNX Runtime refuses at least or at most these
+        if world.owing:  # ONNX Runtime may refuse this even if the other side is padded
             for amount in (low, high):
                 rest = d + minimum(amount, ZERO)
                 world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")
@@ -207,7 +206,7 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
                 world.need(implies(below(ZERO, length), below(ZERO, d)), "Pad: there is an edge")
         for d, low, high in zip(a.shape, before, after, strict=True):
             rest = d + minimum(low, ZERO) + minimum(high, ZERO)
-            if world.owing and rest is not d:  # ONNX Runtime refuses to cut off all
+            if world.owing and rest is not d:  # ONNX Runtime refuses to cut off all elements
                 world.need(below(ZERO, rest), "Pad: an edge is left")
     elif mode != "constant":
         raise UnsupportedError(f"Pad of mode {mode}")
