@@ -306,7 +306,7 @@ def _smaller(
             nodes, about = other.nodes_after, other.about
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
             if is_whole and nodes < best and not (about and about.is_larger):
-                text = change.command(command) if change.fix else command.words(name, [])
+                text = change.command(command) if change.fix else command.text(name, [])
                 at = f" at these sizes, {change.condition()}"
                 what = at if change.fix else f", {BASES[name].description}"
                 best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EVALUATOR = "onnx's reference evaluator"  # in which `verify` runs models without ONNX Runtime
 
 
-def needed() -> None:
+def require_runtime() -> None:
     """Raise MissingRuntimeError if ONNX Runtime cannot be imported."""
     try:
         with postponed():  # a signal would look like a failed import
@@ -147,7 +147,7 @@ def _has_providers(options: Any) -> bool:
 
 def check_runtime(library: bool) -> None:
     """Raise ScatterXError if ONNX Runtime is missing; with ``library``, also if it is too old."""
-    needed()
+    require_runtime()
     import onnxruntime as ort
 
     version = tuple(int(n) for n in ort.__version__.split(".")[:2])

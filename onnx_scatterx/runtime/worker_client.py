@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_nodes
-from onnx_scatterx.runtime.session import needed
+from onnx_scatterx.runtime.session import require_runtime
 from onnx_scatterx.system.child import Closing, NoReply, PythonChild, Reply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
@@ -45,7 +45,7 @@ class OrtProcess(PythonChild):
 
     def __init__(self) -> None:
         """Start the process; raise MissingRuntimeError if it cannot run ONNX Runtime."""
-        needed()
+        require_runtime()
         try:
             super().__init__(PROGRAM)
         except (OSError, RuntimeError) as error:

@@ -33,7 +33,7 @@ class Command:
     target: str = ""
     options: tuple[str, ...] = ()
 
-    def words(self, target: str, options: Sequence[str]) -> str:
+    def text(self, target: str, options: Sequence[str]) -> str:
         """Return the command with another target and more options."""
         target_option = ["--target", target] if target != "scatterx" else []
         words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
@@ -121,7 +121,7 @@ class Change:
 
     def command(self, given: Command) -> str:
         """Return the user's command with this change."""
-        return given.words(given.target + self._keys(), self._options())
+        return given.text(given.target + self._keys(), self._options())
 
     def __str__(self) -> str:
         """Return the arguments alone.

@@ -69,7 +69,7 @@ def add_options(command: Arguments, *names: str) -> None:
             add(command, f"{o.flag} {o.metavar}", o.help, o.read or str, **more)
 
 
-def add_many(command: Arguments) -> None:
+def add_jobs(command: Arguments) -> None:
     """Add --jobs and --timeout."""
     add(command, "--jobs N", "processes for several models (one per core)", count)
     add(command, "--timeout SECONDS", "time limit for each of several models", above_zero)
@@ -80,7 +80,7 @@ def add_json(command: Arguments) -> None:
     add(command, "--json", "print JSON")
 
 
-def add_told(command: Arguments) -> None:
+def add_verbosity(command: Arguments) -> None:
     """Add --verbose, --advice and --no-advice."""
     add(command, "-v --verbose", "print more than one screen")
     advice = command.add_mutually_exclusive_group()

@@ -8,12 +8,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
+    add_jobs,
     add_json,
-    add_many,
     add_models,
     add_options,
     add_strict,
-    add_told,
+    add_verbosity,
     given_model,
     is_one,
     paths_of,
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `inspect`."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
-    add_many(command.add_argument_group("several models"))
+    add_jobs(command.add_argument_group("several models"))
     add_options(command.add_argument_group("what may be written"))
     add_strict(command)
     add_json(command)
-    add_told(command)
+    add_verbosity(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,7 +85,7 @@ def _inspect(args: argparse.Namespace) -> int:
         changed = report.removed or report.native or report.gathers_removed
         if changed and not any(advice.ways for advice in report.advice):
             show("next:")
-            show(f"  {command_of(args).words(args.target_said, ['--verify'])}")
+            show(f"  {command_of(args).text(args.target_said, ['--verify'])}")
     return strict_status(args, report)
 
 

@@ -11,12 +11,12 @@ from onnx_scatterx.doors.cli.arguments import (
     Destination,
     add,
     add_draws,
+    add_jobs,
     add_json,
-    add_many,
     add_models,
     add_options,
     add_strict,
-    add_told,
+    add_verbosity,
     destination,
     given_model,
     is_one,
@@ -52,7 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "where to write the model: a file, - for stdout, or a directory for several models",
         required=True,
     )
-    add_many(command.add_argument_group("several models"))
+    add_jobs(command.add_argument_group("several models"))
     written = command.add_argument_group("what may be written")
     add_options(written)
     checked = command.add_argument_group("checks")
@@ -75,7 +75,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
-    add_told(output)
+    add_verbosity(output)
     add(output, "-q --quiet", "print errors only")
 
 

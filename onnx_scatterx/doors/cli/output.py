@@ -117,7 +117,7 @@ def _to_stderr(text: str) -> None:
 
 
 @contextlib.contextmanager
-def only_ours() -> Iterator[None]:
+def quiet_libraries() -> Iterator[None]:
     """Suppress the logs and warnings of libraries: a command prints its own errors."""
     nobody = logging.NullHandler()
     logging.getLogger().addHandler(nobody)

@@ -33,8 +33,8 @@ from onnx_scatterx.doors.cli.output import (
     FAILED,
     SIGNAL,
     end_line,
-    only_ours,
     print_error,
+    quiet_libraries,
     report_bug,
     show,
 )
@@ -139,7 +139,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if "run" not in args:
             args.parser.print_help()
             return DONE
-        with only_ours():
+        with quiet_libraries():
             status = int(args.run(args))
         if sys.stdout is not None:  # None if a shell has closed it
             sys.stdout.flush()

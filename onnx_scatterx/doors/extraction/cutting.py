@@ -43,11 +43,13 @@ from onnx_scatterx.system.observer import NOBODY, Observer, Progress
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
 
-Tried = tuple[ir.Model, tuple[str, ...]]
+Candidate = tuple[ir.Model, tuple[str, ...]]
 """A part, and the names of its private attributes."""
 
 
-def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[Tried, bool, bool]]:
+def parts_of(
+    model: ir.Model, node: str, settings: Settings
+) -> Iterator[tuple[Candidate, bool, bool]]:
     """Yield parts with the node, and whether each has private attributes and weights.
 
     Parts of all sizes come first without private attributes, then with private attributes, and then

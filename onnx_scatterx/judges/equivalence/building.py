@@ -236,7 +236,7 @@ class Builder:
         read = (*inputs, *captured)
         if equal is not None:
             for other in (o for o in self.opaque if o.node.kind == node.kind):
-                reason = f"{node.op}: what it reads is not proven to be the same in the first model"
+                reason = f"{node.op}: its inputs are not proven to be the same in the first model"
                 if _alike(other.read, read, equal):
                     return other.outputs
         if self.world.owing:

@@ -22,7 +22,7 @@ from onnx_scatterx.judges.equivalence.core.terms import (
     Term,
     UnsupportedError,
     limit_of,
-    reached,
+    limit_reached,
     walk,
 )
 from onnx_scatterx.judges.equivalence.core.world import World
@@ -75,7 +75,7 @@ def proven(goal: Term, world: World, what: str) -> Comparison:
         return SAME
     if answer.status == "refuted":
         return Comparison("differ", what, goal)
-    return Comparison("open", f"{what}: {reached(answer.limit)}", goal)
+    return Comparison("open", f"{what}: {limit_reached(answer.limit)}", goal)
 
 
 def _elements(a: Tensor, b: Tensor, world: World) -> Comparison:

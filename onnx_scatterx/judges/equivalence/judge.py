@@ -21,7 +21,13 @@ from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, reached, share, walk
+from onnx_scatterx.judges.equivalence.core.terms import (
+    Term,
+    UnsupportedError,
+    limit_reached,
+    share,
+    walk,
+)
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import (
@@ -83,7 +89,7 @@ class Judgement:
         if self.facts.status == "impossible":
             return "the first model runs on no input"
         if self.facts.status == "limit":
-            return f"the first model may run on no input: {reached(self.facts.limit)}"
+            return f"the first model may run on no input: {limit_reached(self.facts.limit)}"
         if not comparison:
             known = {o.reason for o in self.builder.opaque}
             unmodelled = (what for what, open_ in self.owed if what in known and not open_)
@@ -97,8 +103,10 @@ class Judgement:
         """Return why a comparison is open, and on which unmodelled operators it depends."""
         named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
         marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
-        needed = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
-        needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
+        missing = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
+        needs = (
+            f"; it depends on nodes that are not modelled: {', '.join(missing)}" if missing else ""
+        )
         if comparison.status != "differ":
             return what + needs
         if not needs and named:
@@ -161,15 +169,17 @@ def _judge(
     if twice := [text for text, count in texts.items() if count > 1]:
         raise UnsupportedError(f"two sizes are called {twice[0]!r}")
     take(given, builder.sizes, one.inputs, inputs, world)
-    trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
+    pair = ModelPair(
+        world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs
+    )
     total = len(one.nodes) + len(other.nodes)
     for done, node in enumerate(one.nodes):
-        builder.run(node, trial.first)
+        builder.run(node, pair.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
     world.owing = True
     for done, node in enumerate(other.nodes):
-        trial.take(node)
+        pair.take(node)
         for domain in custom_domains(node.proto):
             world.assume(f"operators of {domain} are functions of their inputs, and draw nothing")
         if progress is not None and done % 4 == 0:
@@ -178,20 +188,20 @@ def _judge(
         raise UnsupportedError(builder.refused)
     for text in builder.removed.values():
         world.assume(text)
-    outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
-    stated = wrong_dim(one, trial.first, world)
-    stated = stated or wrong_dim(other, trial.second, world, one)
+    outputs = {name: pair.same(pair.first[name], pair.second[name]) for name in one.outputs}
+    stated = wrong_dim(one, pair.first, world)
+    stated = stated or wrong_dim(other, pair.second, world, one)
     facts = _possible(world, list(builder.sizes.values()))
-    if stated is None and all(outputs.values()) and not trial.owed:
+    if stated is None and all(outputs.values()) and not pair.owed:
         before = len(world.solver.facts)
-        stated = wrong_plan(other, trial.second, builder, one, planner)
+        stated = wrong_plan(other, pair.second, builder, one, planner)
         if stated is None and len(world.solver.facts) > before:
             possible = _possible(world, list(builder.sizes.values())).status == "possible"
             stated = None if possible else "dims that a runtime infers may be impossible together"
     return Judgement(
         outputs,
-        trial.regions,
-        trial.owed,
+        pair.regions,
+        pair.owed,
         facts,
         tuple(world.assumed),
         world,
@@ -220,8 +230,8 @@ def _possible(world: World, sizes: list[Term]) -> Decision:
 
 
 @dataclass
-class Trial:
-    """The second model, node by node, compared with the first.
+class ModelPair:
+    """The two models, while the judge goes through the second one node by node.
 
     If a pair of values is proven to be the same, it is a cut: later nodes of the second model read
     the value of the first model. Otherwise they read their own value.
@@ -250,18 +260,18 @@ class Trial:
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""
-        self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
+        self.builder.run(node, self.second, lambda a, b: bool(self._guess(a, b)))
         self._prove_requirements(node)
         for name in node.outputs:
             mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
             if mine is None or theirs is None or mine is theirs:
                 continue
-            answer = self._tried(theirs, mine)
+            answer = self._guess(theirs, mine)
             self.regions.append(PairedValue(name, answer))
             if answer:
                 self.second[name] = theirs
 
-    def _tried(self, a: Tensor, b: Tensor) -> Comparison:
+    def _guess(self, a: Tensor, b: Tensor) -> Comparison:
         """Compare a pair that is a guess, with a limited share of the work."""
         solver = self.world.solver
         kept = solver.budget

@@ -84,7 +84,7 @@ def _sizes(i: Input, array: np.ndarray) -> list[tuple[str, int]]:
     ]
 
 
-def needed() -> None:
+def require_solver() -> None:
     """Raise VerifyError if a package that a proof needs is not installed."""
     try:
         import z3  # noqa: F401 - is it there?
@@ -128,7 +128,7 @@ def proven(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
-        given=givens(assumed),
+        given=input_clauses(assumed),
         distrust_dims=promises.distrust_dims,
         effort=effort,
         progress=progress,
@@ -198,7 +198,7 @@ def _source(given: ModelSource, beside: Path | None) -> Source:
     return Placed(to_proto(model), directory)
 
 
-def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
+def input_clauses(assumed: Iterable[Clause]) -> Sequence[InputClause]:
     """Return the clauses that the judge knows, in its form.
 
     Clauses such as ``unique`` and ``increasing`` are omitted. So are clauses whose bound is an

@@ -29,7 +29,13 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.proving import Promises, judged, needed, proven, unrun
+from onnx_scatterx.judges.verification.proving import (
+    Promises,
+    judged,
+    proven,
+    require_solver,
+    unrun,
+)
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
@@ -131,7 +137,7 @@ def verify(
     start, observer = time.monotonic(), Observer(on_progress)
     tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
-        needed()
+        require_solver()
     beside = ModelSource.of(before).directory or ModelSource.of(after).directory
     first, second = load(before, beside), load(after, beside)
     require_deterministic(first, "the first model")

@@ -195,7 +195,7 @@ def _points(extents: Sequence[int | None]) -> list[tuple[int, ...]]:
     return list(np.ndindex(*known))
 
 
-class Likened(NamedTuple):
+class Match(NamedTuple):
     """A known mask, maps of coordinates to its own and back, and the condition that it is equal."""
 
     mask: Mask
@@ -221,11 +221,11 @@ class Masks:
         def own(c: Coordinates) -> Term:
             return at((*c, *(ZERO for _ in inner)))
 
-        likened = [one for mask in self.known if (one := self._likened(mask, outer, own))]
-        likened.sort(key=lambda one: one.question is not TRUE)  # a mask of equal terms comes first
-        for one in likened:
-            if self._follows(one.question):
-                view = View(one.mask, dims, inner, one.outward, one.inward)
+        matches = [one for mask in self.known if (one := self._match(mask, outer, own))]
+        matches.sort(key=lambda m: m.question is not TRUE)  # a mask of equal terms comes first
+        for match in matches:
+            if self._follows(match.question):
+                view = View(match.mask, dims, inner, match.outward, match.inward)
                 break
         else:
             mask = Mask(str(len(self.known)), outer, own)
@@ -264,9 +264,9 @@ class Masks:
         self._in_vain += 0 if follows else solver.spent - before
         return follows
 
-    def _likened(
+    def _match(
         self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
-    ) -> Likened | None:
+    ) -> Match | None:
         """Return the question whether a tensor equals a known mask; None if their sizes differ."""
         same = self.world.same
         outward: Callable[[Coordinates], Coordinates] = _as_it_is
@@ -276,7 +276,7 @@ class Masks:
                 return None
             outward, inward = remapped(dims, mask.dims, same), remapped(mask.dims, dims, same)
         points = Tensor("bool", dims, at).points("mask")
-        return Likened(mask, outward, inward, equal(at(points), mask.at(outward(points))))
+        return Match(mask, outward, inward, equal(at(points), mask.at(outward(points))))
 
     def _define(self, mask: Mask) -> None:
         define = self.world.witnesses.define

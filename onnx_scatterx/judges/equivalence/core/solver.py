@@ -66,7 +66,7 @@ class Encoder:
             self._made[term] = self._of(term, [self._made[a] for a in term.args])
         return self._made[root]
 
-    def typing(self, term: Term) -> list[Any]:
+    def definition(self, term: Term) -> list[Any]:
         """Return the facts that define a term: its interval, its limit, the rule of division."""
         if term.sort != "integer" or term.op not in _TYPED:
             return []
@@ -261,7 +261,7 @@ class Solver:
         for statement in statements:
             solver.add(encode(statement))
         for part in walk(statements):
-            solver.add(*encode.typing(part))
+            solver.add(*encode.definition(part))
         before = _work(solver)
         result = solver.check()
         self.spent += max(_work(solver) - before, 1000)

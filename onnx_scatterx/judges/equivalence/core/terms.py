@@ -121,10 +121,10 @@ def step(count: int = 1) -> None:
     table = _now.get()
     table.left -= count
     if table.left < 0 and table is not _permanent:
-        raise WorkSpentError(reached("steps in terms"))
+        raise WorkSpentError(limit_reached("steps in terms"))
 
 
-def reached(limit: str) -> str:
+def limit_reached(limit: str) -> str:
     """Return a sentence: a limit was reached, and how to raise it."""
     return f"the limit of {limit} was reached: --effort 4 allows four times as much"
 

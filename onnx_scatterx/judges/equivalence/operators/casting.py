@@ -37,17 +37,17 @@ from onnx_scatterx.judges.equivalence.core.types import (
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
-    given,
-    needed,
     operator,
+    optional,
     positive,
+    required,
 )
 
 
 @operator("Cast", "CastLike")
 def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    to = needed(inputs, 1).dtype if node.op == "CastLike" else dtype_name(node.get("to"))
+    a = required(inputs, 0)
+    to = required(inputs, 1).dtype if node.op == "CastLike" else dtype_name(node.get("to"))
     if a.dtype == to:
         return [a]
     if to not in COMPUTED:
@@ -87,7 +87,7 @@ def _is_in_range(number: float, dtype: str) -> bool:
 
 @operator("QuantizeLinear", "DequantizeLinear")
 def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, scale, zero = needed(inputs, 0), needed(inputs, 1), given(inputs, 2)
+    a, scale, zero = required(inputs, 0), required(inputs, 1), optional(inputs, 2)
     whole = scale.rank == 0 or (scale.rank == 1 and scale.shape[0] is ONE)
     if scale.rank > 1 or node.get("block_size", 0):
         raise UnsupportedError(f"{node.op} by blocks")

@@ -55,11 +55,11 @@ from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_fron
 from onnx_scatterx.judges.equivalence.operators.registry import (
     MOVING,
     Inputs,
-    given,
-    needed,
     operator,
+    optional,
     pointwise,
     read,
+    required,
     scalar,
 )
 
@@ -156,7 +156,7 @@ def binary(name: str, dtype: str, a: Term, b: Term, world: World) -> Term:
 
 @operator(*BINARY)
 def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, b = needed(inputs, 0), needed(inputs, 1)
+    a, b = required(inputs, 0), required(inputs, 1)
     if node.op == "Mod" and (sort_of(a.dtype) == "data" or node.get("fmod")):
         raise UnsupportedError("Mod as of floats")
 
@@ -179,7 +179,7 @@ def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator(*UNARY)
 def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
 
     def define(at: Coordinates) -> Term:
         x = a.at(at)
@@ -192,7 +192,7 @@ def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Min", "Max")
 def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    tensors = [needed(inputs, i) for i in range(len(inputs))]
+    tensors = [required(inputs, i) for i in range(len(inputs))]
     dtype = tensors[0].dtype
     pick = minimum if node.op == "Min" else maximum
 
@@ -207,9 +207,9 @@ def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Clip")
 def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     what = "Clip: bounds are numbers"
-    ends = (given(inputs, 1), given(inputs, 2))
+    ends = (optional(inputs, 1), optional(inputs, 2))
     bounds = [None if t is None else scalar(t, world, what) for t in ends]
 
     def define(at: Coordinates) -> Term:
@@ -240,7 +240,7 @@ _CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
 
 @operator(*_INTEGERS, "And", "Or", "Xor")
 def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, b = needed(inputs, 0), needed(inputs, 1)
+    a, b = required(inputs, 0), required(inputs, 1)
 
     def made(x: Term, y: Term) -> Term:
         if x.sort == "integer":
@@ -266,20 +266,20 @@ def compared(name: str, x: Term, y: Term) -> Term:
 
 @operator("Not")
 def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     return [Tensor("bool", a.shape, lambda at: negation(a.at(at)))]
 
 
 @operator("IsNaN", "IsInf")
 def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     name = (node.op, node.flavour)
     return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
 
 
 @operator("Where", moves=True)
 def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    condition, a, b = (needed(inputs, i) for i in range(3))
+    condition, a, b = (required(inputs, i) for i in range(3))
     return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")
 
 

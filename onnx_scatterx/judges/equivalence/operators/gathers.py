@@ -17,7 +17,7 @@ from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.operators.registry import Inputs, needed, operator, positive
+from onnx_scatterx.judges.equivalence.operators.registry import Inputs, operator, positive, required
 
 
 def counted_from_front(index: Term, d: Term, world: World) -> Term:
@@ -77,7 +77,7 @@ def need_in_range(
 
 @operator("Gather", moves=True)
 def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, indices = needed(inputs, 0), needed(inputs, 1)
+    a, indices = required(inputs, 0), required(inputs, 1)
     axis = positive(node.get("axis", 0), a.rank)
     d = a.shape[axis]
     need_in_range(indices, d, world, "Gather: the indices are in range")
@@ -93,7 +93,7 @@ def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("GatherElements", moves=True)
 def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, indices = needed(inputs, 0), needed(inputs, 1)
+    a, indices = required(inputs, 0), required(inputs, 1)
     axis = positive(node.get("axis", 0), a.rank)
     if indices.rank != a.rank:
         raise UnsupportedError("GatherElements of different ranks")
@@ -112,7 +112,7 @@ def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("GatherND", moves=True)
 def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, indices = needed(inputs, 0), needed(inputs, 1)
+    a, indices = required(inputs, 0), required(inputs, 1)
     batch = node.get("batch_dims", 0)
     columns = number(indices.shape[-1]) if indices.rank else None
     if columns is None or columns + batch > a.rank or not 0 <= batch < indices.rank:

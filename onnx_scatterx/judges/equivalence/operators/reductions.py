@@ -45,10 +45,10 @@ from onnx_scatterx.judges.equivalence.operators.elementwise import binary
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     axes_of,
-    needed,
     numbers,
     operator,
     positive,
+    required,
 )
 
 _FEW = 16
@@ -72,7 +72,7 @@ def _mask(a: Tensor, world: World) -> View:
 
 @operator("NonZero")
 def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     if a.rank == 0:
         raise UnsupportedError("NonZero of a scalar")
     view = _mask(a, world)
@@ -101,8 +101,8 @@ def _adding(dtype: str, world: World) -> Callable[[Term, Term], Term]:
 
 @operator("CumSum")
 def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    axes = numbers(needed(inputs, 1), "axes")
+    a = required(inputs, 0)
+    axes = numbers(required(inputs, 1), "axes")
     if len(axes) != 1 or node.get("reverse"):
         raise UnsupportedError("CumSum backwards, or not along one axis")
     axis = positive(axes[0], a.rank)
@@ -148,7 +148,7 @@ def _summed_up(node: Node, a: Tensor, axis: int, world: World) -> Tensor:
 
 @operator("ReduceSum")
 def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axes = _reduced_axes(node, inputs, a)
     if axes is None:
         return [a]
@@ -214,7 +214,7 @@ def _kept(node: Node, a: Tensor, axes: set[int]) -> tuple[Term, ...]:
 
 @operator("ReduceMax", "ReduceMin")
 def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axes = _reduced_axes(node, inputs, a)
     if axes is None:
         return [a]

@@ -111,14 +111,14 @@ def _fault(node: Node, inputs: Inputs) -> str | None:
     return None
 
 
-def given(inputs: Inputs, position: int) -> Tensor | None:
+def optional(inputs: Inputs, position: int) -> Tensor | None:
     """Return an input; None if it is absent."""
     return inputs[position] if position < len(inputs) else None
 
 
-def needed(inputs: Inputs, position: int) -> Tensor:
+def required(inputs: Inputs, position: int) -> Tensor:
     """Return a required input; UnsupportedError if it is absent."""
-    tensor = given(inputs, position)
+    tensor = optional(inputs, position)
     if tensor is None:
         raise UnsupportedError("an input is missing")
     return tensor
@@ -141,11 +141,11 @@ def numbers(tensor: Tensor, what: str) -> list[int]:
     return [n for n in elements if n is not None]
 
 
-def given_numbers(
+def optional_numbers(
     inputs: Inputs, position: int, what: str, *, scalar: bool = False
 ) -> list[int] | None:
     """Return the elements of a constant vector; None if the input is absent."""
-    tensor = given(inputs, position)
+    tensor = optional(inputs, position)
     if tensor is not None and tensor.rank == 0 and not scalar:
         raise UnsupportedError(f"{what} that are a scalar, which ONNX Runtime refuses")
     return None if tensor is None else numbers(tensor, what)
@@ -161,7 +161,7 @@ def axes_of(node: Node, inputs: Inputs, position: int) -> list[int] | None:
     """Return axes, which are an attribute or, in newer operator sets, an input."""
     if "axes" in node.attributes:
         return [int(a) for a in node.get("axes")]
-    return given_numbers(inputs, position, "axes", scalar=node.op == "Unsqueeze")
+    return optional_numbers(inputs, position, "axes", scalar=node.op == "Unsqueeze")
 
 
 def positive(axis: int, rank: int) -> int:
@@ -230,7 +230,7 @@ def pointwise(
 
 @operator("Shape", moves=True)
 def shape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    dims = needed(inputs, 0).shape
+    dims = required(inputs, 0).shape
     start, end = node.get("start", 0), node.get("end", len(dims))
     bounds = [min(max(b + len(dims) if b < 0 else b, 0), len(dims)) for b in (start, end)]
     return [tensor_of("int64", dims[bounds[0] : bounds[1]])]
@@ -238,7 +238,7 @@ def shape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Range")
 def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    tensors = [needed(inputs, i) for i in range(3)]
+    tensors = [required(inputs, i) for i in range(3)]
     dtype = tensors[0].dtype
     if sort_of(dtype) != "integer":
         raise UnsupportedError("Range of floats")
@@ -265,7 +265,7 @@ def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:
 
 @operator("ConstantOfShape")
 def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    dims = sizes_of(needed(inputs, 0), world, "ConstantOfShape: no size is negative")
+    dims = sizes_of(required(inputs, 0), world, "ConstantOfShape: no size is negative")
     proto = node.get("value")
     stated = None if proto is None else contents(proto)
     array = np.zeros(1, np.float32) if stated is None else stated.array

@@ -38,11 +38,11 @@ from onnx_scatterx.judges.equivalence.operators.elementwise import binary, compa
 from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_front, need_in_range
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
-    given,
-    needed,
     never,
     operator,
+    optional,
     positive,
+    required,
 )
 
 
@@ -160,7 +160,7 @@ def _folded(
 
 @operator("ScatterND", moves=True)
 def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    data, indices, updates = (needed(inputs, i) for i in range(3))
+    data, indices, updates = (required(inputs, i) for i in range(3))
     columns = number(indices.shape[-1]) if indices.rank else None
     if columns is None or not 0 < columns <= data.rank:
         raise UnsupportedError("ScatterND with an unknown number of columns")
@@ -190,7 +190,7 @@ def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("ScatterElements", moves=True)
 def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    data, indices, updates = (needed(inputs, i) for i in range(3))
+    data, indices, updates = (required(inputs, i) for i in range(3))
     axis = positive(node.get("axis", 0), data.rank)
     if not data.rank == indices.rank == updates.rank:
         never(world, "ScatterElements of different ranks")
@@ -211,8 +211,8 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("TensorScatter", moves=True)
 def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    data, updates = needed(inputs, 0), needed(inputs, 1)
-    starts = given(inputs, 2)
+    data, updates = required(inputs, 0), required(inputs, 1)
+    starts = optional(inputs, 2)
     axis = positive(node.get("axis", -2), data.rank)
     circular = node.get("mode", b"linear") == b"circular"
     length, extent = updates.shape[axis], data.shape[axis]
@@ -252,7 +252,7 @@ _DEEPEST = 16  # the most axes that the kernel takes
 
 def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     """Return the result of the kernel, and require what the kernel checks."""
-    data, table, updates = (needed(inputs, i) for i in range(3))
+    data, table, updates = (required(inputs, i) for i in range(3))
     p1, p2, p = (list(node.get(name) or ()) for name in ("p1", "p2", "p"))
     columns = data.rank - len(p2)
     if max(data.rank, table.rank, updates.rank) > _DEEPEST:

@@ -32,12 +32,12 @@ from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
-    given,
-    given_numbers,
-    needed,
     never,
     operator,
+    optional,
+    optional_numbers,
     positive,
+    required,
     scalar,
     sizes_of,
 )
@@ -45,11 +45,11 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
 
 @operator("Split", moves=True)
 def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axis = positive(node.get("axis", 0), a.rank)
     count = len(node.outputs)
     sizes: list[Term]
-    lengths, parts = given(inputs, 1), node.get("num_outputs")
+    lengths, parts = optional(inputs, 1), node.get("num_outputs")
     if node.version >= 18 and (parts not in (None, count) or (parts is None) == (lengths is None)):
         raise UnsupportedError("Split of a form that ONNX Runtime refuses")
     if lengths is not None:
@@ -87,13 +87,13 @@ result. ONNX Runtime's default options fold by the shape that ONNX infers.
 
 @operator("Slice", moves=True)
 def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     if a.rank == 0:
         never(world, "Slice of a scalar")
-    starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
-    axes_given = given_numbers(inputs, 3, "axes")
+    starts, ends = required(inputs, 1).elements(), required(inputs, 2).elements()
+    axes_given = optional_numbers(inputs, 3, "axes")
     axes = list(range(len(starts))) if axes_given is None else axes_given
-    steps_given = given_numbers(inputs, 4, "steps")
+    steps_given = optional_numbers(inputs, 4, "steps")
     steps = [1] * len(starts) if steps_given is None else steps_given
     twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
@@ -143,7 +143,7 @@ def _zero(dtype: str, op: str) -> Term:
 
 @operator("Trilu", moves=True)
 def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, diagonal = needed(inputs, 0), given(inputs, 1)
+    a, diagonal = required(inputs, 0), optional(inputs, 1)
     if a.rank < 2:
         never(world, "Trilu of less than two axes")
     first = ZERO if diagonal is None else scalar(diagonal, world, "Trilu: k is a number")
@@ -160,12 +160,12 @@ def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Pad", moves=True)
 def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     if a.rank == 0:
         never(world, "Pad of a scalar")
     mode = node.get("mode", b"constant").decode()
-    amounts = needed(inputs, 1).elements()
-    chosen = given_numbers(inputs, 3, "axes")
+    amounts = required(inputs, 1).elements()
+    chosen = optional_numbers(inputs, 3, "axes")
     axes = list(range(a.rank)) if chosen is None else [positive(axis, a.rank) for axis in chosen]
     if len(amounts) != 2 * len(axes):
         never(world, "Pad with amounts for other axes")
@@ -180,7 +180,7 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             for amount in (low, high):
                 rest = d + minimum(amount, ZERO)
                 world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")
-    filler = given(inputs, 2)
+    filler = optional(inputs, 2)
     if filler is not None:
         value = scalar(filler, world, "Pad: the value is a number")
     else:
