@@ -55,8 +55,8 @@ def translation_table() -> dict[Any, Callable[..., Any]]:
     """Return functions for ``torch.onnx.export(..., custom_translation_table=...)``.
 
     The functions write slice_scatter, select_scatter, diagonal_scatter, index_copy and
-    masked_scatter without scatters. A function sees only one operator, so ``remove_scatters``,
-    which sees the whole program, writes fewer nodes.
+    masked_scatter without scatters. Each sees one operator, so ``remove_scatters``, which sees the
+    program, writes fewer nodes.
 
     Raises:
         ScatterXError: if PyTorch is not installed.

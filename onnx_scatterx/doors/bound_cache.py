@@ -71,9 +71,8 @@ def check_bound_cache(
 ) -> tuple[Finding, ...]:
     """Return the reasons not to bind each cache and the updated cache to one buffer.
 
-    ``pairs`` has the graph input and the graph output of each cache, by default those of
-    ``cache_pairs``. If all pairs may be bound, the result is empty. Raises ValueError if the model
-    lacks such an input or output.
+    ``pairs`` has the graph input and output of each cache, by default those of ``cache_pairs``. If
+    all may be bound, the result is empty. Raises ValueError if the model lacks an input or output.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>

@@ -2,9 +2,9 @@
 
     updates.transpose(lead + slices)[L, S]  <->  data.transpose(named + sliced)[indices[L], S]
 
-``lead`` and ``slices`` are the dims of updates (for a gathering, of the output). ``named`` and
-``sliced`` are the axes of data. A dim is in ``slices`` if it moves to a whole axis of data, and no
-other axis depends on it. The lead dims ascend, so that updates that collide keep their order.
+``lead`` and ``slices`` are the dims of updates (for a gathering, of the output), ``named`` and
+``sliced`` the axes of data. A dim in ``slices`` is a whole axis of data on which no other axis
+depends. The lead dims ascend, so that updates that collide keep their order.
 """
 
 from __future__ import annotations

@@ -260,10 +260,9 @@ def _prepare_node(copy: onnx.NodeProto) -> None:
 
 
 def _name_absent_inputs(node: onnx.NodeProto) -> None:
-    """Name the absent inputs that an operator requires, for the checker.
+    """Name the absent inputs that an operator requires, in the copy.
 
-    Exports that failed leave required inputs empty. The runtime reports this, and the node in the
-    model is not changed.
+    Failed exports leave such inputs empty. The runtime reports this.
     """
     if not onnx.defs.has(node.op_type, node.domain):
         return

@@ -14,7 +14,7 @@ _MANY = 16
 
 
 def set_inputs(node: ir.Node, inputs: Sequence[ir.Value | None]) -> None:
-    """Give a node other inputs, in linear time: onnx_ir copies all inputs for each change."""
+    """Give a node other inputs. (onnx_ir copies all inputs for each change.)"""
     if len(node.inputs) <= _MANY or node.device_configurations:
         node.resize_inputs(len(inputs))
         for index, value in enumerate(inputs):
@@ -50,7 +50,7 @@ def stand_for(new: ir.Value, old: ir.Value, unused: str | None = None) -> None:
 
 
 def is_read(value: ir.Value) -> bool:
-    """Return whether a node reads a value, or an output of a graph is this value."""
+    """Return whether a node reads a value, or a graph returns it."""
     return value.is_graph_output() or bool(value.uses())
 
 

@@ -139,7 +139,7 @@ H = TypeVar("H", bound=Hashable)
 def reached(starts: Iterable[H], near: Callable[[H], Iterable[H]]) -> Iterator[H]:
     """Yield the starts, and all objects that ``near`` leads to, each once, the nearest first.
 
-    ``near`` is called for an object only after the caller has used it, and asks for the next one.
+    ``near`` is called for an object when the caller asks for the next one.
 
     >>> list(reached([6, 2], lambda n: range(n - 2, n)[: n // 2]))
     [6, 2, 4, 5, 0, 3, 1]

@@ -117,15 +117,14 @@ class Opened:
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
     """Open and check a model of any kind; external data are mapped when they are first read.
 
-    All functions that take a model open it here. A model is a path (binary, or text if its
-    extension is .onnxtxt, .textproto or .json), a `ModelProto`, an `onnx_ir.Model`, which is
-    returned unchanged, or an object with one of these as its attribute `model`. If a message did
-    not come from a file, its external data are in `beside`. If nodes are not in topological order,
-    they are sorted.
+    All functions that take a model open it here: a path (binary, or text if its extension is
+    .onnxtxt, .textproto or .json), a `ModelProto`, an `onnx_ir.Model`, which is not changed, or an
+    object with one of these as its attribute `model`. External data of a message without a file are
+    in `beside`. Nodes are sorted, if they are not in topological order.
 
-    Raises `ModelError`: the file does not exist, is not an ONNX model or is truncated, the graph is
-    invalid, external data are missing, or the opset is older than 9 or newer than onnx knows.
-    Raises `TypeError` if `model` is of another type.
+    Raises `ModelError`: no such file, no ONNX model, a truncated one, an invalid graph, missing
+    external data, an opset that is older than 9 or newer than onnx knows. Raises `TypeError` for
+    other types.
 
     >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
     >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type

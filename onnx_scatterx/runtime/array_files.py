@@ -86,9 +86,7 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
 
 
 def output_path(output: str, writing: Writing) -> Path:
-    """Return the path to which arrays are written; ScatterXError if they cannot be written there.
-
-    The path is a .npz, which is claimed, or a directory.
+    """Return the path of a .npz, which is claimed, or a directory; ScatterXError if it is wrong.
 
     >>> output_path("results.npz", Writing()).name
     'results.npz'
@@ -110,9 +108,8 @@ def output_path(output: str, writing: Writing) -> Path:
 def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
     """Write arrays to a .npz, or as .npy files into a directory: all of them, or none.
 
-    If there are several sets, they are numbered: `0/x`, `1/x`. Strings are written with a fixed
-    width, so they can be read without unpickling. Raises ScatterXError if a file cannot be written,
-    or was read.
+    Several sets are numbered: `0/x`, `1/x`. Strings get a fixed width, so they can be read without
+    unpickling. Raises ScatterXError if a file cannot be written, or was read.
     """
     heads = [""] if len(sets) == 1 else [f"{number}/" for number in range(len(sets))]
     entries = [

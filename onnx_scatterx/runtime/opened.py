@@ -57,10 +57,7 @@ def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
 
 
 def runnable(source: AnyModel, destination: Path) -> ModelFile:
-    """Return a binary file of a model, as `as_file`, for a model that only ONNX Runtime checks.
-
-    If ONNX Runtime can read the model's own file, the file is not read and checked here.
-    """
+    """Return a binary file of a model: its own, unchecked, if ONNX Runtime can read this file."""
     path = ModelSource.of(source).path
     if path is not None:
         check_file(path)

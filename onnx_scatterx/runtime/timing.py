@@ -27,10 +27,9 @@ def interleaved(
 ) -> np.ndarray:
     """Return the seconds of each call in each round, shape (rounds, calls).
 
-    Each round times each call once; every second round goes backwards. Without ``rounds``, there
-    are as many rounds as fit into ``seconds``. With ``rest``, each call waits for so many seconds
-    and is run once before it is timed. So the threads of the previous call, which wait actively for
-    work, have gone to sleep.
+    Each round times each call once, every second round backwards. Without ``rounds``, as many are
+    made as fit into ``seconds``. After ``rest`` seconds, a call is run once before it is timed: the
+    threads of the previous call, which wait actively for work, have gone to sleep.
 
     >>> interleaved([lambda: None, lambda: sum(range(100))], rounds=6).shape
     (6, 2)

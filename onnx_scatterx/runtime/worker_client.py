@@ -56,9 +56,9 @@ class OrtProcess(PythonChild):
 class Runner(Closing):
     """One model in a process. If the process dies, another one is started.
 
-    The model runs on the CPU provider with one thread. If ``fused``, it runs with the graph
-    optimizations of the default options, and otherwise without any. ``judge`` names the program
-    that runs the model. If this is not ONNX Runtime, ``missing`` says why.
+    The model runs on the CPU provider with one thread, without graph optimizations or, if
+    ``fused``, with the default ones. ``judge`` names the program that runs the model; ``missing``
+    says why this is not ONNX Runtime.
     """
 
     judge = "ONNX Runtime"

@@ -37,8 +37,8 @@ MARK = "ONNX_SCATTERX_FOLDER"
 def end_all(folder: str) -> None:
     """Kill all other processes that have this folder in their environment.
 
-    Linux does not yet show the environment of a process that has just begun to run a program. So if
-    a process seems to have an empty environment, the search is repeated for a moment.
+    A process that has just begun to run a program seems to have no environment in Linux. So the
+    search is repeated for a moment.
     """
     mark = os.fsencode(f"{MARK}={folder}")
     moments = _MOMENTS
@@ -168,9 +168,9 @@ def _is_locked_now(file: int) -> bool | None:
 def _remove(directory: Path, lock: int) -> None:
     """Remove a directory whose lock is held.
 
-    The directory is renamed first: if another process has just created it and locks its lock file,
-    this process must notice that the directory is gone. Windows does not rename a directory in
-    which a file is open, so there the directory stays if the other process has opened its file.
+    The directory is renamed first: another process that has just created it, and gets the lock,
+    must notice that the directory is gone. Windows does not rename a directory in which a file is
+    open: then the directory of the other process stays.
     """
     gone = _new_name(directory.parent)
     with postponed():

@@ -1,7 +1,7 @@
 """Every reason that the tool can give, with its text.
 
-`Reason` says why a scatter or gather is kept, `FloatReason` why a write between quantizers stays on
-floats, and `LastBit` why ONNX Runtime may compute other last bits after a scatter was replaced.
+`Reason`: why a scatter or gather is kept. `FloatReason`: why a write between quantizers stays on
+floats. `LastBit`: why ONNX Runtime may compute other last bits of a result.
 """
 
 from __future__ import annotations

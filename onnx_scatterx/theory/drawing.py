@@ -1,14 +1,13 @@
 """Draws a transformer as SVG: the element of data to which each update is written, or that is read.
 
 Updates are drawn on the left, data on the right, with a cell for each element. A cell of updates
-shows its index. A cell of data shows the index of the last update that is written to it, and how
-many more updates are written to it. For a read, data are drawn on the left, and a cell of the
-output shows the index of data that it reads. Each slice that moves in one piece has a colour. If no
-slice moves in one piece, the witness is outlined. The background is transparent, and the greys have
-the same contrast on a white page as on a dark page.
+shows its index. A cell of data shows the index of its last update, and how many more there are. For
+a read, data are on the left, and a cell of the output shows the index that it reads. Each slice
+that moves in one piece has a colour. If no slice does, the witness is outlined. The background is
+transparent; the greys have the same contrast on white and dark pages.
 
-The last two dims are a block of rows and columns. Blocks lie side by side along the third last dim,
-rows of blocks one below the other along the fourth last dim, and so on in turn.
+The last two dims are a block of rows and columns. Blocks lie side by side along the dim before, and
+rows of blocks one below the other along the dim before that, and so on in turn.
 """
 
 import textwrap

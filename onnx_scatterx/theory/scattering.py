@@ -201,10 +201,10 @@ class Scattering:
 def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """Return the result of one step of a reduction, elementwise.
 
-    As in ONNX Runtime, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``. So the
-    result is the update if one of the two is NaN, or if they are zeros of both signs. ``Reduction``
-    lists the other reductions. Integers wrap. Bools are added by "or" and multiplied by "and".
-    float16 and bfloat16 are computed in float32, and rounded in every step.
+    As in ONNX Runtime, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: the update
+    wins if either is NaN, or if they are zeros of both signs. ``Reduction`` lists the other
+    reductions. Integers wrap. Bools add by "or" and multiply by "and". The half types are computed
+    in float32, and rounded in every step.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])

@@ -53,10 +53,9 @@ def advise_on(
 ) -> tuple[Advice, ...]:
     """Return advice about kept scatters and gathers, and about other nodes that the target refuses.
 
-    There is no advice about a scatter that becomes ScatterX. ``records`` say what was done with
-    each scatter and gather of the ``whole`` model. ``violations`` are the nodes of the result that
-    the target does not take. ``command`` is the command that the user typed. ``observer`` is told
-    how many changes were tried.
+    A scatter that becomes ScatterX needs no advice. ``records`` has each scatter and gather of the
+    ``whole`` model, ``violations`` the refused nodes of the result. ``command`` was typed by the
+    user. ``observer`` is told how many changes were tried.
     """
     given = command or Command(target=whole.settings.target.name)
     sized = SizeAdvice.of(whole)
@@ -256,9 +255,8 @@ class _AdviceSearch:
     def part(self) -> tuple[ir.Model, set[Key], float] | None:
         """The part of the model that decides about kept nodes, these nodes, and its steps.
 
-        With ``base``, the part keeps these nodes for the same reasons as the whole model. If the
-        part for all kept nodes is not small, a large model has the part for the first node of each
-        reason. The result is None if no part is small, or if no steps are left.
+        With ``base``, the part keeps them for the same reasons as the whole model. If the part for
+        all of them is not small, a large model has that for the first node of each reason.
         """
         first = {refusal: key for key, refusal in reversed(self.later.items())}
         some = [set(self.later), set(first.values())][: 1 + (self.whole.nodes > _LARGE)]

@@ -42,11 +42,10 @@ _NODES = 8_000  # the most nodes that all these analyses together visit
 
 
 def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
-    """Return a number for each symbolic size, at which the model runs, as far as is known.
+    """Return numbers for all symbolic sizes, at which the model runs, as far as is known.
 
-    The numbers agree with the settings. If no such numbers are found, the result is the node that
-    fails at the first numbers that were tried. The result is {} if all sizes are numbers already,
-    or if the steps end.
+    The numbers agree with the settings. If none are found, the result is the node that fails at the
+    first ones, or {} if the steps end. It is {} if all sizes are numbers.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
@@ -121,10 +120,7 @@ def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
 
 
 def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
-    """Return None if a model runs at these sizes, as far as is known.
-
-    Otherwise return the node that fails, or the scatters that would write all of an axis.
-    """
+    """Return the node that fails at these sizes, or scatters that fill an axis; None if neither."""
     copy = cloned(model)
     try:
         fix = {**(settings.given["fix"] or {}), **numbers}
@@ -159,8 +155,8 @@ def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
 class SizeAdvice:
     """Numbers for the sizes of a model, or the node that fails at all numbers that were tried.
 
-    All fields are empty if the target takes symbolic sizes, or if the model declares only numbers.
-    If the node fails at any sizes, ``options`` is empty.
+    All fields are empty if the target takes symbols, or if the model declares only numbers. If the
+    node fails at any sizes, ``options`` is empty.
     """
 
     target: str = ""

@@ -208,15 +208,15 @@ def optimize(
             ONNX leaves open which one wins.
         last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
             elements, even if ONNX Runtime gives other last bits at another place of a tensor. The
-            entry of the scatter says so. Without this option, only functions whose bits are the
-            same everywhere are computed for all elements.
+            entry of the scatter says so. A function with the same bits everywhere is always
+            computed for all elements.
         size_hint: usual values of symbolic sizes, for targets that estimate time. The result is
             right at all sizes.
-        opset: the operator set of the new model. An older model is raised to it (TensorScatter
-            needs 24). A newer model is lowered if each of its nodes means the same there.
+        opset: raise an older model to this operator set (TensorScatter needs 24), or lower a newer
+            model if each of its nodes means the same there.
         fix: numbers for the shapes of inputs, by the name of a dim or of an input, such as
-            ``{"batch": 4, "x": [4, 3, 224, 224]}``. Values that depend only on these sizes become
-            constants, and the result is right at these sizes.
+            ``{"batch": 4, "x": [4, 3, 224, 224]}``. Values that depend only on these are folded,
+            and the result is right at these sizes.
         effort: multiplies the steps that may be taken: by default some 15 seconds of CPU for a
             model, or a millisecond for each node if that is more.
         verify: run both models on drawn inputs, and compare the outputs bit for bit. A mapping has

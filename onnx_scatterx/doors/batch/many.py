@@ -259,9 +259,8 @@ def _run(
 
 
 def _checked(options: Options) -> dict[str, Any]:
-    """Return the options of ``optimize``, with the target as a `Target`.
+    """Return the options with the target as a `Target`; ScatterXError if one is always wrong.
 
-    Raises ScatterXError if an option is wrong for every model. So the options are checked once, and
-    not by each worker for each model.
+    So the options are checked once, and not by each worker for each model.
     """
     return {**options, "target": Settings.of(**options).target}

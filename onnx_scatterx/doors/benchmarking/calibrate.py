@@ -2,9 +2,8 @@
 
     t = launch + bytes * byte + runs * run
 
-A run is a piece of memory that is copied at once. A chain of nodes on one element gives ``launch``.
-A node that copies many bytes in long runs gives ``byte``. A node that copies as many bytes in short
-runs gives ``run``.
+A run is a contiguous piece. A chain of nodes on one element gives ``launch``. A node that copies
+much in long runs gives ``byte``, and a node that copies the same in short runs gives ``run``.
 """
 
 from __future__ import annotations

@@ -50,12 +50,12 @@ def bench(
     """Time models in ONNX Runtime, in turns, on the same inputs.
 
     Args:
-        models: one model, several models, or several models by name. Each model is a path, a
-            `ModelProto`, an `onnx_ir.Model`, or an object with a model, such as a `Result`. Times
-            are compared with those of the first model.
+        models: one model, several, or several by name. Each is a path, a `ModelProto`, an
+            `onnx_ir.Model`, or an object with a model, such as a `Result`. Times are compared with
+            those of the first model.
         targets: with one model, the models that are optimized for these targets are timed, too.
-        sizes: the sizes of named dims, for inputs that are drawn. A dim without a size here has the
-            size that one of the models has fixed, or else 64 if the first model accepts this.
+        sizes: the sizes of named dims, for drawn inputs. Another dim has the size that a model has
+            fixed, or else 64 if the first model accepts this.
         inputs: the inputs by name, instead of drawn inputs.
         threads: how many threads ONNX Runtime uses for one node; 0 for one per core.
         rounds: how often each model is timed, 6 at least; by default as often as fits.

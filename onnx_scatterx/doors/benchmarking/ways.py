@@ -32,11 +32,10 @@ def ways(words: str) -> Iterator[None]:
     """Set the library's ways of copying in this process, and restore them afterwards.
 
     Args:
-        words: as in the variable SCATTERX_COPY, such as "turns no-panels"; without words, the
-            library copies in its default ways.
+        words: as in the variable SCATTERX_COPY, "turns no-panels"; "" for the defaults.
 
     Raises:
-        An error of onnxruntime: the library does not know a word.
+        onnxruntime's error: the library does not know a word.
 
     Example:
         >>> with ways("turns"):  # doctest: +SKIP

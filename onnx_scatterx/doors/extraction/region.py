@@ -107,7 +107,7 @@ class Declared(NamedTuple):
 
 
 Known = Mapping[ir.Value, Declared | None]
-"""The type and shape that an input can declare in place of each value of a graph, if possible."""
+"""The type and shape that an input can declare instead of each value of a graph."""
 
 
 def known_in(model: ir.Model, knowledge: Knowledge) -> Known:
@@ -124,10 +124,9 @@ def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
 
 
 def may_be_cut(known: Known, value: ir.Value, *, symbols: bool = True) -> bool:
-    """Return whether an input can replace a value.
+    """Return whether an input can replace a value: only its type and shape are known.
 
-    It can if nothing is known of the value but its type and shape, and each size is a number or, if
-    ``symbols``, a size that an input of the model declares.
+    A size is a number or, if ``symbols``, a size that an input of the model declares.
     """
     declared = known[value]
     if declared is None or value.name is None:

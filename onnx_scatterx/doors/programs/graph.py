@@ -101,10 +101,7 @@ def _replacement(ops: Fx, node: Any) -> Any:
 def _read(
     ops: Fx, name: str, x: Any, dim: int = 0, start: Any = 0, end: Any = None, step: Any = 1
 ) -> Any:
-    """Return a slice or row of a written tensor, read from the one tensor that it comes from.
-
-    The result is None if the slice or row comes from several tensors.
-    """
+    """Read a slice or row of a written tensor from its source, if it has only one source."""
     axis, pieces = ops.rows[x]
     dim, n = dim % ops.rank(x), ops.size(x, dim)
     lo = ops.front(0 if start is None else start, n)

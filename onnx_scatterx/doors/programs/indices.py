@@ -138,7 +138,7 @@ def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tens
 
 
 def _where(ops: Ops, mask: Tensor, values: Tensor, x: Tensor) -> Tensor | None:
-    """Return ``where(mask, values, x)`` if the values are known to fit; otherwise None."""
+    """Return ``where(mask, values, x)``; None if the values may not fit."""
     fine = ops.expand(values, ops.sizes(x)) is not None
     return ops.where(mask, values, x) if fine else None
 

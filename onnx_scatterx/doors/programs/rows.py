@@ -61,7 +61,7 @@ def split(ops: Ops, pieces: list[Piece], at: Number) -> tuple[list[Piece], list[
 def cut(
     ops: Ops, pieces: list[Piece], lo: Number, hi: Number
 ) -> tuple[list[Piece], list[Piece], list[Piece]] | None:
-    """Return the parts before a slice, in the slice, and after it; None if they are not known."""
+    """Return the parts before a slice, in the slice, and after it; None if not known."""
     ends = split(ops, pieces, hi)
     starts = ends and split(ops, ends[0], lo)
     return (*starts, ends[1]) if starts and ends else None
@@ -70,10 +70,7 @@ def cut(
 def written(
     ops: Ops, pieces: list[Piece], src: Tensor, lo: Number, k: Number, step: int, first: Number = 0
 ) -> list[Piece] | None:
-    """Return the parts after k elements of src were written to ``lo, lo + step, ...``.
-
-    The elements of src begin at ``first``. The result is None if the parts are not known.
-    """
+    """Return the parts after ``src[first : first + k]`` is written to ``lo, lo + step, ...``."""
     hi = ops.add(lo, k)
     if step == 1 or ops.holds(k, 1):
         parts = cut(ops, pieces, lo, hi)

@@ -1,7 +1,4 @@
-"""Builds the tensors of a model, node by node.
-
-If two nodes of the models are equal and read the same tensors, they give the same tensors.
-"""
+"""Builds a model's tensors, node by node. Equal nodes of both models on equal inputs are merged."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The judge: decides which outputs of two models are the same, and why others are not proven.
-
-The judge goes through the second model node by node. Values that are proven to be the same as in
-the first model are cuts, so each proof spans only the nodes between cuts.
-"""
+"""The judge: decides which outputs of two models are the same. Proven pairs of values are cuts."""
 
 from __future__ import annotations
 
@@ -60,11 +56,10 @@ class PairedValue:
 class Judgement:
     """The result for two models: the comparisons of the outputs and of other pairs of values.
 
-    ``owed`` are the requirements of the second model that were not proven. ``facts`` says whether
-    all facts can hold at once. ``stated`` describes a dim that a model states or a runtime infers,
-    and that was not proven; None without such a dim. ``replaced`` says whether a fallback may run
-    instead of a ScatterX that was read as the kernel. ``fixed`` are the sizes that are numbers only
-    in the second model.
+    ``owed`` are the unproven requirements of the second model. ``facts`` says whether all facts can
+    hold at once. ``stated`` describes an unproven dim that a model states or a runtime infers.
+    ``replaced`` says whether a fallback may run instead of a ScatterX that was read as the kernel.
+    ``fixed`` are the sizes that are numbers only in the second model.
     """
 
     outputs: dict[str, Comparison]
@@ -82,10 +77,7 @@ class Judgement:
     seconds: float = 0.0
 
     def doubt(self, comparison: Comparison) -> str:
-        """Return why an output is not proven; empty if it is proven.
-
-        If an operator is not modelled, this is the reason, because other reasons follow from it.
-        """
+        """Return why an output is not proven, unmodelled operators first; empty if it is proven."""
         if self.facts.status == "impossible":
             return "the first model runs on no input"
         if self.facts.status == "limit":

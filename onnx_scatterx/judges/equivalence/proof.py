@@ -176,10 +176,10 @@ def prove(
     """Decide for every size and every input whether two models are the same.
 
     A model is a path or a ModelProto, perhaps with the directory of its external data. ``replay``
-    runs the solver's counterexamples: the models are refuted only if the outputs of a run differ.
-    ``given`` has the assumptions about the inputs. If ``distrust_dims``, dims of one name may
-    differ. ``effort`` multiplies all limits: Z3's work, and the steps in terms. ``planner`` says
-    which dims ONNX Runtime infers; without ``planner``, these dims are assumed to be right.
+    runs the solver's counterexamples: only a difference in a run is a refutation. ``given`` has the
+    assumptions about the inputs. If ``distrust_dims``, dims of one name may differ. ``effort``
+    multiplies Z3's work and the steps in terms. ``planner`` says which dims ONNX Runtime infers;
+    without it, these dims are assumed to be right.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
@@ -266,8 +266,7 @@ class Question:
     def answered(self, **how: Any) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
         """Return a judgement, its verdicts, and their assumptions.
 
-        A proof for the kernel of ScatterX must hold for the fallbacks, too; otherwise the verdict
-        says "proven for the kernel".
+        A proof for the kernel of ScatterX is full only if it holds for the fallbacks, too.
         """
         judgement = self.judged(**how)
         outputs, assumed = verdicts(judgement), judgement.assumed

@@ -183,8 +183,8 @@ def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) 
 def _source(given: ModelSource, beside: Path | None) -> Source:
     """Return a model as the solver reads it: its file if there is one, otherwise a message.
 
-    The external data of an `onnx_ir.Model` lie in the directories that its tensors name. Those of a
-    message lie in the message's directory, or ``beside``.
+    External data are where the tensors of an `onnx_ir.Model` say; for a message in its directory,
+    or ``beside``.
     """
     from onnx_scatterx.judges.equivalence.core.reading import Placed
 

@@ -79,14 +79,13 @@ def verify(
 
     Both models run in ONNX Runtime on the CPU with one thread, in processes of their own, without
     graph optimizations. If `before` gives the same bits under the default options, both run under
-    these options, too. Then floats may differ by rounding if ONNX Runtime fuses different nodes of
-    the two models. Inputs that `before` rejects, or on which its process dies, do not count. If
-    `after` has a Where of floats that `before` lacks, the sign of a zero may differ in the outputs
-    that the Where reaches, because ONNX Runtime's Where does not keep this sign. If `after`
-    declares numbers for sizes that are symbols in `before`, the models are compared at these sizes.
+    these, too; then floats may differ by rounding if ONNX Runtime fuses different nodes. Inputs
+    that `before` rejects, or dies on, do not count. The sign of a zero may differ in outputs that a
+    new Where of floats reaches: ONNX Runtime's Where does not keep it. If `after` declares numbers
+    for symbols of `before`, the models are compared at these sizes.
 
-    If ONNX Runtime is missing, both models run in onnx's reference evaluator, in this process. The
-    answer says so, because the evaluator may compute other values than ONNX Runtime.
+    If ONNX Runtime is missing, both run in onnx's reference evaluator, in this process. The answer
+    says so, because the evaluator may compute other values.
 
     Args:
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
@@ -104,8 +103,7 @@ def verify(
             `atol` is given, every bit counts. If one of them is given, the other is 0.
         atol: the absolute part of this tolerance.
         library: a library of custom operators to register for both models.
-        timeout: seconds that a run may take, and after which no new draw is begun. A proof has a
-            limit of its own, `effort`.
+        timeout: seconds that a run may take, and after which no new draw is begun.
         distrust_dims: let dims of one name on different inputs differ.
         strict_zeros: count another sign of a zero as a difference in every output. A proof must not
             assume that the sign of a zero does not count.
@@ -122,8 +120,8 @@ def verify(
         ModelError: a model cannot be read.
         VerifyError: the models cannot be compared: different input names, random operators, inputs
             that cannot be drawn, feeds of another type or shape, a `before` that ONNX Runtime
-            cannot load, an unknown operator, a proof without z3-solver, or a tolerance together
-            with a proof or `strict_zeros`.
+            cannot load, an unknown operator, no z3-solver for a proof, a tolerance with a proof or
+            `strict_zeros`.
         TypeError: `before` or `after` is not a model.
 
     Example:

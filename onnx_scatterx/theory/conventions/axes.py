@@ -117,10 +117,9 @@ def wrap_batch(
     *,
     signed: bool = True,
 ) -> int:
-    """Return the number of batch dims, counted from the start.
+    """Return the number of batch dims, which, if ``signed``, may count from the indices' rank.
 
-    If ``signed``, ``batch_dims`` may count from the end of the indices. Raises ValueError if
-    indices and data have different batch dims.
+    Raises ValueError if indices and data have different batch dims.
     """
     batch = batch_dims + indices.ndim if signed and batch_dims < 0 else batch_dims
     least, own = -indices.ndim if signed else 0, indices.shape[:batch]

@@ -1,10 +1,9 @@
 """TensorFlow Lite, on the CPU: onnx2tf converts the file, and LiteRT runs the result in float32.
 
 onnx2tf takes inputs of 3 to 5 dims for images, and moves their channels to the end. An option turns
-this off, but an output after a Conv still has its channels at the end. If the shape of an output
-differs from the model's, the model is converted once more with flat outputs, because a shape does
-not always show where the channels are. Operators of TensorFlow that are not TensorFlow Lite's are
-refused.
+this off, except for an output after a Conv. If an output has another shape than the model's, the
+model is converted once more with flat outputs, since a shape does not always show where the
+channels are. Operators of TensorFlow that are not TensorFlow Lite's are refused.
 """
 
 from __future__ import annotations

@@ -93,10 +93,9 @@ def custom_domains(node: onnx.NodeProto) -> list[str]:
 def without_functions(model: onnx.ModelProto, fallback: bool) -> onnx.ModelProto:
     """Return a model without functions; UnsupportedError if a call may mean several things.
 
-    A node of the default domain always means the operator, even if a function has its name. A node
-    of another domain in which a runtime has operators may mean the operator or the function.
-    Functions whose attributes have defaults are refused, because to inline them loses the defaults.
-    Without ``fallback``, the fallbacks of ScatterX are dropped, and the nodes mean the kernel.
+    A node of the default domain always means the operator. In another domain in which a runtime has
+    operators, a node may mean either. Attributes with defaults are refused, because inlining loses
+    the defaults. Without ``fallback``, the fallbacks of ScatterX are dropped.
     """
     flat = onnx.ModelProto()
     flat.CopyFrom(model)

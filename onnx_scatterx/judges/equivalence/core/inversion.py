@@ -1,9 +1,9 @@
 """Finds the update that is written to an element: solves the equation ``T(I) = c`` for I.
 
-T has a column for each axis of the data. Each axis of I is solved by the first of these steps that
-works: the axis has only one point; a column is an affine function of the axis; columns are
-constants; columns are the places of a mask; no column depends on the axis, so the last point wins.
-If no step works, the solution is an unknown function, of which only the properties are stated.
+T has a column for each axis of the data. Each axis of I is solved by the first of these that works:
+the axis has one point; a column is affine in the axis; columns are constants; columns are places of
+a mask; no column depends on the axis, so the last point wins. Otherwise the solution is an unknown
+function with stated properties.
 """
 
 from __future__ import annotations
@@ -65,10 +65,7 @@ class Origin:
 
 @dataclass
 class Inversion:
-    """The solution for the updates of a scatter: ``target`` is T, and ``dims`` is the box of I.
-
-    ``name`` is part of the names of unknown functions.
-    """
+    """The solution for the updates of a scatter: ``target`` is T, and ``dims`` is the box of I."""
 
     dims: tuple[Term, ...]
     target: Target

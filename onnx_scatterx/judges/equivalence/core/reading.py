@@ -84,10 +84,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Declared:
-    """The type and dims that a model states of a value.
-
-    A dim is a number, a name or None. ``dims`` is None if no shape is stated.
-    """
+    """The type and dims that a model states: a dim is a number, a name or None. None: no shape."""
 
     name: str
     dtype: str

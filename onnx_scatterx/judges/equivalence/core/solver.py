@@ -179,11 +179,9 @@ class Model:
 
 @dataclass
 class Decision:
-    """Z3's answer to a question.
+    """Z3's answer about a statement (proven, refuted) or about facts (possible, impossible).
 
-    ``status`` is "proven", "refuted" or "limit" for a statement, and "possible", "impossible" or
-    "limit" for facts that shall hold at once. "refuted" and "possible" may have a ``model``.
-    "limit" has the name of the ``limit`` that was reached.
+    A refutation or possible facts may have a ``model``. ``limit`` names a limit that was reached.
     """
 
     status: Status

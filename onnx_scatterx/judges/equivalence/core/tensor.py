@@ -1,8 +1,8 @@
 """Tensors as functions from coordinates to the term of the element there, and their reshapes.
 
 To reshape, the dims of both shapes are matched in groups of equal products, from the left. Within a
-group, an element has the same position in row-major order in both shapes: one dim is a sum of
-products of several coordinates, and several dims are quotients and remainders of one coordinate.
+group, an element has the same row-major position in both shapes: a single dim is a sum of products,
+and several dims are quotients and remainders.
 """
 
 from __future__ import annotations

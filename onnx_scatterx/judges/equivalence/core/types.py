@@ -49,7 +49,7 @@ def range_of(dtype: str) -> tuple[int, int]:
 def wrapped(value: Term, dtype: str) -> Term:
     """Return an integer wrapped to a type: modulo the number of values of the type.
 
-    Terms of a sum or product that are wrapped to the same type are taken without the wrapping.
+    Within a sum or product, terms that are wrapped to the same type are unwrapped first.
     """
     low, high = range_of(dtype)
     if value.op == "polynomial" and any(a.op == "wrap" and a.data == dtype for a in value.args):

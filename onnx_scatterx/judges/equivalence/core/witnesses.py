@@ -32,8 +32,7 @@ class Universal:
 class Definition:
     """The properties of a function: facts about a value, and facts for all points of an axis.
 
-    If the value is a point of an axis, ``limit`` returns the length of this axis. Then other facts
-    for all points of such an axis are added for this point, too.
+    If the value is a point of an axis, ``limit`` returns the length of this axis.
     """
 
     facts: Callable[[Term], Iterable[Term]]
@@ -59,8 +58,7 @@ class Witnesses:
     def attach(self, element: Term, at: Iterable[Term], fact: Term) -> None:
         """Add a fact about an element to every question that names an unknown in the element.
 
-        The fact is added only if the question names the coordinates, because the fact assumes that
-        the element exists.
+        The question must name the coordinates, too, since the fact assumes that the element exists.
         """
         rests = frozenset(coordinates(fact, *at))
         for part in walk([element]):

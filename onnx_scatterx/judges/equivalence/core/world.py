@@ -34,9 +34,8 @@ class Debt:
 class World:
     """The facts so far, the questions that they answer, and the debts of the second model.
 
-    While ``owing`` is false, nodes are those of the first model, and a requirement becomes a fact,
-    because only inputs on which the first model runs count. While ``owing`` is true, nodes are
-    those of the second model, and a requirement becomes a debt.
+    A requirement of the first model is a fact, because only inputs on which it runs count. A
+    requirement of the second model (``owing``) is a debt.
     """
 
     solver: Solver = field(default_factory=Solver)
@@ -81,9 +80,8 @@ class World:
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
         """Add a fact about each element of a tensor.
 
-        The fact about an element is added to questions that name an unknown in this element. This
-        includes elements that were not read: their coordinates follow from the arguments of the
-        unknown function that the question names.
+        The fact is added to questions that name an unknown in the element. If the element was not
+        read, the arguments of the unknown give its coordinates.
         """
 
         def there(at: Coordinates, element: Term) -> Term:

@@ -84,10 +84,7 @@ def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _whole_mask(a: Tensor, left: Iterable[Term], world: World) -> View | None:
-    """Return a tensor as a mask if its sum is the number of true elements; otherwise None.
-
-    The tensor has only 0 and 1, and all axes ``left`` after the sum have size 1.
-    """
+    """Return a tensor of 0 and 1 as a mask, if all axes ``left`` after its sum have size 1."""
     x = a.at(a.points("summed"))
     if x.sort != "integer" or x.low < 0 or x.high > 1 or any(d is not ONE for d in left):
         return None
@@ -178,10 +175,7 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def _reading(
     node: Node, a: Tensor, axes: set[int]
 ) -> Callable[[Coordinates, dict[int, Term]], Term]:
-    """Return the function that reads an element of a tensor before it is reduced.
-
-    Its arguments are a point of the result, and the coordinates on the reduced axes.
-    """
+    """Return a function: a point of the result and reduced coordinates to the tensor's element."""
     axis_of = _result_axes(node, a, axes)
 
     def read(at: Coordinates, points: dict[int, Term]) -> Term:

@@ -1,16 +1,13 @@
-"""Makes the transformer of a PyTorch index, from the meaning of its items for the axes of data.
-
-Each axis is one of
+"""Makes the transformer of a PyTorch index from its items. Each axis of data is one of
 
     a slice                    J_c = start + step * I_d
     a number                   J_c = that number
     given by an index tensor J_c = tensor[I_a..I_b]
 
-All index tensors broadcast to one shape, whose dims are I_a..I_b. These dims are in the place of
-the tensors; if a slice is between the tensors, they come first. A mask means the coordinates of its
-true elements: a tensor for each of its dims. None means a dim of extent 1 without an axis. A bool
-means an index tensor without an axis, with one element or none. Negative numbers count from the
-end.
+All index tensors broadcast to one shape, whose dims I_a..I_b are in the place of the tensors, or
+first if a slice is between the tensors. A mask is the coordinates of its true elements: a tensor
+for each of its dims. None is a dim of extent 1 without an axis. A bool is an index tensor without
+an axis, with one element or none. Negative numbers count from the end.
 """
 
 from collections.abc import Iterator, Sequence
