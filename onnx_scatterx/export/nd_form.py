@@ -3,8 +3,8 @@
     updates.transpose(lead + slices)[L, S]  <->  data.transpose(named + sliced)[indices[L], S]
 
 ``lead`` and ``slices`` are the dims of updates (for a gathering, of the output), ``named`` and
-``sliced`` the axes of data. A dim in ``slices`` is a whole axis of data on which no other axis
-depends. The lead dims ascend, so that updates that collide keep their order.
+``sliced`` the axes of data. A dim in ``slices`` moves to a whole axis of data, and no other axis
+depends on this dim. The lead dims ascend, so that updates that collide keep their order.
 """
 
 from __future__ import annotations

@@ -86,8 +86,9 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
 
 
 def output_path(output: str, writing: Writing) -> Path:
-    """Return the path of a .npz, which is claimed, or a directory; ScatterXError if it is wrong.
+    """Return the path to which arrays are written; ScatterXError if they cannot be written there.
 
+    The path is a .npz, which is claimed, or a directory.
     >>> output_path("results.npz", Writing()).name
     'results.npz'
     """

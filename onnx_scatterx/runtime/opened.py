@@ -57,7 +57,7 @@ def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
 
 
 def runnable(source: AnyModel, destination: Path) -> ModelFile:
-    """Return a binary file of a model: its own, unchecked, if ONNX Runtime can read this file."""
+    """Return a binary file of a model: its own file, unchecked, if ONNX Runtime can read this."""
     path = ModelSource.of(source).path
     if path is not None:
         check_file(path)

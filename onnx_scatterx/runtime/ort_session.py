@@ -55,8 +55,9 @@ def source(
 ) -> Iterator[str | bytes]:
     """Yield the argument that opens a session: the path of a model, or its content.
 
-    The content is used if the external data are elsewhere, with their directory in `options`, and
-    if the path is not UTF-8, with a link to its directory: ONNX Runtime refuses such paths.
+    The content is used if the external data are not beside the model; then `options` get their
+    directory. The content is also used if the path is not UTF-8, which ONNX Runtime refuses; then
+    `options` get a link to the directory.
     """
     if data_directory is None and is_utf8(model):
         yield model

@@ -107,9 +107,9 @@ class Child(Closing):
 
     Args:
         command: the program and its arguments.
-        folder: a working directory in which it may write; by default that of this process.
-        environment: variables that are added to those of this process.
-        grace: seconds to undo unfinished writes, before it is killed.
+        folder: a working directory in which the process may write; by default the parent's.
+        environment: variables that are added to those of the parent.
+        grace: seconds that the process has to undo unfinished writes before it is killed.
 
     Raises ``OSError`` if the process cannot be started.
 

@@ -213,8 +213,9 @@ def _fit_line(v: NDArray[np.int64], d: int, size: int | None) -> Component[int] 
 
 
 def evaluate(component: Component[int], shape: Sequence[int]) -> NDArray[np.int64]:
-    """Compute the values over updates of a shape; the extent of other dims than ``dims`` is 1.
+    """Compute the values of a component for updates of a shape.
 
+    On dims on which the component does not depend, the extent of the result is 1.
     >>> evaluate(Affine(1, 2, 1), (4, 3))
     array([[1, 3, 5]])
     """

@@ -1,10 +1,10 @@
 """Draws a transformer as SVG: the element of data to which each update is written, or that is read.
 
 Updates are drawn on the left, data on the right, with a cell for each element. A cell of updates
-shows its index. A cell of data shows the index of its last update, and how many more there are. For
-a read, data are on the left, and a cell of the output shows the index that it reads. Each slice
-that moves in one piece has a colour. If no slice does, the witness is outlined. The background is
-transparent; the greys have the same contrast on white and dark pages.
+shows its index. A cell of data shows the index of its last update, and how many more updates it
+has. For a read, data are on the left, and a cell of the output shows the index that it reads. Each
+slice that moves in one piece has a colour. If no slice does, the witness is outlined. The
+background is transparent; the greys have the same contrast on white and dark pages.
 
 The last two dims are a block of rows and columns. Blocks lie side by side along the dim before, and
 rows of blocks one below the other along the dim before that, and so on in turn.

@@ -6,8 +6,9 @@ A device that copies memory in strides runs such a list: s and t are flat offset
 and b_d strides, in elements of row-major tensors. A scattering copies from updates to data, a
 gathering from data to its output. No element is written twice, so the copies may run in any order.
 
-The dims along which all elements move alike come first. In each order of the other dims, elements
-at equal steps are joined, and then copies of the same form at equal steps, until none join.
+The dims along which all elements move alike are taken first. In each order of the other dims,
+elements at equal steps are joined, and then copies of the same extents and strides at equal steps,
+until no two join.
 """
 
 import itertools

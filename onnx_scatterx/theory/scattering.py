@@ -203,8 +203,8 @@ def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArr
 
     As in ONNX Runtime, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: the update
     wins if either is NaN, or if they are zeros of both signs. ``Reduction`` lists the other
-    reductions. Integers wrap. Bools add by "or" and multiply by "and". The half types are computed
-    in float32, and rounded in every step.
+    reductions. Integers wrap. Bools add by "or" and multiply by "and". float16 and bfloat16 are
+    computed in float32, and rounded in every step.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])

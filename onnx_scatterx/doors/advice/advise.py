@@ -255,8 +255,9 @@ class _AdviceSearch:
     def part(self) -> tuple[ir.Model, set[Key], float] | None:
         """The part of the model that decides about kept nodes, these nodes, and its steps.
 
-        With ``base``, the part keeps them for the same reasons as the whole model. If the part for
-        all of them is not small, a large model has that for the first node of each reason.
+        With ``base``, the part keeps these nodes for the same reasons as the whole model. If the
+        part for all of them is not small, a large model has the part for the first node of each
+        reason. None if no part is small.
         """
         first = {refusal: key for key, refusal in reversed(self.later.items())}
         some = [set(self.later), set(first.values())][: 1 + (self.whole.nodes > _LARGE)]

@@ -2,8 +2,8 @@
 
     t = launch + bytes * byte + runs * run
 
-A run is a contiguous piece. A chain of nodes on one element gives ``launch``. A node that copies
-much in long runs gives ``byte``, and a node that copies the same in short runs gives ``run``.
+A run is a contiguous piece of memory. ``launch`` is measured with a chain of nodes on one element,
+``byte`` with a copy in long runs, and ``run`` with a copy of as many bytes in short runs.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class Adapter(Protocol):
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
         """Compile a model and run it on these inputs.
 
-        An exception is a refusal with its text, so catch one only if the refusal needs another
-        text. `directory` is empty, is the current directory, and is removed afterwards.
+        An exception is a refusal with the exception's text: catch it only to give another text.
+        `directory` is empty, is the current directory, and is removed afterwards.
         """
         ...
 

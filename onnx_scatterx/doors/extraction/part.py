@@ -30,9 +30,9 @@ def part_of(
 ) -> tuple[ir.Model, tuple[str, ...]] | None:
     """Return a model of the nodes of a region, and the names of its private attributes.
 
-    ``cut_out`` makes the model, if possible. Unless wanted, ``weights`` become inputs (zeros in
-    functions and subgraphs), and private ``attributes`` are removed. Unread inputs and all texts
-    but names are removed.
+    The result is None if ``cut_out`` finds no such model. Without ``weights``, weights become
+    inputs, or zeros in functions and subgraphs. Without ``attributes``, private attributes are
+    removed. Unread inputs and all texts but names are removed.
     """
     copy = cut_out(model, region, known)
     if copy is None:

@@ -28,8 +28,8 @@ _INDICES = frozenset({"BOOL", "INT32", "INT64", "UINT32", "UINT64"})
 def is_weight(tensor: ir.TensorProtocol) -> bool:
     """Return whether a constant is a weight, which a part has only if the report depends on it.
 
-    No weights are masks, integers of the types of sizes and indices, a few numbers, and equal
-    numbers. Texts are weights.
+    A constant is no weight if it has the type of masks, sizes or indices, or few elements, or equal
+    elements. A tensor of texts is a weight.
 
     >>> cases = (99, "f4"), (9, "f4"), (99, "i8")
     >>> [is_weight(ir.tensor(np.arange(n).astype(t))) for n, t in cases]

@@ -124,9 +124,10 @@ def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
 
 
 def may_be_cut(known: Known, value: ir.Value, *, symbols: bool = True) -> bool:
-    """Return whether an input can replace a value: only its type and shape are known.
+    """Return whether an input can replace a value.
 
-    A size is a number or, if ``symbols``, a size that an input of the model declares.
+    Only the value's type and shape may be known. Each size must be a number or, if ``symbols``, a
+    size that an input of the model declares.
     """
     declared = known[value]
     if declared is None or value.name is None:

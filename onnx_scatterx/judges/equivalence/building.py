@@ -1,4 +1,7 @@
-"""Builds a model's tensors, node by node. Equal nodes of both models on equal inputs are merged."""
+"""Builds the tensors of a model, node by node.
+
+Equal nodes of both models that read the same tensors give the same tensors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The judge: decides which outputs of two models are the same. Proven pairs of values are cuts."""
+"""The judge: decides which outputs of two models are the same, and why others are not proven.
+
+Values that are proven to be the same are cuts: a proof spans only the nodes between cuts.
+"""
 
 from __future__ import annotations
 

@@ -183,8 +183,8 @@ def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) 
 def _source(given: ModelSource, beside: Path | None) -> Source:
     """Return a model as the solver reads it: its file if there is one, otherwise a message.
 
-    External data are where the tensors of an `onnx_ir.Model` say; for a message in its directory,
-    or ``beside``.
+    The tensors of an `onnx_ir.Model` name the directories of its external data. The external data
+    of a message lie in the message's directory, or ``beside``.
     """
     from onnx_scatterx.judges.equivalence.core.reading import Placed
 

@@ -80,9 +80,9 @@ def verify(
     Both models run in ONNX Runtime on the CPU with one thread, in processes of their own, without
     graph optimizations. If `before` gives the same bits under the default options, both run under
     these, too; then floats may differ by rounding if ONNX Runtime fuses different nodes. Inputs
-    that `before` rejects, or dies on, do not count. The sign of a zero may differ in outputs that a
-    new Where of floats reaches: ONNX Runtime's Where does not keep it. If `after` declares numbers
-    for symbols of `before`, the models are compared at these sizes.
+    that `before` rejects, or dies on, do not count. If only `after` has a Where of floats, the sign
+    of a zero may differ in outputs that the Where reaches: ONNX Runtime's Where does not keep it.
+    If `after` declares numbers for symbols of `before`, the models are compared at these sizes.
 
     If ONNX Runtime is missing, both run in onnx's reference evaluator, in this process. The answer
     says so, because the evaluator may compute other values.
@@ -103,7 +103,8 @@ def verify(
             `atol` is given, every bit counts. If one of them is given, the other is 0.
         atol: the absolute part of this tolerance.
         library: a library of custom operators to register for both models.
-        timeout: seconds that a run may take, and after which no new draw is begun.
+        timeout: seconds that a run may take, and after which no new draw is begun. The limit of a
+            proof is `effort`.
         distrust_dims: let dims of one name on different inputs differ.
         strict_zeros: count another sign of a zero as a difference in every output. A proof must not
             assume that the sign of a zero does not count.

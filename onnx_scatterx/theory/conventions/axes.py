@@ -117,9 +117,9 @@ def wrap_batch(
     *,
     signed: bool = True,
 ) -> int:
-    """Return the number of batch dims, which, if ``signed``, may count from the indices' rank.
+    """Return the number of batch dims; ValueError if indices and data have different batch dims.
 
-    Raises ValueError if indices and data have different batch dims.
+    If ``signed``, a negative ``batch_dims`` counts from the end of the indices.
     """
     batch = batch_dims + indices.ndim if signed and batch_dims < 0 else batch_dims
     least, own = -indices.ndim if signed else 0, indices.shape[:batch]

@@ -21,7 +21,10 @@ _LAYER = re.compile(r"RKNN: \[[^]]*\]\s+\d+\s+(\w+)\s+[\w\\]+\s+(\w+)\s+\S+\s+\S
 
 
 class Rknn(Adapter):
-    """Runs the toolkit, which pins old packages, but works with a newer PyTorch and NumPy 1."""
+    """Compiles the file, and runs the network in the simulator.
+
+    The toolkit pins old packages, but works with a newer PyTorch and NumPy 1.
+    """
 
     name = "rknn"
     packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last setuptools with pkg_resources

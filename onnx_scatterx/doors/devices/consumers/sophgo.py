@@ -120,8 +120,8 @@ def _loaded_libraries() -> dict[str, str]:
 def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the outputs by their names, to which the compiler appends the operator.
 
-    The name of a Cast that the compiler removes is lost. Such outputs are the remaining ones, in
-    order.
+    If the compiler removes a Cast, the name of its output is lost. The outputs without a name get
+    the remaining arrays, in order.
     """
     named: dict[str, np.ndarray] = {}
     for name in names:

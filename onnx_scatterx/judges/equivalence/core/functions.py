@@ -93,9 +93,10 @@ def custom_domains(node: onnx.NodeProto) -> list[str]:
 def without_functions(model: onnx.ModelProto, fallback: bool) -> onnx.ModelProto:
     """Return a model without functions; UnsupportedError if a call may mean several things.
 
-    A node of the default domain always means the operator. In another domain in which a runtime has
-    operators, a node may mean either. Attributes with defaults are refused, because inlining loses
-    the defaults. Without ``fallback``, the fallbacks of ScatterX are dropped.
+    A node of the default domain always means the operator. A node of another domain in which a
+    runtime has operators may mean the operator or the function. Functions with defaults of
+    attributes are refused, because inlining loses the defaults. Without ``fallback``, the fallbacks
+    of ScatterX are dropped.
     """
     flat = onnx.ModelProto()
     flat.CopyFrom(model)

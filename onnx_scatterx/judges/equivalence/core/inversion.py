@@ -1,6 +1,6 @@
 """Finds the update that is written to an element: solves the equation ``T(I) = c`` for I.
 
-T has a column for each axis of the data. Each axis of I is solved by the first of these that works:
+T has a column for each axis of the data. Each axis of I is solved by the first case that applies:
 the axis has one point; a column is affine in the axis; columns are constants; columns are places of
 a mask; no column depends on the axis, so the last point wins. Otherwise the solution is an unknown
 function with stated properties.

@@ -84,7 +84,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Declared:
-    """The type and dims that a model states: a dim is a number, a name or None. None: no shape."""
+    """The type and dims that a model states of a value; ``dims`` is None if no shape is stated."""
 
     name: str
     dtype: str

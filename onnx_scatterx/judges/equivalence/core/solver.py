@@ -179,9 +179,10 @@ class Model:
 
 @dataclass
 class Decision:
-    """Z3's answer about a statement (proven, refuted) or about facts (possible, impossible).
+    """Z3's answer to a question.
 
-    A refutation or possible facts may have a ``model``. ``limit`` names a limit that was reached.
+    ``status`` is "proven" or "refuted" for a statement, "possible" or "impossible" for facts, or
+    "limit", with the name of the ``limit``. "refuted" and "possible" may have a ``model``.
     """
 
     status: Status

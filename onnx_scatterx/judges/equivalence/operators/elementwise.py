@@ -305,7 +305,7 @@ def unrounded(
     """Return why a node is refused that computes float16; empty if the node is not refused.
 
     On a CPU, ONNX Runtime computes most float16 nodes in float32, and rounds only before some
-    nodes: so a result depends on the nodes around. ``unknown`` says that the node is not modelled.
+    nodes. So a result depends on the nodes around. ``unknown`` says that the node is not modelled.
     A type that is not stated, or not known in a node that gives float16, counts as float16.
     """
     moves = node.op in MOVING and node.get("reduction", b"none") == b"none"

@@ -175,7 +175,10 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def _reading(
     node: Node, a: Tensor, axes: set[int]
 ) -> Callable[[Coordinates, dict[int, Term]], Term]:
-    """Return a function: a point of the result and reduced coordinates to the tensor's element."""
+    """Return the function that reads an element of a tensor before it is reduced.
+
+    Its arguments are a point of the result, and the coordinates on the reduced axes.
+    """
     axis_of = _result_axes(node, a, axes)
 
     def read(at: Coordinates, points: dict[int, Term]) -> Term:

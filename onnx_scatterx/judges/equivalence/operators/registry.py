@@ -89,8 +89,8 @@ def _schema(op: str, version: int) -> tuple[dict[str, int], list[_Input], range,
 def _fault(node: Node, inputs: Inputs) -> str | None:
     """Return in which way a node contradicts the schema of its operator; None if it does not.
 
-    ONNX Runtime refuses such a node, or reads it otherwise: an attribute of a newer operator set,
-    an output without a name, integers for conditions.
+    ONNX Runtime refuses such a node, or reads it otherwise. Examples: an attribute of a newer
+    operator set, an output without a name, integers for conditions.
     """
     schema = _schema(node.op, node.version)
     if schema is None:
