@@ -130,7 +130,7 @@ def judged(path: Path, keys: Sequence[str], kept: Path) -> Iterator[Row]:
             row["why"] = "; ".join(dict.fromkeys(v.why for v in kinds if v.why))
             row["regions"] = len(found.regions)
             row["proven"] = sum(bool(r.comparison) for r in found.regions)
-            if found.facts.status == "proven":
+            if found.facts.status == "impossible":
                 row["answer"] = "never runs"
             elif row["answer"] == "unknown" and not names:
                 with deep():

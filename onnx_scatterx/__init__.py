@@ -1,9 +1,9 @@
 """Removes scatter nodes from ONNX models, if the result is proven equal, and runs the rest fast.
 
-Besides the names here there are ``onnx_scatterx.theory`` (picks, transformers, scatterings,
-verdicts, drawings, on NumPy, and in ``theory.conventions`` the scatters of frameworks), ``export``
-(ONNX models of scatterings), ``passes`` (the optimizer as a pass of onnx_ir), ``rewrites`` (the
-rules), ``torch`` (PyTorch's programs without scatters).
+Five modules have more public names: ``onnx_scatterx.passes`` (the optimizer as a pass of onnx_ir),
+``rewrites`` (the rules), ``torch`` (PyTorch's programs without scatters), ``theory`` (the paper on
+NumPy: picks, transformers, scatterings, verdicts, drawings, and the scatters of frameworks in
+``theory.conventions``), and ``export`` (ONNX models of scatterings).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 _MODULES = ("export", "passes", "rewrites", "theory", "torch")
 __all__ = sorted([*_HOMES, "__version__"])
 
-if not TYPE_CHECKING:  # else a misspelt name would be one of an unknown type
+if not TYPE_CHECKING:  # otherwise a type checker would accept a misspelt name
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:

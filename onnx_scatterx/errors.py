@@ -1,7 +1,7 @@
 """The errors that the package raises on purpose. Each is one line: the mistake, and a remedy.
 
-Errors that carry something stand beside it: `DifferenceError` in `judges.verification.result`,
-`TargetError` in `optimizer.reports.report`.
+Errors that carry a result stand in the module of the result: `DifferenceError` in
+`judges.verification.result`, `TargetError` in `optimizer.reports.report`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def check(holds: object, fault: str) -> None:
 
 
 class ScatterXError(Exception):
-    """The package cannot do something, for a reason on which its user can act.
+    """The package cannot do what was asked, for a reason on which the user can act.
 
-    Every error that the package raises about a model, a file or an option is of this class or of a
-    derived class. Its text is one visible line that needs no traceback.
+    Every error about a model, a file or an option is of this class or of a derived class. The text
+    of the error is one visible line that needs no traceback.
     """
 
     def __str__(self) -> str:
@@ -35,11 +35,11 @@ class ModelError(ScatterXError):
 
 
 class VerifyError(ScatterXError):
-    """Two models cannot be compared: it is not known whether they agree."""
+    """Two models cannot be compared, so it is not known whether they agree."""
 
 
 class MissingRuntimeError(ScatterXError):
-    """ONNX Runtime cannot run models here: it is not installed, or no process can be started."""
+    """ONNX Runtime is not installed, or no process can be started for it."""
 
 
 class MissingConsumerError(ScatterXError):
@@ -60,8 +60,8 @@ def about_file(
 def one_line(error: object, limit: int = 300) -> str:
     r"""Return the text of an error as one line of at most `limit` characters.
 
-    A long text loses its middle: messages of libraries begin with the place and end with the
-    reason.
+    A long text loses its middle, because messages of libraries begin with the place of the mistake,
+    and end with the reason.
 
     >>> one_line(ValueError("two\n  lines"))
     'two lines'
@@ -72,7 +72,7 @@ def one_line(error: object, limit: int = 300) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that names the nearest known word, or nothing.
+    """Return the end of an error message that names the nearest known word; "" without one.
 
     >>> did_you_mean("operater", ["operators", "avoid"]), did_you_mean("x", ["avoid"])
     ('; did you mean operators?', '')

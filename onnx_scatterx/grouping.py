@@ -1,4 +1,4 @@
-"""Things that belong together, by what they have in common."""
+"""Groups values by keys."""
 
 from __future__ import annotations
 

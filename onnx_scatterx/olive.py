@@ -1,4 +1,4 @@
-"""Olive: a surgeon for its pass `GraphSurgeries`, and a pass of its own. It needs `olive-ai`."""
+"""The optimizer in Olive: a surgeon for the pass `GraphSurgeries`, and a pass. Needs `olive-ai`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RemoveScatters(Surgeon):  # type: ignore[misc]
 
 
 class RemoveScattersPass(Pass):  # type: ignore[misc]
-    """The same as a pass: ``module_path`` is ``onnx_scatterx.olive.RemoveScattersPass``."""
+    """The optimizer as a pass, of ``module_path`` ``onnx_scatterx.olive.RemoveScattersPass``."""
 
     @classmethod
     def _default_config(cls, accelerator_spec: Any) -> dict[str, Any]:

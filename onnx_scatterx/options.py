@@ -1,7 +1,7 @@
-"""Options: what may be said of a model's optimization, in one list for functions, passes, commands.
+"""The options of an optimization, in one list for functions, passes and commands.
 
-``Options`` has their types, ``OPTIONS`` their defaults and how they are read and written on the
-command line. Nothing heavy is imported, so that the command line starts fast.
+``Options`` has the types of the options. ``OPTIONS`` has their defaults, and how the command line
+reads and writes them. No heavy library is imported, so that the command line starts fast.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 NATIVE: Literal["native"] = "native"
 Strict: TypeAlias = bool | Literal["native"]
-"""Whether violations of a target are an error; "native": also what it runs on its host."""
+"""Whether violations of a target are an error; "native": nodes that its host runs are one, too."""
 
 
 class Options(TypedDict, total=False):
-    """The keyword arguments that ``optimize``, ``inspect``, ``explain`` and others share.
+    """The keyword arguments that ``optimize``, ``inspect``, ``explain`` and other functions share.
 
-    Each may be left out. ``optimize`` describes them.
+    Each argument may be left out. The docstring of ``optimize`` describes them.
     """
 
     target: AnyTarget
@@ -54,9 +54,9 @@ class Options(TypedDict, total=False):
 class Option(NamedTuple):
     """An option of the command line.
 
-    ``read`` reads the text after the flag; a flag without a text has none. If the option may be
-    repeated, ``collect`` makes one value of the values that were read. ``texts`` returns the texts
-    that say a value.
+    ``read`` reads the text after the flag; it is None for a flag without a text. If the option may
+    be repeated, ``collect`` makes one value of all values that were read. ``texts`` returns the
+    texts from which a value is read.
     """
 
     name: str
@@ -69,18 +69,18 @@ class Option(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """How it is spelled."""
+        """The option as it is typed, such as ``--size-hint``."""
         return f"--{self.name.replace('_', '-')}"
 
     def words(self, value: Any) -> Iterable[tuple[str, ...]]:
-        """Return what one types for a value, each time the flag and its text."""
+        """Return the arguments for a value on the command line: each is a flag, and its text."""
         if self.read is None:
             return [(self.flag,)] if value else []
         return [(self.flag, text) for text in self.texts(value)] if value != self.default else []
 
 
 def words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return what one types for options: each time a flag and perhaps its text.
+    """Return the arguments for options on the command line: each is a flag, and perhaps a text.
 
     >>> words({"assume": ["n <= 8", "m <= 4"], "gathers": True, "fix": {"batch": 4, "x": (1, 3)}})
     [('--gathers',), ('--fix', 'batch=4'), ('--fix', 'x:1,3'), ('--assume', 'n <= 8'), \
@@ -90,7 +90,7 @@ def words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def fixed_sizes(given: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
-    """Return the fixed sizes by name; ScatterXError if one name is given two sizes."""
+    """Return the fixed sizes by name; ScatterXError if a name has two different sizes."""
     sizes: dict[str, Sizes] = {}
     for name, numbers in given:
         if sizes.setdefault(name, numbers) != numbers:

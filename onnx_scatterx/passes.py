@@ -1,11 +1,12 @@
-"""The optimizer, and each of its passes, as a pass of onnx_ir, to put into anyone's pipeline.
+"""The optimizer, and each of its passes, as a pass of onnx_ir for your own pipeline.
 
 pipeline = ir.passes.Sequential(RemoveScatters(), RemoveUnusedNodesPass())
 pipeline(model)
 
-``RemoveScatters`` runs all passes. Each other class runs one, with those that keep the result
-right: they lower the operator set, write the sizes of ``fix``, keep quantizers where ONNX Runtime
-loads them, and check the target. What ONNX Runtime would compute otherwise is restored.
+``RemoveScatters`` runs all passes. Each other class runs one pass, and the passes that keep the
+result right: these change the operator set, write the sizes of ``fix``, keep quantizers where ONNX
+Runtime loads them, and check the target. If ONNX Runtime would compute other values because of a
+change, the model is restored.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ __all__ = [
 class RemoveScatters(ir.passes.InPlacePass):
     """Removes the scatter nodes of a model that can be proven to be slices, in place.
 
-    The arguments, and the errors about them, are those of ``onnx_scatterx.optimize``; the model is
-    taken to be valid.
+    The arguments and their errors are those of ``onnx_scatterx.optimize``. The model must be valid:
+    this is not checked.
 
     Attributes:
-        report: what the last run did.
+        report: the report of the last run.
 
     Example:
         >>> import onnx_ir as ir
@@ -69,7 +70,7 @@ class RemoveScatters(ir.passes.InPlacePass):
 
     @property
     def report(self) -> Report:
-        """What the last run did; ``AttributeError`` before the first."""
+        """The report of the last run; ``AttributeError`` before the first run."""
         if self._report is None:
             raise AttributeError("the report exists only after the pass has run")
         return self._report
@@ -82,7 +83,7 @@ class RemoveScatters(ir.passes.InPlacePass):
 
 
 class _OnePass(RemoveScatters):
-    """Runs the pass of this name, with those that keep the result right."""
+    """Runs the pass of this name, and the passes that keep the result right."""
 
     def __init__(self, **options: Unpack[Options]) -> None:
         options["passes"] = [type(self).__name__]
@@ -90,13 +91,13 @@ class _OnePass(RemoveScatters):
 
 
 class FixSizes(RemoveScatters):
-    """Writes sizes into the inputs of a model, and folds the values that depend only on them.
+    """Writes sizes into the inputs of a model, and folds the values that depend only on these.
 
     ``fix`` gives numbers by the name of a dim, and shapes by the name of an input. Scatters are
-    kept. For a ``target`` that is a device, functions that compute sizes are inlined.
-    ``distrust_dims`` says that inputs that declare a dim under one name need not agree in it.
-    Raises ScatterXError if the model lacks a name, if two sizes contradict each other, or if ONNX
-    Runtime would compute something else at these sizes.
+    kept. If ``target`` is a device, functions that compute sizes are inlined. If
+    ``distrust_dims``, a dim may have different sizes in the inputs that declare its name. Raises
+    ScatterXError if the model lacks a name, if two sizes contradict each other, or if ONNX Runtime
+    would compute other values at these sizes.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, 4] x) => (float[M] y) <int64[1] all = {-1}> {
@@ -125,7 +126,7 @@ class ShareMasks(_OnePass):
 
 
 class DropOverwrittenUpdates(_OnePass):
-    """With ``deterministic=True``: drops updates that a later one of the scatter overwrites."""
+    """With ``deterministic=True``: drops updates that a later update of the scatter overwrites."""
 
 
 class WriteOnIntegers(_OnePass):
@@ -174,11 +175,11 @@ class CancelTransposes(_OnePass):
 
 
 class FoldSizes(_OnePass):
-    """With ``fix``, or for a device: replaces what follows from fixed sizes by constants."""
+    """With ``fix``, or for a device: replaces values that follow from fixed sizes by constants."""
 
 
 class WriteOtherForms(_OnePass):
-    """For a target with limits: writes nodes that it does not take in another form."""
+    """For a target with limits: writes nodes that the target does not take in another form."""
 
 
 class DropDefaultReductions(_OnePass):

@@ -1,8 +1,8 @@
-"""PyTorch's programs without scatters, before they become ONNX or anything else.
+"""Removes scatters from PyTorch's programs, before these are exported to ONNX or another format.
 
-Exporters write a scatter for each assignment to a part of a tensor, and hide in indices what the
-program still says as a slice. Here the program itself is rewritten. PyTorch is imported when a
-function is called; the rules need none.
+Exporters write a scatter for each assignment to a part of a tensor, and compute indices for a slice
+that the program still has. Here the program itself is rewritten. PyTorch is imported when a
+function is called; the rules do not import it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ __all__ = ["remove_scatters", "translation_table"]
 
 
 def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
-    """Return an ExportedProgram that computes the same without scatters, as far as rules know how.
+    """Return an ExportedProgram that computes the same, without the scatters that a rule removes.
 
     Args:
-        program: of ``torch.export.export``. It is not changed.
+        program: the result of ``torch.export.export``. It is not changed.
         last_bits: also compute ``x[m] = f(x[m])`` for all elements if f is a function, such as
             exp, whose last bits may depend on the place of an element.
 
     The new program takes the same inputs at the same sizes: it has the same guards, and mutates the
-    same inputs and buffers. Operators that are no scatters stay as they are; PyTorch makes the
-    program functional first, as ``run_decompositions({})`` does.
+    same inputs and buffers. PyTorch makes the program functional first, as
+    ``run_decompositions({})`` does; other operators than scatters are not changed.
 
     Raises:
         ScatterXError: if PyTorch is not installed.
-        TypeError: if this is not an ExportedProgram.
+        TypeError: if ``program`` is not an ExportedProgram.
 
     """
     require_torch()
@@ -44,7 +44,7 @@ def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
     from onnx_scatterx.doors.programs.graph import remove
 
     program = program.run_decompositions({})
-    with config.patch(backed_size_oblivious=True):  # else the layout of a slice adds guards
+    with config.patch(backed_size_oblivious=True):  # otherwise the layout of a slice adds guards
         if remove(program, last_bits):
             program = program.run_decompositions({})
             remove(program, last_bits)
@@ -54,8 +54,9 @@ def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
 def translation_table() -> dict[Any, Callable[..., Any]]:
     """Return functions for ``torch.onnx.export(..., custom_translation_table=...)``.
 
-    They write slice_scatter, select_scatter, diagonal_scatter, index_copy and masked_scatter
-    without scatters. Each sees one operator; ``remove_scatters`` sees the program, and writes less.
+    The functions write slice_scatter, select_scatter, diagonal_scatter, index_copy and
+    masked_scatter without scatters. Each sees one operator, so ``remove_scatters``, which sees the
+    program, writes fewer nodes.
 
     Raises:
         ScatterXError: if PyTorch is not installed.

@@ -1,1 +1,1 @@
-"""What users call: the functions of ``api`` and beside it, and the command line ``cli``."""
+"""Doors: the functions and the commands that users call."""

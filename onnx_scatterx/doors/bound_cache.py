@@ -1,8 +1,8 @@
-"""Caches that are updated in place: one buffer, bound as a graph input and as a graph output.
+"""Checks whether one buffer may be bound as a graph input and as a graph output, to save a copy.
 
-If data and output of a scatter are the same memory, the scatter does not copy them. ONNX Runtime
-does not know that the two are one. So any other reader of the cache may see it before or after the
-update, unless a path of edges from the reader to the update fixes the order.
+If data and output of a scatter are the same memory, the scatter does not copy the data. ONNX
+Runtime does not know that the memory is the same. So another reader of the cache may run before or
+after the update, unless a path of edges from the reader to the update fixes the order.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _VIEWS = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
 
 @dataclass(frozen=True)
 class Finding:
-    """A reader of a cache that may see the update or not.
+    """A reader of a cache that may run before or after the update.
 
-    ``reader`` is a node, by its name or its output, or a graph output.
+    ``reader`` is the name of a node, or of its output, or a graph output.
     """
 
     cache: str
@@ -69,10 +69,10 @@ def cache_pairs(model: AnyModel) -> dict[str, str]:
 def check_bound_cache(
     model: AnyModel, pairs: Mapping[str, str] | None = None
 ) -> tuple[Finding, ...]:
-    """Return the reasons not to bind each cache and its updated self to one buffer.
+    """Return the reasons not to bind each cache and the updated cache to one buffer.
 
-    ``pairs`` names graph inputs and outputs, those of ``cache_pairs`` by default. If it is safe,
-    the result is empty. Raises ValueError if the model lacks such an input or output.
+    ``pairs`` has the graph input and output of each cache, by default those of ``cache_pairs``. If
+    all may be bound, the result is empty. Raises ValueError if the model lacks an input or output.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -92,7 +92,7 @@ def check_bound_cache(
         before = {*reached(makers([outputs[output]]), lambda node: makers(read_by(node)))}
         late = [n for n in _readers(graph, inputs[cache]) if n not in before]
         if update is not None and not is_native(update) and inputs[cache] in update.inputs[1:]:
-            late.append(update)  # ScatterX first copies elements that it would overwrite
+            late.append(update)  # before ScatterX overwrites elements, it copies them
         findings += [Finding(cache, output, _name(n)) for n in late]
     return tuple(findings)
 

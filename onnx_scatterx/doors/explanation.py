@@ -1,4 +1,4 @@
-"""Explanations, and commands that were tried: for what is kept, and for a result that is larger."""
+"""`explain` says what is done with each scatter and why; `advise` says how to remove kept ones."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def advise(
     command: Command | None = None,
     **options: Unpack[Options],
 ) -> tuple[Advice, ...]:
-    r"""Return what to do about kept scatters, and other nodes that the target does not take.
+    r"""Return advice about kept scatters, and about other nodes that the target does not take.
 
-    Other arguments are tried, one after the other and two together, within a limit. If a node is
-    removed under them, the result has a command with these arguments, which begins as ``command``
-    says. Without ``command``, it names the model if this is a path. The other arguments and the
-    errors are those of ``optimize``.
+    Other arguments are tried, one after the other and two together, within a limit. If some
+    arguments remove a node, the advice has a command with these arguments. The command begins as
+    ``command`` says; without ``command``, it names the model if the model is a path. ``options``
+    and the errors are those of ``optimize``.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -86,11 +86,11 @@ def advised(
     observer: Observer = NOBODY,
     **options: Unpack[Options],
 ) -> Report:
-    r"""Return a report that says what to do next; each command in it was tried.
+    r"""Return the report with advice: each command in the advice was tried.
 
-    If the result is much larger than its model, there are commands that give less of it, too. With
-    the ``records`` of the report, the model is not inspected again. ``observer`` reports how many
-    changes were tried.
+    If the result is much larger than the model, the advice has commands that give a smaller result,
+    too. If ``records`` has the records of the report, the model is not inspected again.
+    ``observer`` is told how many changes were tried.
 
     >>> import onnx.parser
     >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
@@ -125,8 +125,8 @@ def _advice(
     command: Command | None,
     observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
-    """Return what ``advise`` returns, given what ``inspect_records`` returned."""
-    if budget().is_spent:  # the nodes are kept for this reason, and no argument helps
+    """Return the advice of ``advise``, given the report and the records of ``inspect_records``."""
+    if budget().is_spent:  # the steps ended: that is why nodes are kept, and no argument helps
         return ()
     return advise_on(whole, records, report.violations, command, observer)
 
@@ -142,19 +142,19 @@ def explain(
     width: int = 100,
     **options: Unpack[Options],
 ) -> str:
-    """Explain each scatter of a model in words, or the one of this name.
+    """Explain in words what is done with each scatter of a model, or with the named scatter.
 
-    The text says what is done with the scatter, and why it is not removed. It has the commands that
-    remove it. Each command is tried, so a kept scatter takes more time. It also has the shapes, the
-    region that the scatter writes, whether updates collide, and the assumptions.
+    The text has the shapes, the region that the scatter writes, whether updates collide, and the
+    assumptions. If the scatter is kept, the text has the reason, and commands that remove the
+    scatter. Each command was tried, so a kept scatter takes more time.
 
     Args:
         model: as ``optimize`` takes it.
-        node: the name of a scatter or a gather, or that of its output if it has none.
-        theory: add its transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10) and the verdict
-            with its witness.
-        moves: add the strided copies that do its work, or the reason why no list of copies does.
-        command: how the commands begin.
+        node: the name of a scatter or a gather, or of its output if the node has no name.
+        theory: add the x-transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), and the
+            verdict with its witness.
+        moves: add the strided copies that write the same, or the reason why no list of copies does.
+        command: the beginning of the commands in the text.
         on_progress: is called with the progress, as by ``optimize``.
         width: how many letters a line has at most, unless a name is longer.
         **options: those of ``optimize``; with ``gathers`` all gathers are explained, too.
@@ -207,7 +207,7 @@ class Explanation:
     parts: tuple[tuple[str, tuple[str, ...]], ...]
 
     def text(self, width: int = 100) -> str:
-        """Return it in lines of at most so many letters, unless a name is longer."""
+        """Return the explanation in lines of at most ``width`` letters, unless a name is longer."""
         entry = self.entry
         reduction = ""
         if isinstance(entry, ScatterReport) and entry.reduction != "none":
@@ -223,7 +223,7 @@ class Explanation:
         return in_lines(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data: the entry of the report, and the sentences by their labels."""
+        """Return plain data: the entry of the report, and the sentences by their labels."""
         return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
 
 
@@ -238,7 +238,7 @@ def explanations(
     on_progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> list[Explanation]:
-    """Return the explanation of `explain`, in parts; its arguments are the same."""
+    """Return an `Explanation` for each paragraph of `explain`; the arguments are the same."""
     observer = Observer(on_progress)
     settings = Settings.of(**options)
     loaded = loaded_ir(model, observer)
@@ -261,7 +261,7 @@ def _explained(
     record: NodeRecord, advice: Advice | None, *, theory: bool, copies: bool
 ) -> Explanation:
     described = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
-    with own_budget():  # without the canonical form, nothing is proven
+    with own_budget():  # without the canonical form, no steps go into proofs
         answer, *rest = described or parts(replace(record, in_theory=None), theory=theory)
     sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
     return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
@@ -282,10 +282,10 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
 def _smaller(
     whole: Whole, model: AnyModel, report: Report, command: Command, **options: Unpack[Options]
 ) -> tuple[Advice, ...]:
-    """Return that the result is much larger than its model, with commands that give less of it.
+    """Return advice with commands that give a smaller result, if the result is much larger.
 
-    ``report`` is that of ``optimize`` with the same options; without ``growth`` the answer is
-    empty. Fixed sizes and, if the target is no device, the other targets are tried.
+    ``report`` is the report of ``optimize`` with the same options. If its ``growth`` is empty,
+    there is no advice. Fixed sizes are tried, and the other targets if the target is no device.
     """
     if not report.growth:
         return ()
@@ -306,7 +306,7 @@ def _smaller(
             nodes, about = other.nodes_after, other.about
             is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
             if is_whole and nodes < best and not (about and about.is_larger):
-                text = change.command(command) if change.fix else command.words(name, [])
+                text = change.command(command) if change.fix else command.text(name, [])
                 at = f" at these sizes, {change.condition()}"
                 what = at if change.fix else f", {BASES[name].description}"
                 best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]

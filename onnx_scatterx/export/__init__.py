@@ -1,4 +1,4 @@
-"""Scatterings and gatherings as ONNX models: `to_onnx`."""
+"""`to_onnx` writes scatterings and gatherings as ONNX models."""
 
 from onnx_scatterx.export.standard import to_onnx
 

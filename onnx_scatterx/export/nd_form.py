@@ -1,10 +1,10 @@
-"""The ND form of a transformer: whole slices behind leading dims.
+"""The ND form of a transformer: the form of ScatterND and GatherND, after transposes.
 
     updates.transpose(lead + slices)[L, S]  <->  data.transpose(named + sliced)[indices[L], S]
 
-``lead`` and ``slices`` are the dims of updates (of the output of a gathering), ``named`` and
-``sliced`` the axes of data. A slice must be a whole axis of data that nothing else depends on. The
-lead dims ascend, so that updates that collide keep their order.
+``lead`` and ``slices`` are the dims of updates (for a gathering, of the output), ``named`` and
+``sliced`` the axes of data. A dim in ``slices`` moves to a whole axis of data, and no other axis
+depends on this dim. The lead dims ascend, so that updates that collide keep their order.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from onnx_scatterx.theory.transformer import XTransformer
 class NdForm:
     """The dims and axes of an ND form.
 
-    ``columns`` are the columns of the indices: a dim of updates, or a column of f (None),
-    which are counted in order.
+    ``columns`` are the columns of the indices: each is a dim of updates, or None for the next
+    column of f.
     """
 
     lead: tuple[int, ...]
@@ -46,7 +46,7 @@ class NdForm:
 
 
 def nd_form(t: XTransformer) -> NdForm:
-    """Return the ND form of a transformer with its own picks, which is right for any f.
+    """Return the ND form that a transformer has by its picks alone, so for any f.
 
     >>> from onnx_scatterx.theory.picks import Pick
     >>> T = XTransformer((2, 3), (3, 5), np.array([[4], [0]]), Pick((0,)), Pick((1,)), Pick((1, 0)))
@@ -63,7 +63,7 @@ def nd_form(t: XTransformer) -> NdForm:
         if d not in t.p1 and list(t.p2).count(d) == 1 and t.shape[d] == t.data_shape[axis]
     ]
     if not by_f and len(pairs) == len(by_p2):
-        pairs = pairs[1:]  # one axis at least is named
+        pairs = pairs[1:]  # at least one axis is named
     sliced = tuple(axis for axis, _ in pairs)
     slices = tuple(d for _, d in pairs)
     counted = [(axis, d) for axis, d in zip(by_p2, t.p2, strict=True) if axis not in sliced]
@@ -93,7 +93,7 @@ def tuples_of(g: GraphBuilder, t: XTransformer, nd: NdForm) -> ir.Value:
 
 
 def _spread(g: GraphBuilder, t: XTransformer, f: ir.Value, dims: Sequence[int]) -> ir.Value:
-    """Broadcast f, which is over the dims of p1, over more dims, ascending."""
+    """Broadcast f from the dims of p1 to ``dims``, which ascend."""
     order = sorted(range(len(t.p1)), key=t.p1.coordinates.__getitem__)
     f = g.transpose(f, [*order, len(order)])
     f = g.axes("Unsqueeze", f, [axis for axis, d in enumerate(dims) if d not in t.p1])

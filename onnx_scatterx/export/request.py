@@ -1,4 +1,4 @@
-"""A model to export: its options, checked against what ONNX and ScatterX support, and its graph."""
+"""The request of an export, checked against ONNX and ScatterX, and a builder for its graph."""
 
 from __future__ import annotations
 
@@ -22,16 +22,13 @@ _ONNX = {
     Reduction.LESS: Reduction.MIN,
     Reduction.MAXIMUM: Reduction.MAX,
     Reduction.GREATER: Reduction.MAX,
-}  # equal to these for integers; floats can be NaN, or zeros of both signs
-_SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the versions of the reductions
+}  # equal for integers only: floats may be NaN, or zeros of both signs
+_SINCE = {"add": 16, "mul": 16, "min": 18, "max": 18}  # the first operator set of each reduction
 
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """A transformer, the element type, how updates are combined, and in which form.
-
-    ``reduction`` is None for a gathering.
-    """
+    """A transformer, the element type, the reduction (None for a gathering), and the form."""
 
     transformer: XTransformer
     dtype: ir.DataType
@@ -41,7 +38,7 @@ class ExportRequest:
     opset: int
 
     def check(self) -> None:
-        """Raise ValueError if such a model does not exist."""
+        """Raise ValueError if no model satisfies the request."""
         t, gathers = self.transformer, self.reduction is None
         forms = ("standard",) if gathers else ("standard", "scatterx")
         check(self.form in forms, f"form must be one of {', '.join(forms)}, not {self.form!r}")
@@ -76,7 +73,7 @@ class ExportRequest:
 def described(
     source: Scattering | Gathering | XTransformer, dtype: DTypeLike | None, reduction: str | None
 ) -> tuple[XTransformer, ir.DataType, Reduction | None]:
-    """Return the transformer of a source, its element type, and its reduction if it scatters."""
+    """Return the transformer of a source, its element type, and for a scattering its reduction."""
     if isinstance(source, XTransformer):
         of = np.dtype(dtype or np.float32)
         return source, _type_of(of), _reduction_of(Reduction(reduction or "none"), of)
@@ -154,7 +151,7 @@ class GraphBuilder:
         return self.op("Expand", [x, self.constant(list(extents))])
 
     def model(self, output: ir.Value, shape: Sequence[int]) -> ir.Model:
-        """Finish with an output."""
+        """Return the model with this output."""
         if output in self.inputs:
             output = self.op("Identity", [output])
         output.name = "output"

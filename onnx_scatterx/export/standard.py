@@ -1,11 +1,11 @@
-"""Scatterings and gatherings as ONNX models: in the standard operators, or as ScatterX nodes.
+"""Writes scatterings and gatherings as ONNX models: in standard operators, or as ScatterX nodes.
 
     scattering   ScatterND, or ScatterX with its fallback
     gathering    GatherND
 
-Each stands between transposes if the picks ask for them. ONNX does not define which of two
-colliding updates wins. The order of the updates is kept, so an implementation that writes them one
-by one keeps the last one, as ``Scattering.run`` does; ScatterX guarantees it.
+The operator stands between transposes if the picks need them. ONNX does not define which of two
+colliding updates wins. The model keeps the order of the updates, so in a runtime that writes them
+one by one the last one wins, as in ``Scattering.run``. ScatterX guarantees that the last one wins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from onnx_scatterx.theory.transformer import XTransformer
 
 
 def standard(request: ExportRequest) -> ir.Model:
-    """Return the model of a scattering or a gathering in a standard operator."""
+    """Return the model of a scattering as a ScatterND, or of a gathering as a GatherND."""
     g = GraphBuilder(request)
     t, nd, data = _data_of(g)
     inputs = [g.transpose(data, nd.data_perm), tuples_of(g, t, nd)]
@@ -66,7 +66,7 @@ def native(request: ExportRequest) -> ir.Model:
 
 
 def _data_of(g: GraphBuilder) -> tuple[XTransformer, NdForm, ir.Value]:
-    """Add the input data, with an axis if it has none; return the transformer and its form, too."""
+    """Add the input data, as a vector if it is a scalar; return its transformer, form and value."""
     t = g.request.transformer
     data = g.input("data", g.request.dtype, t.data_shape)
     if not t.data_shape:
@@ -78,13 +78,13 @@ def _data_of(g: GraphBuilder) -> tuple[XTransformer, NdForm, ir.Value]:
 
 
 def _written(g: GraphBuilder, data: ir.Value) -> ir.Model:
-    """Finish with the written data, without the axis that they got if they had none."""
+    """Return the model with the written data as output: as a scalar if the input is a scalar."""
     shape = g.request.transformer.data_shape
     return g.model(data if shape else g.axes("Squeeze", data, [0]), shape)
 
 
 def _perm(perm: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a perm, or nothing if it moves nothing."""
+    """Return a perm; () if it moves nothing."""
     return () if perm == tuple(range(len(perm))) else perm
 
 
@@ -99,16 +99,16 @@ def to_onnx(
 ) -> onnx.ModelProto:
     """Return the ONNX model of a scattering, a gathering, or the scatterings of a transformer.
 
-    Its inputs are ``data`` and, of a scattering, ``updates``, of the shapes that they have here;
-    its output is ``output``. ``form`` is "standard" for ScatterND or GatherND, or "scatterx" for
-    the native operator with its fallback (a scattering only). ``indices`` is "constant", or "input"
-    for a third input ``indices``, int64, that stands for the f of the transformer, with the same
-    picks: then the model is right for any f. If the source is a transformer, ``dtype`` and
-    ``reduction`` set the element type and the reduction; by default they are float32 and "none".
-    ``opset`` is the version of the standard operators, 13 or newer.
+    The model has the input ``data``, for a scattering also ``updates``, both of the source's
+    shapes, and the output ``output``. ``form`` is "standard" for ScatterND or GatherND, or
+    "scatterx" for a ScatterX with its fallback (only for a scattering). ``indices`` is "constant",
+    or "input": then the model has an int64 input ``indices`` instead of the transformer's f, and is
+    right for any f with the same picks. If the source is a transformer, ``dtype`` and ``reduction``
+    set the element type and the reduction; by default they are float32 and "none". ``opset`` is the
+    version of the standard operators, 13 or newer.
 
-    Raises ValueError if ONNX lacks the operator: if the version does not have the element type or
-    the reduction, or if f cannot be an input.
+    Raises ValueError if this version of ONNX lacks the element type or the reduction, or if f
+    cannot be an input.
 
     >>> import numpy as np
     >>> from onnx_scatterx.theory.conventions.onnx import scatter_nd

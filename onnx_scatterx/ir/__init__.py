@@ -1,1 +1,1 @@
-"""A model as a file and as a graph: read, checked, raised, written whole or not at all."""
+"""Models as files and as graphs: reads, checks, raises, lowers, merges and writes them."""

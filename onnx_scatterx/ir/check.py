@@ -1,9 +1,9 @@
-"""Whether a model is a valid ONNX model, checked in linear time and without its weights.
+"""Checks whether a model is valid ONNX, in linear time and without copying its weights.
 
-`onnx.checker` checks nodes, attributes and names. It checks a copy of the model in which every
-tensor is empty, so that large models cost nothing. The copy also lacks what the checker rejects and
-runtimes accept: an unnamed graph, an output without a declared shape or type, unsorted nodes, an
-initializer that is not an input in IR version 3, functions of another opset.
+`onnx.checker` checks nodes, attributes and names, on a copy of the model in which large tensors are
+empty. Some faults are mended in the copy first, because runtimes accept them and the checker does
+not: an unnamed graph, an output without a declared shape or type, an initializer that is not an
+input in IR version 3, functions of another opset.
 """
 
 import math
@@ -26,9 +26,9 @@ HEAVY = frozenset(
         onnx.AttributeProto.GRAPHS,
     }
 )
-"""Types of attributes that may hold a tensor or a graph; an attribute of another type has none.
+"""Types of attributes that may hold a tensor or a graph.
 
-`onnx.checker` refuses an attribute whose content differs from its type.
+An attribute of another type holds none: `onnx.checker` refuses content that is not of the type.
 """
 
 HEAVY_GRAPHS = frozenset({onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS})
@@ -38,13 +38,14 @@ HEAVY_GRAPHS = frozenset({onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS}
 FUSED = frozenset({"SimplifiedLayerNormalization"})
 """Operators that ONNX Runtime's own optimizer writes into the standard domain."""
 
-_RUNTIME = "onnx_scatterx.runtime.session"  # an operator that only a runtime knows: not checked
+_RUNTIME = "onnx_scatterx.runtime.session"  # a domain for operators that the checker must not know
 
 
 def check(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if the model is not valid ONNX of an opset that can be handled.
+    """Raise `ModelError` if the model is not valid ONNX, or of an opset that is not supported.
 
-    Nodes must be in topological order here (`free_names` finds out); messages begin with `what`.
+    Nodes must be in topological order; `free_names` says whether they are. Messages begin with
+    `what`.
     """
     try:
         onnx.checker.check_model(skeleton(proto), skip_opset_compatibility_check=True)
@@ -53,7 +54,7 @@ def check(proto: onnx.ModelProto, what: str) -> None:
 
 
 def check_versions(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if the message is not a model, or has an unknown IR version or opset."""
+    """Raise `ModelError` if the message is not a model, or its IR version or opset is not known."""
     if not proto.HasField("graph") or proto.ir_version == 0:
         missing = "graph" if proto.ir_version else "IR version"
         raise ModelError(f"{what}: not an ONNX model, or a truncated one: it has no {missing}")
@@ -79,9 +80,9 @@ def check_versions(proto: onnx.ModelProto, what: str) -> None:
 
 
 def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str]) -> set[str]:
-    """Return the names that a graph and its subgraphs read and do not define.
+    """Return the names that a graph and its subgraphs read but do not define.
 
-    Names that a node reads before the node that defines them are appended to `unsorted`.
+    If a node reads a name before another node defines it, the name is appended to `unsorted`.
     """
     if isinstance(graph, onnx.FunctionProto):
         defined = set(graph.input)
@@ -92,7 +93,7 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
         defined.update(sparse.values.name for sparse in graph.sparse_initializer)
         results = [value.name for value in graph.output]
     anywhere = defined.union(*(node.output for node in graph.node))
-    defined.add("")  # an input that is absent
+    defined.add("")  # the name of an absent input
     free: set[str] = set()
     for node in graph.node:
         reads = set(node.input)
@@ -106,9 +107,10 @@ def free_names(graph: onnx.GraphProto | onnx.FunctionProto, unsorted: list[str])
 
 
 def check_bodies(proto: onnx.ModelProto, what: str) -> None:
-    """Raise `ModelError` if a subgraph does not fit its node, or a reference names no attribute.
+    """Raise `ModelError` if a subgraph does not fit its node, or if a reference is wrong.
 
-    A node outside of a function must not refer to an attribute. `onnx.checker` checks neither.
+    A node outside of a function must not refer to an attribute of a function. `onnx.checker` checks
+    neither of the two.
     """
     stack: list[tuple[Any, bool]] = [(proto.graph, False), *((f, True) for f in proto.functions)]
     while stack:
@@ -132,7 +134,7 @@ def check_bodies(proto: onnx.ModelProto, what: str) -> None:
 
 
 def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
-    """Return whether a subgraph has the inputs that its node gives, and outputs for the node's."""
+    """Return whether the numbers of a subgraph's inputs and outputs fit its node."""
     given, results = len(node.input), len(node.output)
     if node.op_type == "If":
         return not body.input and len(body.output) == results
@@ -145,12 +147,12 @@ def _fits(node: onnx.NodeProto, body: onnx.GraphProto) -> bool:
 
 
 _ABSENT = "onnx_scatterx.absent"
-_AT_ONCE = 256  # nodes
-_LARGE = 1 << 14  # elements of a tensor that is not copied
+_AT_ONCE = 256  # nodes that are copied in one step
+_LARGE = 1 << 14  # a tensor with more elements is not copied
 
 
 def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy without weights, with what runtimes do not need filled in for the checker."""
+    """Return a copy without weights, in which faults that runtimes accept are mended."""
     copy = onnx.ModelProto(
         ir_version=max(proto.ir_version, 4),  # since 4 an initializer need not be an input
         opset_import=[*proto.opset_import, onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)],
@@ -189,7 +191,7 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _complete(graph: onnx.GraphProto) -> None:
-    """Name a copied graph, and give it what absent inputs are called."""
+    """Name a copied graph, and add the input that stands for absent inputs."""
     graph.name = graph.name or "graph"
     absent = graph.input.add(name=_ABSENT)
     absent.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
@@ -210,12 +212,12 @@ def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
 
 
 def is_large(elements: int) -> bool:
-    """Return whether a tensor of so many elements is not copied if that can be avoided."""
+    """Return whether a tensor of so many elements is so large that it should not be copied."""
     return elements > _LARGE
 
 
 def holds_large(node: onnx.NodeProto) -> bool:
-    """Return whether a node has a large tensor of its own."""
+    """Return whether an attribute of a node has a large tensor."""
     return any(
         is_large(math.prod(tensor.dims))
         for attribute in node.attribute
@@ -225,7 +227,7 @@ def holds_large(node: onnx.NodeProto) -> bool:
 
 
 def _copy(message: Any, copy: Any) -> None:
-    """Copy a message without the numbers of the tensors of its attributes."""
+    """Copy a node or attribute without the numbers of its tensors."""
     for field, value in message.ListFields():
         kind = field.message_type
         several = value if hasattr(value, "extend") else [value]
@@ -244,13 +246,13 @@ def _copy(message: Any, copy: Any) -> None:
 
 
 def _prepare_node(copy: onnx.NodeProto) -> None:
-    """Empty the tensors of a copied node, and change what runtimes accept in it."""
+    """Empty the tensors of a copied node, and mend faults that runtimes accept."""
     if copy.domain == "":
         if "" in copy.input:
             _name_absent_inputs(copy)
         if copy.op_type in FUSED:
             copy.domain = _RUNTIME
-    elif copy.domain == "ai.onnx":  # runtimes know both names of the standard domain
+    elif copy.domain == "ai.onnx":  # runtimes also know this name of the standard domain
         copy.domain = ""
     for attribute in copy.attribute:
         if attribute.type in HEAVY:
@@ -258,9 +260,9 @@ def _prepare_node(copy: onnx.NodeProto) -> None:
 
 
 def _name_absent_inputs(node: onnx.NodeProto) -> None:
-    """Name the absent inputs that an operator requires.
+    """Name the absent inputs that an operator requires, in the copy.
 
-    Failed exports leave them empty. The runtime reports it, and the node is not changed.
+    Failed exports leave such inputs empty. The runtime reports this.
     """
     if not onnx.defs.has(node.op_type, node.domain):
         return
@@ -290,8 +292,7 @@ def _empty(attribute: onnx.AttributeProto) -> None:
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
     """Yield the subgraphs of a node.
 
-    A standard operator that takes none is not looked at further: `onnx.checker` refuses it if it
-    has one.
+    For a standard operator without subgraphs, none are looked for: `onnx.checker` refuses them.
     """
     if node.domain == "" and not _may_have_bodies(node.op_type):
         return
@@ -304,7 +305,7 @@ def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
 
 @lru_cache(maxsize=1024)
 def _may_have_bodies(op: str) -> bool:
-    """Return whether a node of the standard domain can have subgraphs; a function may take them."""
+    """Return whether a node of the standard domain may have subgraphs; true if it is unknown."""
     if not onnx.defs.has(op):
         return True
     kinds = onnx.defs.OpSchema.AttrType

@@ -1,8 +1,4 @@
-"""Changing models: copies, names for new values, inputs in linear time, and dead nodes.
-
-onnx_ir copies all inputs of a node for each change. A dead node is removed with the chains and
-constants that only it reads.
-"""
+"""Helpers that change models: copies, names for new values, inputs, uses, and dead nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ _MANY = 16
 
 
 def set_inputs(node: ir.Node, inputs: Sequence[ir.Value | None]) -> None:
-    """Give a node other inputs."""
+    """Give a node other inputs, in linear time: onnx_ir copies all inputs for each change."""
     if len(node.inputs) <= _MANY or node.device_configurations:
         node.resize_inputs(len(inputs))
         for index, value in enumerate(inputs):
@@ -36,7 +32,7 @@ def set_inputs(node: ir.Node, inputs: Sequence[ir.Value | None]) -> None:
 
 
 def replace_uses(value: ir.Value, new: ir.Value) -> None:
-    """Let all readers of a value read another one, also as an output of its graph."""
+    """Let all readers of a value, and the outputs of its graph, use another value instead."""
     for node, count in Counter(use.node for use in value.uses()).items():
         if count > _MANY:
             set_inputs(node, [new if v is value else v for v in node.inputs])
@@ -44,9 +40,9 @@ def replace_uses(value: ir.Value, new: ir.Value) -> None:
 
 
 def stand_for(new: ir.Value, old: ir.Value, unused: str | None = None) -> None:
-    """Let callers see a value in the place of another: its type, its shape, and its name.
+    """Give a new value the type, the shape and the name of an old value.
 
-    The other gets the name ``unused``, or that of the new one.
+    The old value gets the name ``unused``, or by default the name of the new value.
     """
     new.type, new.shape = old.type, old.shape
     new.metadata_props.update(old.metadata_props)
@@ -54,12 +50,12 @@ def stand_for(new: ir.Value, old: ir.Value, unused: str | None = None) -> None:
 
 
 def is_read(value: ir.Value) -> bool:
-    """Return whether anything reads a value."""
+    """Return whether a node reads a value, or a graph returns it."""
     return value.is_graph_output() or bool(value.uses())
 
 
 def remove_dead(nodes: Sequence[ir.Node]) -> None:
-    """Remove the nodes whose outputs are not read, and then the nodes that only they read."""
+    """Remove the nodes whose outputs are not read, and then all nodes that only they need."""
     stack = list(nodes)
     gone: dict[ir.Node, ir.Graph] = {}
     uses: dict[ir.Value | None, int] = {}  # counted once: a value may have many readers
@@ -92,12 +88,12 @@ def remove_dead(nodes: Sequence[ir.Node]) -> None:
                 assert value.graph is not None
                 value.graph.initializers.pop(value.name or "", None)
     for graph in dict.fromkeys(gone.values()):
-        # A graph that was dismantled has no nodes any more.
+        # A dismantled graph has no nodes left.
         graph.remove([n for n, own in gone.items() if own is graph and n.graph is graph])
 
 
 def _dismantle(graph: ir.Graph) -> None:
-    """Take the nodes out of a graph, so that they read nothing any more."""
+    """Remove all nodes of a graph, so that they read no values."""
     graph.outputs.clear()
     for node in reversed(list(graph)):
         for body in graphs_of(node):
@@ -107,7 +103,7 @@ def _dismantle(graph: ir.Graph) -> None:
 
 
 def become(model: ir.Model, other: ir.Model) -> None:
-    """Give a model the graph and the functions of another one, which is not used further."""
+    """Give a model the graph and the functions of another model, which must not be used further."""
     model.graph = other.graph
     model.functions.clear()
     model.functions.update(other.functions)
@@ -116,8 +112,8 @@ def become(model: ir.Model, other: ir.Model) -> None:
 def cloned(model: ir.Model) -> ir.Model:
     """Return a copy of a model.
 
-    Raises ModelError if a function or a graph reads an undefined value. ONNX Runtime may never run
-    such a function, but it cannot be copied.
+    Raises ModelError if a function or a graph reads an undefined value, even if the function never
+    runs.
     """
     try:
         return model.clone()
@@ -129,7 +125,7 @@ def cloned(model: ir.Model) -> ir.Model:
 
 
 class Names:
-    """Names that no value or node of a model has."""
+    """Gives names that no value or node of a model has."""
 
     def __init__(self, model: ir.Model) -> None:
         self._taken: set[str] = set()
@@ -142,7 +138,7 @@ class Names:
         self._next: dict[str, int] = {}
 
     def new(self, stem: str) -> str:
-        """Return a name with this stem that is not taken, and take it."""
+        """Return a free name with this stem, which is then taken."""
         while True:
             number = self._next.get(stem, 0)
             self._next[stem] = number + 1

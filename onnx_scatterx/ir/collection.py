@@ -1,13 +1,13 @@
-"""While a model is worked on: fewer runs of the garbage collector, and no log of a library.
+"""Lets the garbage collector run rarely, and suppresses the log of a library, during a block.
 
-Nearly all new objects live until the end: values, terms, regions, plans. The collector runs after
-every 700 new objects, scans the young ones, and finds nothing. Here the threshold is raised. It is
-not turned off, so that other threads, and garbage in cycles, are still served.
+While a model is rewritten, nearly all new objects live until the end: values, terms, regions,
+plans. The collector runs after every 700 new objects, scans them, and finds nothing. So its
+threshold is raised. The collector is not turned off, because other threads may need it.
 
-A logger belongs to the process, so switching it off in one thread also switches it off for others.
-Its list of filters belongs to the process, too: a thread that iterates over it misses a filter if
-another thread removes one. So there is one filter, which is never removed, and each thread decides
-what it suppresses.
+A logger and its list of filters belong to the process. If one thread switches a logger off, it is
+off for all threads. If one thread removes a filter, another thread that iterates over the list may
+miss a filter. So there is one filter, which is never removed, and each thread decides which
+messages it suppresses.
 """
 
 import gc
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
-_YOUNG = 50_000  # new objects before the collector visits them
+_YOUNG = 50_000  # after so many new objects the collector runs
 
 _lock = threading.Lock()
 _inside = 0
@@ -27,10 +27,11 @@ _before = _meant = gc.get_threshold()
 
 @contextmanager
 def raised_gc_threshold() -> Iterator[None]:
-    """Let the collector run rarely, also if blocks are nested or in several threads at once.
+    """Let the collector run rarely in this block.
 
-    The first block sets the threshold, and the last one restores the old threshold, unless other
-    code has set another one meanwhile. A higher threshold, or 0 (never), is not changed.
+    Blocks may be nested, or run in several threads at once. The first block sets the threshold, and
+    the last block restores the old threshold, unless other code has changed it meanwhile. A higher
+    threshold, or 0 (never), is not changed.
 
     >>> before = gc.get_threshold()
     >>> with raised_gc_threshold():
@@ -71,9 +72,9 @@ def _is_for_others(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def quiet(logger: str) -> Iterator[list[str]]:
-    """Suppress and return a logger's messages in this thread; the logger is given by its name.
+    """Suppress the messages of a logger in this thread and block, and yield them as a list.
 
-    Messages below the logger's level are not returned.
+    Messages below the logger's level are not in the list.
 
     >>> with quiet("onnx_ir") as messages:
     ...     logging.getLogger("onnx_ir").critical("nobody reads %s", "this")
@@ -81,7 +82,7 @@ def quiet(logger: str) -> Iterator[list[str]]:
     ['nobody reads this']
     """
     messages: list[str] = []
-    logging.getLogger(logger).addFilter(_is_for_others)  # once: it adds none that is there
+    logging.getLogger(logger).addFilter(_is_for_others)  # has no effect the second time
     token = _messages.set({**_messages.get(), logger: messages})
     try:
         yield messages

@@ -1,4 +1,4 @@
-"""What is known of values without a run: which are constants, and the shapes that ONNX infers.
+"""Finds the constants of a model, and the shapes that ONNX infers.
 
 model.graph.initializers["w"]         a constant
 the same, and "w" is an input, too    a default, which a caller may override (IR version 4)
@@ -22,13 +22,14 @@ NUMBERS = {
     "value_int": np.int64, "value_ints": np.int64,
     "value_float": np.float32, "value_floats": np.float32,
 }  # fmt: skip
-"""The attributes of a Constant that are numbers, and their types."""
+"""The attributes of a Constant that hold numbers, and the types of these numbers."""
 
 
 def overridable(model: ir.Model) -> frozenset[ir.Value]:
-    """Return the initializers that may be another tensor in a run: those that are inputs.
+    """Return the initializers that a caller may override: those that are inputs, too.
 
-    Before IR version 4, every initializer of the main graph had to be an input, and is constant.
+    Before IR version 4, every initializer of the main graph had to be an input: such an initializer
+    is a constant.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x = {1, 2}) => (float[2] y) { y = Neg (x) }''')
@@ -43,7 +44,7 @@ def overridable(model: ir.Model) -> frozenset[ir.Value]:
 
 
 def constant(value: ir.Value | None, overridable: Collection[ir.Value]) -> ir.TensorProtocol | None:
-    """Return the tensor that a value is in every run, or None: its initializer or Constant node."""
+    """Return the tensor of an initializer or Constant that a value is in every run; else None."""
     if value is None or value in overridable:
         return None
     if value.const_value is not None:
@@ -61,19 +62,19 @@ def constant(value: ir.Value | None, overridable: Collection[ir.Value]) -> ir.Te
     return None
 
 
-_SMALL = 1 << 10  # bytes of a constant from which a shape may follow
-_STEP = 1 << 30  # no axis is as long
+_SMALL = 1 << 10  # the most bytes of a constant from which a shape may follow
+_STEP = 1 << 30  # a step that is longer than any axis
 
 
 def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
     """Return a copy with functions inlined and shapes inferred, for analysis only.
 
-    If ``fold``, shapes also follow from what nodes compute with sizes, as they do in ONNX Runtime
-    under its default options. Raises ModelError if a function cannot be inlined.
+    If ``fold``, computations with sizes are followed, too, as by ONNX Runtime under its default
+    options. Raises ModelError if a function cannot be inlined.
     """
     copy = cloned(model)
     for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
-        del copy.functions[identifier]  # the operators of these names run (`called_function`)
+        del copy.functions[identifier]  # operators of these names run instead (`called_function`)
     try:
         copy = InlinePass()(copy).model
     except (ir.passes.PassError, ValueError) as error:
@@ -84,11 +85,12 @@ def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
 
 
 def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
-    """Let ONNX infer the shapes of a copy, in place. If it fails, the declared ones are kept.
+    """Let ONNX infer the shapes of a copy, in place. If this fails, the declared shapes are kept.
 
-    Defaults of inputs are dropped first, as ONNX takes them for constants. If ``fold``, ONNX also
-    computes small integers. If a Slice has a step that does not fit into 32 bits, onnx 1.23 crashes
-    there, or never returns. So such a step is shortened first: the Slice takes the same elements.
+    Defaults of inputs are dropped first, because ONNX would take them for constants. If ``fold``,
+    ONNX also computes small integers. If a Slice has a step that does not fit into 32 bits, onnx
+    1.23 crashes or never returns. So such a step is shortened first, to one with which the Slice
+    takes the same elements.
     """
     for value in overridable(copy):
         copy.graph.initializers.pop(value.name or "", None)
@@ -110,9 +112,9 @@ def infer_shapes(copy: ir.Model, *, fold: bool) -> None:
 
 
 def _repeat_constants(model: ir.Model) -> None:
-    """Give each subgraph the small constants that it reads from outside.
+    """Copy into each subgraph the small constants that it reads from outside.
 
-    ONNX Runtime infers shapes from them, and ONNX only from those of the graph itself.
+    ONNX Runtime infers shapes from such constants, but ONNX only from constants of the same graph.
     """
     open_to_callers = overridable(model)
     for number, graph in enumerate(with_subgraphs(model.graph)[1:]):
@@ -126,7 +128,7 @@ def _repeat_constants(model: ir.Model) -> None:
                     continue
                 if value not in own:
                     name = f"{value.name}/in/{number}"
-                    again = ir.Tensor(tensor.numpy(), dtype=tensor.dtype)  # its name is its own
+                    again = ir.Tensor(tensor.numpy(), dtype=tensor.dtype)  # may be renamed
                     kind = ir.TensorType(again.dtype)
                     own[value] = ir.Value(
                         name=name, type=kind, shape=again.shape, const_value=again
@@ -145,6 +147,6 @@ _PACKED = {
 def packed(node: ir.Node) -> tuple[int, ...]:
     """Return the inputs of a node that ONNX Runtime packs if they are constant.
 
-    The last bits of the results then differ.
+    The last bits of the node's results depend on the packing.
     """
     return _PACKED.get(node.op_type, ()) if node.domain == "" else ()

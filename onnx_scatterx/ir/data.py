@@ -1,4 +1,4 @@
-"""The data of a model's tensors: whether they fit their shapes, and their external files."""
+"""The data of a model's tensors: checks whether they fit their shapes, and finds their files."""
 
 import functools
 import itertools
@@ -25,18 +25,19 @@ _FIELDS = {
 }
 _TYPED_FIELDS = frozenset(_FIELDS.values())
 DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
-"""Fields of a tensor's message that may hold its numbers."""
+"""The fields of a TensorProto that may hold its numbers."""
 
 _HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 _TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
 _SPARSE = "onnx_scatterx.sparse_initializers"
-_CONVERSION = "onnx_ir.serde"  # warns of values that it does not know
+_CONVERSION = "onnx_ir.serde"  # this logger warns of unknown values
 
 
 def from_proto(proto: onnx.ModelProto) -> ir.Model:
-    """Return a message as an `onnx_ir.Model`, with sparse initializers, which onnx_ir lacks.
+    """Return a message as an `onnx_ir.Model`, with its sparse initializers, which onnx_ir lacks.
 
-    They are initializers without a known value, and are kept unchanged in the graph's meta.
+    A sparse initializer becomes an initializer without a value. Its message is kept in the meta of
+    the graph.
     """
     sparse = {tensor.values.name: tensor for tensor in proto.graph.sparse_initializer}
     if not sparse:
@@ -51,7 +52,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
     for graph in all_graphs(model):
         for node in graph:
             for index, value in enumerate(node.inputs):
-                # If a name has no definition, onnx_ir has created a value for it.
+                # onnx_ir has created a value for each name that is read but not defined.
                 if value is None or value.name not in sparse:
                     continue
                 if value.producer() is None and value.graph is None:
@@ -61,7 +62,7 @@ def from_proto(proto: onnx.ModelProto) -> ir.Model:
 
 
 def to_proto(model: ir.Model) -> onnx.ModelProto:
-    """Return a model as a message, the inverse of `from_proto`."""
+    """Return a model as a message; the inverse of `from_proto`."""
     sparse = model.graph.meta.get(_SPARSE)
     if not sparse:
         proto = ir.serde.serialize_model(model)
@@ -81,10 +82,10 @@ def check_tensors(
     directory: Path | None,
     elsewhere: Mapping[str, Path] | None = None,
 ) -> None:
-    """Raise `ModelError` if a tensor's data do not fit its shape or, in `directory`, its file.
+    """Raise `ModelError` if a tensor's data do not fit its shape, or its external file is short.
 
-    With no directory, external data are not looked for. Files that are `elsewhere` are given by
-    their locations.
+    Without a `directory`, external files are not checked. `elsewhere` has the files that are not in
+    the directory, by their locations.
     """
     sizes: dict[str, int] = {}
     for tensor in tensors(proto):
@@ -119,7 +120,7 @@ def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
         expected *= 2
     bits = _bits(tensor)
     if bits is not None and bits < 8:
-        expected = -(-expected // (8 // bits))  # those that share a byte are one number
+        expected = -(-expected // (8 // bits))  # elements that share a byte are one number
     given = len(getattr(tensor, field))
     if given != expected:
         needs = f"needs {expected} numbers and has {given}"
@@ -172,7 +173,7 @@ def _bits(tensor: onnx.TensorProto) -> int | None:
 def check_strings(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if a text in a message is not UTF-8: protobuf gives such a text as bytes.
 
-    All fields of all messages are looked at, by their descriptors.
+    All fields of the message and its inner messages are checked.
     """
     waiting: dict[Descriptor, list[Message]] = {proto.DESCRIPTOR: [proto]}
     while waiting:
@@ -204,7 +205,7 @@ def _is_repeated(field: FieldDescriptor) -> bool:
 def check_texts(proto: onnx.ModelProto, what: str) -> None:
     """Raise `ModelError` if a text attribute of a standard operator is not text.
 
-    Other operators keep bytes of any kind in theirs, and so does a Constant.
+    Text attributes of other operators, and of a Constant, may hold any bytes.
     """
     for graph in graphs(proto):
         texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ()) if a.type in _TEXTS]
@@ -251,7 +252,7 @@ def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
 
 
 def location_of(tensor: onnx.TensorProto) -> str:
-    """Return the location of a tensor's external data; empty if it has none."""
+    """Return the location of a tensor's external data; "" for a tensor without external data."""
     return next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
 
 
@@ -265,7 +266,7 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
             for attribute in node.attributes.data.values():
                 if attribute.type not in _HOLD_TENSORS or attribute.is_ref():
                     continue
-                # Not as_tensor(): it looks for every method of a tensor, each time.
+                # as_tensor() would be slow: it checks each time for every method of a tensor.
                 if attribute.type == ir.AttributeType.TENSOR:
                     yield attribute.value
                 elif attribute.type == ir.AttributeType.TENSORS:
@@ -273,7 +274,7 @@ def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
 
 
 def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.TensorProtocol]) -> None:
-    """Let a model hold what a function returns of each tensor: perhaps the tensor itself."""
+    """Replace each tensor of a model by the result of a function, which may be the same tensor."""
     for graph in all_graphs(model):
         for value in graph.initializers.values():
             if value.const_value is not None:
@@ -292,7 +293,7 @@ def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.Tenso
 
 
 def is_inside(location: str | os.PathLike[str]) -> bool:
-    """Return whether a location of external data is beneath a directory, by its name.
+    """Return whether a location of external data, by its name, is inside the model's directory.
 
     >>> is_inside("weights/w.bin"), is_inside("../w.bin"), is_inside("/w.bin"), is_inside("")
     (True, False, False, False)

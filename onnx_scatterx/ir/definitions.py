@@ -1,9 +1,9 @@
-"""Functions that an older operator set lacks, written as the nodes by which ONNX defines them.
+"""Writes nodes that an older operator set lacks as ONNX defines them: by other nodes.
 
 Gelu (x)                   20    Mul (Mul (0.5, x), Add (1, Erf (Div (x, 1.4142135))))
 RMSNormalization (x, s)    23    Mul (Div (x, Sqrt (Add (ReduceMean (Mul (x, x)), 1e-5))), s)
 
-A kernel of a runtime may compute the same in another order, so the last bits may differ.
+A runtime's kernel for such a node may compute in another order, so the last bits may differ.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from onnx_ir.passes.common import InlinePass
 from onnx_scatterx.ir.known_values import KnownValues
 from onnx_scatterx.ir.schemas import difference
 
-_DOMAIN = "onnx_scatterx.definitions"  # for the time between two passes
-_LARGEST = 1 << 12  # elements of a constant that is folded
+_DOMAIN = "onnx_scatterx.definitions"  # a temporary domain, until the definitions are inlined
+_LARGEST = 1 << 12  # the most elements of a constant that is folded
 
 
 def write_definitions(
     model: ir.Model, nodes: Iterable[tuple[ir.Node, int]], known: KnownValues
 ) -> bool:
-    """Write nodes as ONNX defines them, in place; return whether all of them are written.
+    """Write nodes as ONNX defines them, in place; return whether all of them have a definition.
 
-    Beside each node is the version of the operator set of its graph. If a node has no definition,
-    the model may be changed in part.
+    Each node comes with the version of the operator set of its graph. If the result is false, some
+    of the other nodes may be written.
     """
     bodies = [(node, _body(node, version, known)) for node, version in nodes]
     made: set[ir.OperatorIdentifier] = set()
@@ -53,10 +53,10 @@ def write_definitions(
 
 
 def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto | None:
-    """Return the definition of a node in an operator set, or None.
+    """Return the definition of a node in an operator set; None if there is none.
 
-    The attributes of the node are written into it. A part that depends only on attributes, types
-    and ranks is a constant.
+    The definition has the attributes of the node. Its parts that depend only on attributes, types
+    and ranks are constants.
     """
     schema: Any = onnx.defs.get_schema(node.op_type, version, "")
     given = [_type(value, known) for value in node.inputs]
@@ -94,7 +94,7 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
 
 
 def _type(value: ir.Value | None, known: KnownValues) -> onnx.TypeProto | None:
-    """Return the type of an input: an empty one if it is left out, None if it is not known."""
+    """Return the type of an input: an empty type if the input is absent, None if not known."""
     if value is None:
         return onnx.TypeProto()
     kinds = [k.removeprefix("tensor(").removesuffix(")").upper() for k in known.types(value)]
@@ -104,12 +104,12 @@ def _type(value: ir.Value | None, known: KnownValues) -> onnx.TypeProto | None:
 
 
 def _fill_in(body: onnx.FunctionProto, call: onnx.NodeProto) -> None:
-    """Write the attributes of a call in the place of their names."""
+    """Replace references to attributes by the attributes of a call."""
     given = {attribute.name: attribute for attribute in call.attribute}
     del body.attribute[:], body.attribute_proto[:]
     for node in body.node:
         if node.op_type == "Sum" and len(node.input) == 2:
-            node.op_type = "Add"  # which more compilers take
+            node.op_type = "Add"  # more compilers take Add
         own = list(node.attribute)
         del node.attribute[:]
         for attribute in own:
@@ -133,7 +133,7 @@ def _name_after(body: onnx.FunctionProto, prefix: str) -> None:
 def _fold(
     body: onnx.FunctionProto, inputs: Mapping[str, onnx.TypeProto | None], version: int
 ) -> None:
-    """Compute the nodes of a body that depend on constants, types and ranks alone."""
+    """Compute the nodes of a body that depend only on constants, types and ranks."""
     constants: dict[str, np.ndarray] = {}
     shapes: dict[str, onnx.TypeProto | None] = {}
     left: list[onnx.NodeProto] = []
@@ -160,7 +160,7 @@ def _fold(
         if not needed.isdisjoint(node.output):
             needed.update(node.input)
             body.node.insert(0, node)
-    for name in (name for name in constants if name in needed):  # in one order in every run
+    for name in (name for name in constants if name in needed):  # the order is always the same
         tensor = onnx.numpy_helper.from_array(constants[name], name)
         body.node.insert(0, onnx.helper.make_node("Constant", [], [name], value=tensor))
 
@@ -168,7 +168,7 @@ def _fold(
 def _computed(
     node: onnx.NodeProto, constants: Mapping[str, np.ndarray], version: int
 ) -> np.ndarray | None:
-    """Return the one output of a node, given its inputs."""
+    """Return the output of a node whose inputs are constants; None if it cannot be computed."""
     if len(node.output) != 1:
         return None
     values = [onnx.numpy_helper.from_array(constants[name], name) for name in node.input]

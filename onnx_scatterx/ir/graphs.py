@@ -1,4 +1,4 @@
-"""The graphs of a model: subgraphs, live nodes, functions after their callers, and edges."""
+"""Walks over a model: subgraphs, live nodes, functions after their callers, makers and readers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ FUNCTIONS = 8  # the IR version that has model-local functions
 def domain_of(number: int) -> str:
     """Return the domain of the ScatterX nodes with a model's first, second, ... fallback.
 
-    Overloads could distinguish functions of one domain and name. But ONNX Runtime before 1.27
-    ignores them, and 1.31 does not find a function with an overload for a node within a function.
-    The library has the operator in the first 8 domains; a node of a later domain always runs by its
-    fallback.
+    Overloads could distinguish functions of the same domain and name. But ONNX Runtime before 1.27
+    ignores overloads, and 1.31 does not find them for a node within a function. The library has the
+    operator in the first 8 domains. A node of a later domain always runs its fallback.
 
     >>> domain_of(1), domain_of(2)
     ('onnx_scatterx', 'onnx_scatterx.2')
@@ -29,7 +28,7 @@ def domain_of(number: int) -> str:
 
 
 def is_scatterx_domain(domain: str) -> bool:
-    """Return whether a domain is one of the operator's.
+    """Return whether a domain is a domain of ScatterX.
 
     >>> is_scatterx_domain("onnx_scatterx.12"), is_scatterx_domain("onnx_scatterx_more")
     (True, False)
@@ -73,15 +72,15 @@ def made_by(value: ir.Value | None, *op_types: str) -> ir.Node | None:
 
 
 def written(node: ir.Node, name: str, default: Any) -> Any:
-    """Return the value of an attribute; None if it is that of an attribute of a function."""
+    """Return the value of an attribute; None if it refers to an attribute of a function."""
     attribute = node.attributes.get(name)
     return default if attribute is None else None if attribute.is_ref() else attribute.value
 
 
 def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | None:
-    """Return the perm of a Transpose; None if it has none that fits, or for any other node.
+    """Return the perm of a Transpose; None for other nodes, or if the perm does not fit.
 
-    A perm that is not written is known only with the ``rank``.
+    A Transpose without a perm reverses all axes, so its perm is known only with the ``rank``.
     """
     if node is None or node.op_type != "Transpose" or node.domain != "":
         return None
@@ -94,7 +93,7 @@ def perm_of(node: ir.Node | None, rank: int | None = None) -> tuple[int, ...] | 
 
 def graphs_of(node: ir.Node) -> list[ir.Graph]:
     """Return the graphs in a node's attributes."""
-    # Of ``data``, since a loop over a UserDict calls two methods of Python for each entry.
+    # Uses ``data``, because a loop over a UserDict calls two methods of Python for each entry.
     graphs: list[ir.Graph] = []
     for attribute in node.attributes.data.values():
         if attribute.type in _HELD:
@@ -103,31 +102,31 @@ def graphs_of(node: ir.Node) -> list[ir.Graph]:
 
 
 def with_subgraphs(root: ir.Graph) -> list[ir.Graph]:
-    """Return a graph and its subgraphs at every depth, outer ones first, in the nodes' order."""
+    """Return a graph and its subgraphs at every depth, outer graphs first, in the nodes' order."""
     graphs: dict[ir.Graph, None] = {}
     stack = [root]
     while stack:
         graph = stack.pop()
         if graph not in graphs:
             graphs[graph] = None
-            holders = [node for node in graph if node.attributes.data]  # most nodes have none
+            holders = [node for node in graph if node.attributes.data]  # skip nodes without any
             stack += [body for node in holders for body in graphs_of(node)][::-1]
     return list(graphs)
 
 
 def all_graphs(model: ir.Model) -> list[ir.Graph]:
-    """Return every graph of a model: the main one, those of functions, and their subgraphs."""
+    """Return every graph of a model: the main graph, those of functions, and all subgraphs."""
     roots = (model.graph, *(function.graph for function in model.functions.values()))
     return [graph for root in roots for graph in with_subgraphs(root)]
 
 
 def all_nodes(model: ir.Model) -> list[ir.Node]:
-    """Return every node of a model, those of functions and subgraphs included."""
+    """Return every node of a model, also in functions and subgraphs."""
     return [node for graph in all_graphs(model) for node in graph]
 
 
 def nodes_within(graph: ir.Graph) -> Iterator[ir.Node]:
-    """Yield the nodes of a graph, each before those of its subgraphs."""
+    """Yield the nodes of a graph, each before the nodes of its subgraphs."""
     for node in graph:
         yield node
         for body in graphs_of(node):
@@ -138,9 +137,9 @@ H = TypeVar("H", bound=Hashable)
 
 
 def reached(starts: Iterable[H], near: Callable[[H], Iterable[H]]) -> Iterator[H]:
-    """Yield some things and all that is reached from them, each once, the nearest first.
+    """Yield the starts, and all objects that ``near`` leads to, each once, the nearest first.
 
-    ``near`` is asked about each when the next one is wanted.
+    ``near`` is called for an object when the caller asks for the next one.
 
     >>> list(reached([6, 2], lambda n: range(n - 2, n)[: n // 2]))
     [6, 2, 4, 5, 0, 3, 1]
@@ -156,17 +155,17 @@ def reached(starts: Iterable[H], near: Callable[[H], Iterable[H]]) -> Iterator[H
 
 
 def makers(values: Iterable[ir.Value | None]) -> list[ir.Node]:
-    """Return the nodes that compute some values; inputs and constants of a graph have none."""
+    """Return the nodes that compute some values; there is none for inputs and initializers."""
     return [made for v in values if v is not None and (made := v.producer()) is not None]
 
 
 def readers(values: Iterable[ir.Value]) -> list[ir.Node]:
-    """Return the nodes that read some values, as often as they do."""
+    """Return the nodes that read some values, once for each use."""
     return [use.node for value in values for use in value.uses()]
 
 
 def read_by(node: ir.Node) -> list[ir.Value]:
-    """Return the values that a node reads, those that its subgraphs capture included."""
+    """Return the values that a node reads, and the values that its subgraphs capture."""
     read = [v for v in node.inputs if v is not None]
     for body in graphs_of(node):
         read += [v for inner in nodes_within(body) for v in inner.inputs if v is not None]
@@ -175,7 +174,7 @@ def read_by(node: ir.Node) -> list[ir.Value]:
 
 
 def live_nodes(graph: ir.Graph) -> set[ir.Node]:
-    """Return the nodes of a graph that its outputs need (subgraphs need what they capture)."""
+    """Return the nodes of a graph that its outputs need, also by values that subgraphs capture."""
 
     def within(values: Iterable[ir.Value]) -> list[ir.Node]:
         return [node for node in makers(values) if node.graph is graph]
@@ -187,10 +186,10 @@ _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
 
 
 def called_function(model: ir.Model, node: ir.Node) -> ir.Function | None:
-    """Return the model-local function that a node calls, if it calls one and not an operator.
+    """Return the model-local function that a node calls; None if the node is of an operator.
 
-    If a function and an operator have one name, ONNX lets the runtime choose. ONNX Runtime takes
-    the operator. In the default domain it ignores all functions.
+    If a function and an operator have the same name, ONNX lets the runtime choose: ONNX Runtime
+    takes the operator. In the default domain, ONNX Runtime ignores all functions.
     """
     return None if node.domain == "" else model.functions.get(node.op_identifier())
 
@@ -201,7 +200,7 @@ def may_be_operator(function: ir.Function) -> bool:
 
 
 def callers_first(model: ir.Model) -> list[ir.Function]:
-    """Return the functions, each after all that call it."""
+    """Return the functions, each after all functions that call it."""
     order: list[ir.Function] = []
     seen: set[ir.OperatorIdentifier] = set()
 
@@ -221,7 +220,7 @@ def callers_first(model: ir.Model) -> list[ir.Function]:
 
 
 class Wired(NamedTuple):
-    """A node: its operator, its name or that of its output, its inputs and outputs."""
+    """A node: its operator, its name (or its output's name), its inputs and outputs."""
 
     op: str
     name: str
@@ -231,7 +230,7 @@ class Wired(NamedTuple):
 
 @dataclass
 class Wiring:
-    """The nodes of a model, the names of values, the readers of each, the outputs of graphs.
+    """A copy of a model's edges: nodes, names of values, readers of values, outputs of graphs.
 
     ``constants`` are initializers that are not inputs of the graph, and outputs of Constant nodes.
     """

@@ -1,9 +1,9 @@
-"""Reading models as a caller gives them, with one clear line for each possible error.
+"""Opens models in any form in which a caller gives them. Each error is one clear line.
 
 `save` in `onnx_scatterx.ir.save` is the inverse.
 
-An exporter's object is recognised by its attribute ``model``, so that no exporter is imported: the
-``ONNXProgram`` that ``torch.onnx.export`` returns, a ``PassResult`` of onnx_ir, a ``Result``.
+An object with an attribute ``model`` counts as a model, so no exporter must be imported. Examples
+are an ``ONNXProgram`` of ``torch.onnx.export``, a ``PassResult`` of onnx_ir, and a ``Result``.
 """
 
 from __future__ import annotations
@@ -50,21 +50,18 @@ class HasModel(Protocol[M_co]):
 
 
 MessageLike: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | HasModel[onnx.ModelProto]"
-"""From this ``optimize`` makes a ModelProto."""
+"""The models for which ``optimize`` returns a ModelProto."""
 
 IrLike: TypeAlias = "ir.Model | HasModel[ir.Model]"
-"""From this ``optimize`` makes an ``onnx_ir.Model``."""
+"""The models for which ``optimize`` returns an ``onnx_ir.Model``."""
 
 AnyModel: TypeAlias = "MessageLike | IrLike"
-"""What every function that takes a model accepts."""
+"""The models that every public function accepts."""
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model that a caller gave: its path, or the model itself, and the file it came from.
-
-    The external data of a message lie in its ``directory``, which is None if it is not known.
-    """
+    """A model that a caller gave: its path or the model itself, and the file that it came from."""
 
     model: Path | onnx.ModelProto | ir.Model
     source: Path | None = None
@@ -92,12 +89,12 @@ class ModelSource:
 
     @property
     def directory(self) -> Path | None:
-        """Where its external data lie, if it is a file or came from one."""
+        """The directory of the external data; None if the model did not come from a file."""
         return None if self.source is None else self.source.parent
 
     @property
     def path(self) -> Path | None:
-        """Its path, if it was given as one."""
+        """The path, if the model was given as a path."""
         return self.model if isinstance(self.model, Path) else None
 
 
@@ -106,9 +103,9 @@ __all__ = ["MESSAGE_LIMIT", "Opened", "load", "open_model", "parsed", "read", "s
 
 @dataclass(frozen=True)
 class Opened:
-    """An open model: in onnx_ir, and as the message from which it was made, if it was a message.
+    """An open model: as an `onnx_ir.Model`, and as the message from which this was made, if any.
 
-    If a message is ``ours``, it was read from a file, and no other code holds it.
+    If the message is ``ours``, it was read from a file, and no other code uses it.
     """
 
     model: ir.Model
@@ -118,16 +115,16 @@ class Opened:
 
 
 def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
-    """Open a model of any kind, checked; external data are mapped when first read.
+    """Open and check a model of any kind; external data are mapped when they are first read.
 
-    All functions that take a model open it here. It is a path (binary, or text by its extension:
-    .onnxtxt, .textproto, .json), a `ModelProto`, an `onnx_ir.Model`, which is returned unchanged,
-    or an object with one of these as its attribute `model`. External data of a message that came
-    from no file lie in `beside`. If nodes are not in topological order, they are sorted.
+    All functions that take a model open it here: a path (binary, or text if its extension is
+    .onnxtxt, .textproto or .json), a `ModelProto`, an `onnx_ir.Model`, which is not changed, or an
+    object with one of these as its attribute `model`. External data of a message without a file are
+    in `beside`. Nodes are sorted, if they are not in topological order.
 
-    Raises `ModelError`: no such file, no ONNX model, truncated, an invalid graph, missing external
-    data, an opset before 9 or after the newest that onnx knows. Raises `TypeError` for anything
-    else.
+    Raises `ModelError`: no such file, no ONNX model, a truncated one, an invalid graph, missing
+    external data, an opset that is older than 9 or newer than onnx knows. Raises `TypeError` for
+    other types.
 
     >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
     >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type
@@ -156,19 +153,19 @@ def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
 
 
 def note_data_files(model: ir.Model) -> None:
-    """Report that the external data of a model are read."""
+    """Record that the external data of a model are read (`note_read`)."""
     for file in data_files(model):
         note_read(file, "a data file of the input")
 
 
 def note_model(path: Path) -> tuple[Path, ...]:
-    """Report that other code reads a model, and return the files of its external data.
+    """Record that other code reads a model, and return the files of its external data.
 
     If the file is not a model, the result is empty.
     """
     note_read(path, "the input")
     files: tuple[Path, ...] = ()
-    if path.is_file():  # and no pipe, which can be read once
+    if path.is_file():  # not a pipe, which can be read only once
         with contextlib.suppress(ModelError):
             files = tuple(path.parent / location for location in locations(read(path)))
     for file in files:
@@ -191,7 +188,7 @@ def check_file(path: Path) -> None:
 def read(path: Path) -> onnx.ModelProto:
     """Return the message in a file, unchecked, without its external data.
 
-    Raises `ModelError`: the file is not there, cannot be read, is empty, or is not an ONNX model.
+    Raises `ModelError`: the file does not exist, cannot be read, is empty, or is not an ONNX model.
     """
     note_read(path, "the input")
     check_file(path)

@@ -1,4 +1,4 @@
-"""What is known of the values of a model, so that a node can be written otherwise."""
+"""The types, shapes and constants of a model's values, with which a node is written otherwise."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant, infer_shapes, overridable
 
 Input: TypeAlias = "ir.Value | np.ndarray | None"
-"""What a node reads: a value, a constant, or nothing."""
+"""An input of a node: a value, a constant, or None if absent."""
 
 
 class KnownValues:
-    """What is known of values: types as declared; shapes as ONNX infers them from the inputs.
+    """The declared types of values, and the shapes that ONNX infers from the inputs.
 
-    Declared shapes of other values are not believed: a runtime does not check them. ONNX answers at
-    the first question, and by names. So it is not asked about a name that several graphs define,
-    nor about the values of functions, which have names of their own.
+    Other declared shapes are not believed, because a runtime does not check them. The shapes are
+    inferred at the first question. ONNX gives them by names, so there are none for a name that
+    several graphs define, and none for the values of functions.
     """
 
     def __init__(self, model: ir.Model) -> None:
@@ -34,19 +34,19 @@ class KnownValues:
         self._asked = set(values)
 
     def types(self, value: ir.Value) -> Collection[str]:
-        """Return the types that a value may have, in the notation of schemas."""
+        """Return the types that a value may have, as schemas write them; () if not known."""
         typed = value if _is_typed(value) else self._of(value)
         return {_text(ir.serde.serialize_type(typed.type))} if typed and typed.type else set()
 
     def shape(self, value: Input) -> Sequence[int | None] | None:
-        """Return the dims of a tensor, None for those that are not known, or None."""
+        """Return the dims of a tensor (None: an unknown dim); None if the rank is not known."""
         known = self._of(value) if isinstance(value, ir.Value) else value
         if known is None or known.shape is None:
             return None
         return [dim if isinstance(dim, int) else None for dim in known.shape]
 
     def array(self, value: Input) -> np.ndarray | None:
-        """Return the constant that an input is in every run, or None."""
+        """Return the constant that an input is in every run; None if it is not constant."""
         if isinstance(value, np.ndarray):
             return value
         tensor = constant(value, self._overridable)
@@ -59,7 +59,7 @@ class KnownValues:
 
     @cached_property
     def _inferred(self) -> dict[str | None, ir.Value]:
-        """What ONNX infers of the values, by their names."""
+        """The values with the shapes that ONNX infers, by their names."""
         copy = cloned(self._model)
         for value in _values(copy):
             if value.producer() is not None:
@@ -69,7 +69,7 @@ class KnownValues:
 
 
 def _values(model: ir.Model) -> list[ir.Value]:
-    """Return the values of a model and of its subgraphs, not those of functions."""
+    """Return the values of a model's main graph and its subgraphs."""
     graphs = [model.graph, *model.graph.subgraphs()]
     values = [v for g in graphs for v in (*g.inputs, *(o for n in g for o in n.outputs))]
     return values + [v for g in graphs for v in g.initializers.values() if v not in g.inputs]
@@ -80,7 +80,7 @@ def _is_typed(value: ir.Value) -> bool:
 
 
 def _text(kind: onnx.TypeProto) -> str:
-    """Return a type in the notation of schemas; for unknown types, one that they do not take."""
+    """Return a type as schemas write it; for an unknown type, a text that no schema has."""
     which = kind.WhichOneof("value")
     if which == "sequence_type":
         return f"seq({_text(kind.sequence_type.elem_type)})"

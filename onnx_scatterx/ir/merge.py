@@ -1,14 +1,15 @@
-"""An optimized model as a message: the one that it was read from, with only the changes replaced.
+"""Writes an optimized model as the message that was read, in which only changes are replaced.
 
-onnx_ir does not hold all that a message may have: fields that it does not know, training
-information, types of values that no node computes. So three messages are compared:
+onnx_ir loses parts of a message: unknown fields, training information, types of values that no node
+computes. So three messages are compared:
 
     original    the message that was read
-    before      what onnx_ir writes of it, before a pass runs
-    after       what onnx_ir writes after the passes
+    before      the message that onnx_ir writes before a pass runs
+    after       the message that onnx_ir writes after the passes
 
-Where `before` and `after` are equal, the original is kept, with all that onnx_ir does not hold.
-Elsewhere `after` is written. Elements of lists are compared by their names: nodes by their outputs.
+If a part of `before` and `after` is equal, the part of the original is kept, with everything that
+onnx_ir loses. Otherwise the part of `after` is written. Elements of lists are matched by their
+names, and nodes by their outputs.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ _MERGED = {
     *("AttributeProto", "FunctionProto", "GraphProto"),
     *("ModelProto", "NodeProto", "ValueInfoProto"),
 }
-"""Messages of which single fields are replaced; others are replaced as a whole."""
+"""Messages in which single fields are replaced; other messages are replaced as a whole."""
 
 
 _COMPUTED = {"NodeProto", "ValueInfoProto"}
 _SAID = {"doc_string", "metadata_props"}
-"""What is said of a value or a node: it holds for one of the same name that replaces it."""
+"""Fields that describe a value or a node: they stay if a new one of the same name replaces it."""
 
 
 class Original:
-    """The message that a model was read from; the model must not have changed since.
+    """The message that a model was read from. The model must not have changed since then.
 
-    A message that is ``ours`` is changed in place: so large weights are not copied.
+    If the message is ``ours``, it is changed in place, so that large weights are not copied.
 
     >>> import onnx.parser
     >>> message = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -68,22 +69,22 @@ class Original:
     def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
         self._message = message
         self._is_ours = ours
-        # The text of an empty tensor that stands for one of the original, whose index is its last
-        # dim. No file can have it.
+        # The text of an empty tensor that stands for a weight of the original. Its last dim is the
+        # index of the weight. No file has this text.
         self._mark = f"onnx_scatterx.weight {uuid4().hex}"
         held = [t for graph in graphs(message) for t in getattr(graph, "initializer", ())]
         large = (t for t in tensors(message) if is_large(math.prod(t.dims)))
-        # They live as long as their indices count.
+        # This list keeps the weights alive, so that their ids stay valid.
         self._weights = list({id(t): t for t in (*held, *large)}.values())
         self._names = [tensor.name for tensor in self._weights]
         self._indices = {id(tensor): i for i, tensor in enumerate(self._weights)}
         self._before = self._written(model)
 
     def merged(self, model: ir.Model) -> onnx.ModelProto:
-        """Return the message of the model: the original itself if it is ours, or not changed."""
+        """Return the message of the model: the original object if it is ours or nothing changed."""
         after = self._written(model)
         for tensor, name in zip(self._weights, self._names, strict=True):
-            if tensor.name != name:  # onnx_ir renames the message with its value
+            if tensor.name != name:  # onnx_ir renames a weight's message if its value is renamed
                 tensor.name = name
         if after == self._before:
             return self._message
@@ -109,7 +110,7 @@ class Original:
         return made
 
     def _written(self, model: ir.Model) -> onnx.ModelProto:
-        """Return what onnx_ir writes, without copies of the original's weights."""
+        """Return the message that onnx_ir writes, with empty tensors for the original's weights."""
         weights: dict[int, ir.TensorProtocol] = {}
 
         def without(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
@@ -130,7 +131,7 @@ class Original:
 
 
 def _merge(message: Any, before: Any, after: Any) -> None:
-    """Replace in a message all in which ``after`` differs from ``before``."""
+    """Replace the fields of a message in which ``after`` differs from ``before``."""
     for field in message.DESCRIPTOR.fields:
         name = field.name
         if message.DESCRIPTOR.name in _COMPUTED and name in _SAID:
@@ -151,7 +152,7 @@ def _merge(message: Any, before: Any, after: Any) -> None:
 
 
 def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
-    """Remove what a graph says of a value that did not exist, if a new node now has its name."""
+    """Remove a graph's entries for names without a value, if a new node now has such a name."""
     new = {name for node in after.node for name in node.output}
     new.difference_update(name for node in before.node for name in node.output)
     for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
@@ -163,7 +164,7 @@ def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
 
 
 def _add_missing(message: Any, after: Any, name: str) -> None:
-    """Add what the passes say of a value or a node to what was said before."""
+    """Add entries of the passes about a value or a node to the entries of the original."""
     if name == "metadata_props":
         there = {entry.key for entry in message.metadata_props}
         message.metadata_props.extend(e for e in after.metadata_props if e.key not in there)
@@ -179,7 +180,7 @@ def _merge_repeated(message: Any, before: Any, after: Any, name: str) -> None:
     if kind is not None and kind.name in _KEYS:
         _merge_named(lists[0], lists[1], lists[2], _KEYS[kind.name])
     elif kind is not None and kind.name in _MERGED and len({len(some) for some in lists}) == 1:
-        for parts in zip(*lists, strict=True):  # such as the graphs of an attribute
+        for parts in zip(*lists, strict=True):  # elements without names, such as graphs
             _merge(*parts)
     else:
         message.ClearField(name)
@@ -195,17 +196,17 @@ def _merge_one(message: Any, before: Any, after: Any, name: str) -> None:
     if all(there) and parts[0].DESCRIPTOR.name in _MERGED:
         _merge(*parts)
     elif there[2]:
-        message.ClearField(name)  # a weight that another one gets lives on
+        message.ClearField(name)  # the weight may be needed for another tensor
         getattr(message, name).CopyFrom(parts[2])
     else:
         message.ClearField(name)
 
 
 def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], Hashable]) -> None:
-    """Merge lists whose elements have names; nodes get the order of ``afters``, which is sorted."""
+    """Merge lists whose elements have names; nodes get the topological order of ``afters``."""
     old = {key(message): message for message in messages}
     known = {key(before): before for before in befores}
-    kept = old.keys() - known.keys()  # onnx_ir drops them
+    kept = old.keys() - known.keys()  # the elements that onnx_ir loses
     made: list[Any] = []
     new: list[Any] = []
     for after in afters:
@@ -219,7 +220,7 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
         if known[k] != after:
             if after.DESCRIPTOR.name in _MERGED:
                 _merge(message, known[k], after)
-            elif after.DESCRIPTOR.name == "TensorProto":  # another one may get this one's numbers
+            elif after.DESCRIPTOR.name == "TensorProto":  # its old numbers may be needed elsewhere
                 kept.discard(k)
                 new.append(after)
                 continue
@@ -230,14 +231,14 @@ def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], 
     if made and made[0].DESCRIPTOR.name == "NodeProto":
         _arrange(messages, made, new)
         return
-    for i in reversed(range(len(messages))):  # none that is kept is copied: weights are large
+    for i in reversed(range(len(messages))):  # kept elements are not copied: weights are large
         if key(messages[i]) not in kept:
             del messages[i]
     messages.extend(new)
 
 
 def _arrange(messages: Any, made: list[Any], new: list[Any]) -> None:
-    """Give a list its own elements and new ones, in an order; only the new ones are copied."""
+    """Put the elements of ``made`` into a list, in order; only ``new`` elements are copied."""
     count = len(messages)
     messages.extend(new)
     copies = iter(messages[count:])

@@ -1,4 +1,4 @@
-"""Nodes in the spelling of an older operator set, if the newer one differs in spelling alone.
+"""Writes nodes in the spelling of an older operator set, if only the spelling has changed.
 
 newer                                    older
 ReduceMax (x, axes)                18    ReduceMax <axes> (x)                17
@@ -30,7 +30,7 @@ from onnx_scatterx.ir.schemas import ALIKE_SINCE, form, narrower
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a node is written: its operator, inputs and attributes, and the number of its outputs.
+    """A spelling of a node: its operator, inputs and attributes, and the number of its outputs.
 
     An input that is an array becomes a Constant.
     """
@@ -41,13 +41,13 @@ class Spelling:
     outputs: int
 
     def changed(self, inputs: Sequence[Input], **attributes: ir.Attr | None) -> Spelling:
-        """Return it with other inputs, and some other attributes; those that are None are gone."""
+        """Return the spelling with other inputs and changed attributes; None removes one."""
         merged = {**self.attributes, **attributes}
         kept = {name: attribute for name, attribute in merged.items() if attribute is not None}
         return replace(self, inputs=tuple(inputs), attributes=kept)
 
     def value(self, name: str, default: Any) -> Any:
-        """Return the value of an attribute; None if it is that of an attribute of a function."""
+        """Return the value of an attribute; None if it refers to an attribute of a function."""
         attribute = self.attributes.get(name)
         return default if attribute is None else None if attribute.is_ref() else attribute.value
 
@@ -67,10 +67,10 @@ _Respell: TypeAlias = Callable[[Spelling, KnownValues], Spelling | str]
 
 
 def older_spelling(node: ir.Node, new: int, old: int, known: KnownValues) -> Spelling | str | None:
-    """Return a node of one operator set in the spelling of an older one, or why it has none.
+    """Return a node of one operator set in the spelling of an older one, or a reason against it.
 
-    None says that the sets differ in more than the spelling, or that this operator is not known
-    here.
+    The result is None if the sets differ in more than the spelling, or if the operator is unknown
+    to this module.
     """
     steps = [(s, f) for s, f in _CHANGED.get(node.op_type, ()) if old < s <= new]
     if node.domain != "" or not steps or old < ALIKE_SINCE:
@@ -78,7 +78,7 @@ def older_spelling(node: ir.Node, new: int, old: int, known: KnownValues) -> Spe
     spelling = Spelling(node.op_type, tuple(node.inputs), dict(node.attributes), len(node.outputs))
     there = new
     for since, respell in steps:
-        # Apart from the spelling, only element types may differ.
+        # After the change of spelling, only element types may differ.
         if not _alike(spelling.op_type, there, since):
             return None
         step = respell(spelling, known)
@@ -104,7 +104,7 @@ def _alike(name: str, new: int, old: int) -> bool:
 
 
 def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> ir.Value:
-    """Write a Constant before a node."""
+    """Write a Constant before a node, and return its value."""
     name = names.new(f"{node.name or node.outputs[0].name or node.op_type}/sizes")
     tensor = ir.Tensor(array, name=name)
     made = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)], version=version)
@@ -116,7 +116,7 @@ def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> i
 
 
 def _reduce(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Axes are an attribute, and all of them if it is missing."""
+    """Write the axes as an attribute; without it, all axes are reduced."""
     axes = np.zeros(0, np.int64)
     if len(node.inputs) > 1 and node.inputs[1] is not None:
         given = known.array(node.inputs[1])
@@ -130,7 +130,7 @@ def _reduce(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _split(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Sizes are an input, or all parts are equal."""
+    """Write the sizes of the parts as an input, unless all parts are equal."""
     if "num_outputs" not in node.attributes:
         return node
     data, parts, along = node.inputs[0], node.outputs, node.value("axis", 0)
@@ -149,7 +149,7 @@ def _split(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _pad(node: Spelling, known: KnownValues) -> Spelling | str:
-    """All axes have pads."""
+    """Write pads for all axes."""
     if node.value("mode", "constant") in (None, "wrap"):
         return "its mode began with 19"
     if len(node.inputs) < 4 or node.inputs[3] is None:
@@ -172,7 +172,7 @@ _MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
 def _grid_sample(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Pictures alone, of two axes, and modes with other names."""
+    """Write the old names of modes; only images of two axes were possible."""
     shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
     if shape is None or len(shape) != 4:
         return "it is known for pictures of two axes alone"
@@ -182,7 +182,7 @@ def _grid_sample(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _cast_like(node: Spelling, known: KnownValues) -> Spelling | str:
-    """The type is an attribute."""
+    """Write the type as an attribute of a Cast."""
     like = node.inputs[1]
     types = set(known.types(like)) if isinstance(like, ir.Value) else set()
     kind = types.pop().removeprefix("tensor(").removesuffix(")").upper() if len(types) == 1 else ""
@@ -193,27 +193,27 @@ def _cast_like(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _without_defaults(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Attributes that came later have their defaults, which are the old behaviour."""
+    """Remove attributes that were added later, if they have their defaults: the old behaviour."""
     names = {a.name for a in node.attributes.values() if not a.is_ref() and a.value in (0, "none")}
     return node.changed(node.inputs, **dict.fromkeys(names & _LATER))
 
 
 def _reshape(node: Spelling, known: KnownValues) -> Spelling | str:
-    """A 0 in the shape copies a size."""
+    """Remove ``allowzero``, if the shape has no 0, or if a 0 copies a size."""
     shape = known.array(node.inputs[1])
     without = shape is not None and 0 not in shape
     return node.changed(node.inputs, allowzero=None) if without else _without_defaults(node, known)
 
 
 def _batch_normalization(node: Spelling, known: KnownValues) -> Spelling | str:
-    """It does not train."""
+    """Remove ``training_mode``, if the node does not train."""
     if node.outputs > 1 or node.value("training_mode", 0) != 0:
         return "it trains"
     return node.changed(node.inputs, training_mode=None)
 
 
 def _listed(node: Spelling, known: KnownValues) -> Spelling | str:
-    """The axes, or the sizes of the parts, are an attribute."""
+    """Write the axes, or the sizes of the parts, as an attribute."""
     if len(node.inputs) < 2 or node.inputs[1] is None:
         return node.changed(node.inputs[:1])
     given = known.array(node.inputs[1])
@@ -224,7 +224,7 @@ def _listed(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _softmax(node: Spelling, known: KnownValues) -> Spelling | str:
-    """All axes from one on are taken together: the last one is alone."""
+    """Keep the axis if it is the last: the older operator takes all axes from it on together."""
     shape, axis = known.shape(node.inputs[0]), node.value("axis", -1)
     if not shape or axis is None:
         return "its rank is not known"
@@ -234,14 +234,14 @@ def _softmax(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _resize(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Inputs that are not given are empty."""
+    """Write empty tensors for absent inputs."""
     none = np.zeros(0, np.float32)
     middle = [none if v is None else v for v in (*node.inputs, None, None)[1:3]]
     return node.changed((node.inputs[0], *middle, *node.inputs[3:]))
 
 
 def _dropout(node: Spelling, known: KnownValues) -> Spelling | str:
-    """It changes nothing if it does not train."""
+    """Write an Identity, if the node does not train."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if node.outputs > 1 or (mode is not None and known.array(mode) != np.False_):
         return "it may train, or gives a mask"
@@ -249,7 +249,7 @@ def _dropout(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
-    """The value is a tensor."""
+    """Write the value as a tensor."""
     (given,) = node.attributes.values()
     kind = NUMBERS.get(given.name)
     if kind is None or given.is_ref():
@@ -263,7 +263,7 @@ def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
 
 _COMPUTED = "its axes are computed when the model runs"
 _LATER = frozenset({"allowzero", "batch_dims", "layout", "reduction", "select_last_index", "start"})
-"""Attributes that came later; 0, or "none", is the old behaviour."""
+"""Attributes that were added later; 0, or "none", is the old behaviour."""
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
 _CHANGED: Mapping[str, tuple[tuple[int, _Respell], ...]] = {
@@ -285,4 +285,4 @@ _CHANGED: Mapping[str, tuple[tuple[int, _Respell], ...]] = {
     "Shape": ((15, _without_defaults),),
     "Split": ((18, _split), (13, _listed)),
 }
-"""Operators that got another spelling: in which sets, and how they are written in the older one."""
+"""For each operator: the sets that changed its spelling, and the functions that undo the change."""

@@ -1,8 +1,8 @@
-"""A model in another operator set: a newer one, which TensorScatter needs, or an older one.
+"""Raises a model to a newer operator set, which TensorScatter needs, or lowers it to an older one.
 
-Compilers often need an older one. A model is lowered only if each of its nodes means the same in
-both (`onnx_scatterx.ir.schemas`), or is written otherwise there: in another spelling
-(`onnx_scatterx.ir.older_spelling`), or by its definition (`onnx_scatterx.ir.definitions`).
+Compilers often need an older operator set. A model is lowered only if each of its nodes means the
+same there (`onnx_scatterx.ir.schemas`), or can be written in another spelling
+(`onnx_scatterx.ir.older_spelling`) or by its definition (`onnx_scatterx.ir.definitions`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from onnx_scatterx.ir.schemas import difference
 
 _CONVERTER = "onnxscript.version_converter"
 _ONNXSCRIPT_BEGINS = 18
-_SHOWN = 4  # nodes that an error names
-_NESTED = 4  # definitions within definitions
+_SHOWN = 4  # the most nodes that an error names
+_NESTED = 4  # the deepest definitions within definitions
 
 
 def check_known(version: int) -> None:
@@ -37,7 +37,7 @@ def check_known(version: int) -> None:
 
 
 def newer_opset(model: ir.Model, version: int | None) -> int | None:
-    """Return the operator set of a model if it is newer than this one, else None.
+    """Return the operator set of a model if it is newer than ``version``; otherwise None.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
@@ -51,7 +51,7 @@ def newer_opset(model: ir.Model, version: int | None) -> int | None:
 def raise_opset(model: ir.Model, version: int) -> bool:
     """Raise a model to an operator set in place; return whether it was older.
 
-    onnxscript's converter does it. Raises ScatterXError for a set that onnx does not know, and
+    onnxscript's converter is used. Raises ScatterXError for a set that onnx does not know, and
     ModelError if the model cannot be converted.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
@@ -65,7 +65,7 @@ def raise_opset(model: ir.Model, version: int) -> bool:
     with quiet(_CONVERTER), quiet(f"{_CONVERTER}._version_converter") as messages:
         try:
             left = _converted(model, version)
-        except Exception as error:  # the converter does not have an exception class of its own
+        except Exception as error:  # the converter raises many kinds of errors
             install = ": pip install onnxscript" if isinstance(error, ImportError) else ""
             told = f"cannot be raised to operator set {version}: {one_line(error)}{install}"
             raise ModelError(told) from error
@@ -86,11 +86,11 @@ class OpsetObstacle(NamedTuple):
     node: ir.Node
     graph: str
     why: str
-    version: int  # of the operator set that holds there
+    version: int  # of the operator set of the node's graph
 
     @property
     def name(self) -> str:
-        """The name of the node, or that of its first output."""
+        """The name of the node, or of its first output if the node has no name."""
         return self.node.name or self.node.outputs[0].name or "?"
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ def obstacles(model: ir.Model, version: int) -> list[OpsetObstacle]:
 
 
 def _compared(model: ir.Model, version: int) -> tuple[list[OpsetObstacle], dict[ir.Node, Spelling]]:
-    """Return the nodes that prevent lowering a model, and those that get another spelling."""
+    """Return the nodes that prevent lowering a model, and the nodes that get another spelling."""
     known = KnownValues(model)
     blocking, respelled = [], {}
     for name, graph, there in _versioned(model):
@@ -121,7 +121,7 @@ def _compared(model: ir.Model, version: int) -> tuple[list[OpsetObstacle], dict[
 
 
 class LoweredOpset(NamedTuple):
-    """The nodes that prevent lowering a model; if there are none, those written by definitions."""
+    """The nodes that prevent lowering a model; if there are none, the nodes with definitions."""
 
     obstacles: list[OpsetObstacle]
     defined: tuple[str, ...] = ()
@@ -130,9 +130,9 @@ class LoweredOpset(NamedTuple):
 def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> LoweredOpset:
     """Lower a model to an operator set in place, unless nodes prevent it.
 
-    If ``define``, functions that the set lacks are written as ONNX defines them. The IR version
-    becomes the one that came with the set, which old readers know. Raises ScatterXError for a set
-    that onnx does not know.
+    If ``define``, nodes that the set lacks are written as ONNX defines them. The IR version becomes
+    the version that came with the set, for old readers. Raises ScatterXError for a set that onnx
+    does not know.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
     ...     g (float[N] x) => (float[N] y) { y = Neg(x) }''')
@@ -158,15 +158,15 @@ def lower_opset(model: ir.Model, version: int, *, define: bool = True) -> Lowere
             node.version = version
     needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", version)])
     if not any(function.overload for function in model.functions.values()):
-        least = 8 if model.functions else 0  # functions came with IR version 8
+        least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
     return LoweredOpset([], written)
 
 
 def _defined(model: ir.Model, version: int) -> tuple[str, ...]:
-    """Write functions that an operator set lacks by their definitions; return their nodes.
+    """Write nodes that an operator set lacks by their definitions; return these nodes.
 
-    If something else prevents lowering, the result is empty, and the model is changed in part.
+    If another node prevents lowering, the result is empty, and some nodes may be written.
     """
     written: list[str] = []
     for _ in range(_NESTED):
@@ -182,9 +182,9 @@ def _defined(model: ir.Model, version: int) -> tuple[str, ...]:
 
 
 def change_opset(model: ir.Model, version: int) -> tuple[str, ...]:
-    """Raise or lower a model to an operator set in place; return the nodes written by definitions.
+    """Raise or lower a model to an operator set in place; return the nodes that got definitions.
 
-    Raises ModelError if it cannot be raised, or if nodes are in the way of lowering it.
+    Raises ModelError if the model cannot be raised, or if nodes prevent lowering it.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["": 20]>
     ...     g (float[N] x) => (float[N] z) { y = Gelu(x)
@@ -208,7 +208,7 @@ def change_opset(model: ir.Model, version: int) -> tuple[str, ...]:
 
 
 def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
-    """Return all graphs by name, each with the operator set that holds in it."""
+    """Return all graphs, each with its name and its operator set."""
     there = model.opset_imports.get("", 0)
     versioned = [(g.name or "main", g, there) for g in (model.graph, *model.graph.subgraphs())]
     for function in model.functions.values():
@@ -220,11 +220,11 @@ def _versioned(model: ir.Model) -> list[tuple[str, ir.Graph, int]]:
 
 
 def _converted(model: ir.Model, version: int) -> ir.Node | None:
-    """Convert a model; return a node that was not converted, if it now means something else.
+    """Convert a model; return a node that was not converted, or None.
 
-    onnxscript reports such a node only in its log, which may be turned off. But the node does not
-    get the number of the set, if that is raised by one. If onnxscript does not know an operator,
-    onnx converts the whole model, into another graph, or fails.
+    onnxscript reports such a node only in its log, which may be turned off. But if the set is
+    raised by one, the ``version`` of such a node does not change. If onnxscript does not know an
+    operator, onnx converts the whole model into another graph, or fails.
     """
     from onnxscript import version_converter
 
@@ -233,7 +233,7 @@ def _converted(model: ir.Model, version: int) -> ir.Node | None:
         before = model.graph
         version_converter.convert_version(model, wanted, fallback=True)
         if model.opset_imports.get("") != wanted:
-            return None  # nothing was done
+            return None  # the model was not converted
         if model.graph is not before:
             continue
         for node in all_nodes(model):

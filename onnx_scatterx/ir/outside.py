@@ -1,14 +1,14 @@
-"""External data of a model: the places of the files, and their move to the output's directory.
+"""External data of a model: finds the files, and copies them to the directory of the output.
 
-A user who names a model also names every file that its tensors name. So symbolic links are followed
-anywhere, as in a cache that keeps all files under their hashes, and so are hard links. onnx_ir
-follows links only if a tensor lacks a base directory; then it checks nothing. So the one check that
-remains is made here: by its name, a location must be beneath the directory of the model.
+A user who names a model also names every file that its tensors name. So symbolic and hard links are
+followed anywhere, as in a cache that keeps all files under their hashes. onnx_ir follows links only
+if a tensor has no base directory, and then checks nothing. So one check is made here: by its name,
+a location must be inside the directory of the model.
 
-The ONNX format lets external data lie only beneath the model's own directory. A model written to
-another directory therefore takes copies of its data files along (no links: onnx and onnx_ir refuse
-data behind hard links, and behind symbolic links that lead out). A location creates nothing outside
-of that directory, and nothing hidden.
+In the ONNX format, external data must be inside the model's directory. So if a model is written to
+another directory, its data files are copied there. Links would not do: onnx and onnx_ir refuse data
+behind hard links, and behind symbolic links that lead out. No file is created outside of that
+directory, and no hidden file.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from onnx_scatterx.system.writing import Writing, same_content
 
 
 class OutsideTensor(ir.ExternalTensor):
-    """A tensor in a file that is found through any link.
+    """A tensor in a file that may be behind any link.
 
-    onnx_ir checks a file against the base directory of its tensor, which is absent here.
+    onnx_ir checks a file against the base directory of its tensor; this tensor has none.
     """
 
     __slots__ = ("_directory",)
@@ -60,7 +60,7 @@ class OutsideTensor(ir.ExternalTensor):
 
     @property
     def base_dir(self) -> str | os.PathLike[str]:
-        """The directory beneath which the location is."""
+        """The directory of the location."""
         return self._directory
 
     @base_dir.setter
@@ -74,7 +74,7 @@ class OutsideTensor(ir.ExternalTensor):
 
 
 def placed(model: ir.Model, directory: Path, elsewhere: Mapping[str, Path]) -> ir.Model:
-    """Return a model whose external data lie in a directory, but for files that are elsewhere."""
+    """Return a model whose external data are in a directory, or where ``elsewhere`` says."""
 
     def outside(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
         location = os.fspath(tensor.location)
@@ -86,7 +86,7 @@ def placed(model: ir.Model, directory: Path, elsewhere: Mapping[str, Path]) -> i
 
 
 def follow_links(model: ir.Model, directory: Path | None = None) -> None:
-    """Let the external data of a model be read through links, perhaps from another directory."""
+    """Allow links to the external data of a model, which may be in another ``directory``."""
 
     def followed(tensor: ir.ExternalTensor) -> ir.ExternalTensor:
         if directory is not None:
@@ -99,16 +99,16 @@ def follow_links(model: ir.Model, directory: Path | None = None) -> None:
 
 
 def moved(model: ir.Model, locate: Callable[[ir.ExternalTensor], tuple[str, Path]]) -> ir.Model:
-    """Return a copy of a model whose external data have the locations and directories given."""
+    """Return a copy of a model whose external data have the locations that ``locate`` returns."""
     copy = cloned(model)
     _replace(copy, lambda tensor: OutsideTensor(tensor, *locate(tensor)))
     return copy
 
 
 def together(model: ir.Model) -> tuple[ir.Model, Path] | None:
-    """Return a copy whose external data are named by their real paths beneath one directory.
+    """Return a copy whose external data have their real paths, and a directory with all of them.
 
-    The directory is returned, too. None if there is none, since the files are on several drives.
+    The result is None if there is no such directory, because the files are on several drives.
     """
     external = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
     real = {t.path: Path(os.path.realpath(t.path)) for t in external}
@@ -130,8 +130,8 @@ _CHUNK = 1 << 26  # bytes that are copied at once
 class Brought:
     """The data files of a model that is written.
 
-    ``renamed`` are the new locations of those that get one. ``staged`` is where files are until the
-    model is complete, by their new locations.
+    ``renamed`` maps old locations to new ones, if they change. ``staged`` maps new locations to the
+    temporary files that exist until the model is complete.
     """
 
     files: list[Path]
@@ -140,14 +140,14 @@ class Brought:
 
 
 Sources = Mapping[Path, Path]
-"""The files of a model's external data, links followed, by their locations."""
+"""The real paths of the files of a model's external data, by their locations."""
 
 
 def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brought:
-    """Find or copy every external data file of a model for the target's directory.
+    """Bring every external data file of a model to the target's directory, unless it is there.
 
-    A file there that leads out of the directory, as links in a cache do, is copied under a new
-    name, since ONNX Runtime would refuse it beside a model that is not such a link.
+    If a file there is a link that leads out of the directory, as in a cache, the file is copied
+    under a new name, because ONNX Runtime refuses such links.
     """
     brought = Brought([], {}, {})
     for source in sources.values():
@@ -179,7 +179,7 @@ def bring_data_files(sources: Sources, target: Path, writing: Writing) -> Brough
 
 
 def sources_of(model: ir.Model | onnx.ModelProto, directory: Path) -> Sources:
-    """Return the files of a model's external data; those of a message lie in a directory."""
+    """Return the files of a model's external data; for a message, they are in ``directory``."""
     sources: dict[Path, Path] = {}
     for location, base, name in _outside(model, directory):
         if not is_inside(location):
@@ -200,7 +200,7 @@ def sources_of(model: ir.Model | onnx.ModelProto, directory: Path) -> Sources:
 def _outside(
     model: ir.Model | onnx.ModelProto, directory: Path
 ) -> Iterator[tuple[str, Path, str | None]]:
-    """Yield location, directory and name of each tensor whose data are in a file."""
+    """Yield location, directory and name of each tensor with external data."""
     if isinstance(model, onnx.ModelProto):
         for proto in tensors(model):
             if proto.data_location == onnx.TensorProto.EXTERNAL:
@@ -212,7 +212,7 @@ def _outside(
 
 
 def _new_path(location: Path, target: Path) -> Path:
-    """Return the real path of a data file that is yet to be written, if it may be written."""
+    """Return the real path of a data file to be written; ModelError if it must not be written."""
     home = Path(os.path.realpath(target.parent))
     path = Path(os.path.realpath(target.parent / location))
     if not path.is_relative_to(home):
@@ -229,16 +229,16 @@ def _new_path(location: Path, target: Path) -> Path:
 
 
 def is_within(path: Path, directory: Path) -> bool:
-    """Return whether a path leads to something in a directory, links followed."""
+    """Return whether the real path of a file is inside a directory."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
 
 
 def free_path(target: Path, content: Path, writing: Writing) -> Path:
-    """Return the path of a data file of the output that is to have some content.
+    """Return the path for a data file of the output with the content of another file.
 
-    A file there is never replaced, since other models may read it: copies of the old output, and
-    the output of a command that ends at the same time. So the name is `OUT.data` unless a file of
-    other content has it, and then has a digest of the content.
+    No existing file is replaced, because other models may read it: copies of the old output, and
+    the output of a command that ends at the same time. So the name is `OUT.data`; if this file has
+    other content, the name has a digest of the content, too.
     """
     path = target.with_name(f"{target.name}.data")
     if not _may_have(path, content, writing):
@@ -249,16 +249,16 @@ def free_path(target: Path, content: Path, writing: Writing) -> Path:
 
 
 def _may_have(path: Path, content: Path, writing: Writing) -> bool:
-    """Return whether a path is free, or its file has some content."""
+    """Return whether a path is free, or its file has the same content as another file."""
     if not writing.is_free(path):
         return False
     return not path.exists() or (path.is_file() and same_content(content, path))
 
 
 def _copy(source: Path, copy: Path) -> None:
-    """Copy a file, by the file system if possible: some share the blocks and copy nothing.
+    """Copy a file, by the file system if possible, because some file systems only share blocks.
 
-    Who may not read the file may not read the copy.
+    A user who may not read the file may not read the copy.
     """
     with source.open("rb") as old, copy.open("wb") as new:
         mode = stat.S_IMODE(copy.stat().st_mode)
@@ -268,7 +268,7 @@ def _copy(source: Path, copy: Path) -> None:
                 pass
             if new.tell() == os.fstat(old.fileno()).st_size:
                 return
-        except (AttributeError, OSError):  # not on this system, or not between these two
+        except (AttributeError, OSError):  # not possible on this system, or for these two files
             pass
         old.seek(0)
         new.seek(0)

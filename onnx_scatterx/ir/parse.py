@@ -1,7 +1,7 @@
-"""The message in some bytes, in any format, and whether what was written is read as it was meant.
+"""Parses models in any format, and checks that a written file is read as it was meant.
 
-Protobuf nests at most a hundred messages. The text parsers are recursive, and that of onnx ends the
-whole process if the recursion is too deep.
+Protobuf nests at most a hundred messages. The text parsers are recursive. If the recursion is too
+deep, onnx's parser ends the whole process, so the depth is checked first.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ TEXTS = {
     "onnxtxt": (_STRING, _COMMENT),
     "textproto": (_STRING, _OTHER_STRING, _COMMENT),
 }
-"""The forms of text, as onnx calls them, and what in them may hold any bracket."""
+"""The text formats, by onnx's names, each with a pattern of strings and comments."""
 
 _OPENING, _CLOSING = "([{<", ")]}>"
 _MESSAGES = {"json": "{}", "onnxtxt": _OPENING + _CLOSING, "textproto": "{}<>"}
 
 
 def is_too_deep(text: str, form: str) -> bool:
-    r"""Return whether brackets are nested too deeply, strings and comments apart.
+    r"""Return whether brackets outside of strings and comments are nested too deeply.
 
     >>> is_too_deep("{" * 101, "json"), is_too_deep('"' + "{" * 101, "json")
     (True, False)
@@ -58,7 +58,7 @@ def is_too_deep(text: str, form: str) -> bool:
 
 
 MOST_BYTES = (1 << 31) - 1
-"""protobuf reads and writes no larger message."""
+"""The most bytes of a message that protobuf reads and writes."""
 
 _UNREADABLE = (
     google.protobuf.message.DecodeError,
@@ -70,7 +70,7 @@ _UNREADABLE = (
 
 
 def form_of(path: Path) -> str:
-    """Return the format that a file's extension names, as onnx names it; binary by default.
+    """Return the format of a file by its extension, as onnx names it; by default binary.
 
     >>> form_of(Path("m.onnx")), form_of(Path("m.onnxtxt")), form_of(Path("m.json"))
     ('protobuf', 'onnxtxt', 'json')
@@ -82,8 +82,8 @@ def form_of(path: Path) -> str:
 def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProto:
     """Return the message in some bytes, unchecked.
 
-    Without a ``form``, it is recognised by the first bytes. Raises `ModelError`, which names
-    ``what``: the bytes are empty, too many, or not an ONNX model.
+    Without a ``form``, the format is recognised by the first bytes. Raises `ModelError`, which
+    names ``what``, if the bytes are empty, too many, or not an ONNX model.
 
     >>> text = b'<ir_version: 8, opset_import: ["": 17]> g (float x) => (float y) { y = Neg(x) }'
     >>> parsed(text, "stdin").graph.node[0].op_type
@@ -93,7 +93,7 @@ def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProt
         raise ModelError(f"{what}: the file is empty")
     if len(content) > MOST_BYTES:
         raise ModelError(f"{what}: has more than {MOST_BYTES} bytes")
-    if form is None:  # no message begins so
+    if form is None:  # no binary message begins like a text
         form = {b"<": "onnxtxt", b"{": "json"}.get(content.lstrip()[:1], "protobuf")
     try:
         if form in TEXTS and is_too_deep(content.decode(), form):
@@ -101,8 +101,8 @@ def parsed(content: bytes, what: str, form: str | None = None) -> onnx.ModelProt
                 f"{what}: is nested too deeply; at most {MOST_LEVELS} levels are allowed"
             )
         if form == "onnxtxt":
-            # What `onnx.load` does, without its warning that this syntax is experimental: filters
-            # of warnings belong to the process, and cannot be set in one of several threads.
+            # As `onnx.load`, but without its warning that this syntax is experimental: filters of
+            # warnings belong to the process, and cannot be set for one thread.
             return onnx.parser.parse_model(content.decode())
         return onnx.load_model_from_string(content, form)
     except _UNREADABLE as error:
@@ -113,7 +113,7 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def _what_it_is(content: bytes, error: Exception) -> str:
-    """Return why a file could not be parsed; Git leaves a pointer if the content is missing."""
+    """Return why a file could not be parsed. If it is a file of another kind, say which."""
     if content.startswith(_POINTER):
         return "is a pointer of Git LFS and no model; 'git lfs pull' brings the model"
     if content.startswith(b"PK\x03\x04"):
@@ -132,8 +132,8 @@ def read_back(
 ) -> onnx.ModelProto:
     """Return the message in a file that is to be renamed to ``target``.
 
-    ``data`` are the files of its external data, by their locations, as they are now. Raises
-    ModelError if the file is not the message that was meant, or if data do not reach so far.
+    ``data`` are the present files of its external data, by their locations. Raises ModelError if
+    the message differs from ``meant``, or if a data file is too short.
     """
     with about_file(target, "cannot be read back", ModelError):
         content = read_regular(file, MOST_BYTES)
@@ -143,7 +143,7 @@ def read_back(
 
 
 def judged(content: bytes, target: Path, meant: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the message in the bytes for a file; raise ModelError if it is not what was meant."""
+    """Return the message in the bytes for a file; ModelError if it differs from ``meant``."""
     form = form_of(target)
     message = parsed(content, str(target), form)
     if message != meant:
@@ -158,7 +158,7 @@ def judged(content: bytes, target: Path, meant: onnx.ModelProto) -> onnx.ModelPr
 
 
 def check_data(tensors: Iterable[tuple[onnx.TensorProto, ir.ExternalTensor]], file: Path) -> None:
-    """Raise ModelError if a data file does not hold the numbers of each of these tensors."""
+    """Raise ModelError if the data file of a tensor does not have the numbers of the tensor."""
     written = np.memmap(file, np.uint8, "r") if file.stat().st_size else np.zeros(0, np.uint8)
     for tensor, outside in tensors:
         start = outside.offset or 0
@@ -168,10 +168,10 @@ def check_data(tensors: Iterable[tuple[onnx.TensorProto, ir.ExternalTensor]], fi
 
 
 def difference(one: Any, other: Any, path: str = "") -> str | None:
-    """Return the path of the first field in which two messages differ, or None.
+    """Return the path of the first field in which two messages differ; None if they are equal.
 
-    An absent field is its default, a NaN is any NaN, and numbers of tensors may be stored in
-    another field.
+    An absent field equals its default. Any NaN equals any NaN. The numbers of a tensor may be in
+    different fields.
 
     >>> one = onnx.GraphProto(node=[onnx.NodeProto(doc_string="text")])
     >>> difference(one, onnx.GraphProto(node=[onnx.NodeProto(doc_string="")]))

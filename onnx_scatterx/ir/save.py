@@ -1,8 +1,8 @@
-"""Writing a model: whole or not at all, and never over a file that was read.
+"""Writes a model to a file: all of it or nothing, and never over a file that was read.
 
-Every file is read again before it replaces another. External data stay external. Weights in memory
-that do not fit into one protobuf message (2 GB) are written to a new data file beside the model,
-tensor by tensor.
+A new file is read again before it replaces an old file. External data stay external. If weights in
+memory do not fit into one protobuf message (2 GB), they are written to a new data file beside the
+model, tensor by tensor.
 """
 
 import os
@@ -37,17 +37,17 @@ from onnx_scatterx.ir.parse import check_data, form_of, judged, read_back
 from onnx_scatterx.system.reading import Files
 from onnx_scatterx.system.writing import Writing
 
-MESSAGE_LIMIT = 2_000_000_000  # bytes that the message may have, a little under protobuf's 2 GiB
-_NOTES = "onnx_scatterx."  # keys of metadata on nodes begin so, if a pass wrote them
-_SMALL = 1024  # tensors up to this many bytes are always kept in the message
+MESSAGE_LIMIT = 2_000_000_000  # the most bytes of a message, a little less than protobuf's 2 GiB
+_NOTES = "onnx_scatterx."  # the keys of metadata that passes write to nodes begin with this
+_SMALL = 1024  # a tensor of at most so many bytes always stays in the message
 
 
 @dataclass(frozen=True)
 class Staged:
-    """A model in files that do not have their names yet; `message` was read from its file.
+    """A model in temporary files; `message` was read from the file of the model.
 
-    `files` are those that it will consist of, its own first, and `data` its new data files, by
-    their locations.
+    `files` are the final paths of all files, first that of the model. `data` are the new data
+    files, by their locations.
     """
 
     files: tuple[Path, ...]
@@ -56,7 +56,7 @@ class Staged:
     data: Mapping[str, Path] = field(default_factory=dict)
 
     def model(self) -> Path | onnx.ModelProto | ir.Model:
-        """Return the model, to be opened with the external data that it will have."""
+        """Return the model as it can be opened now, with its new external data."""
         if self.file is None:
             return self.message
         if not locations(self.message):
@@ -74,14 +74,14 @@ def save(
 ) -> tuple[Path, ...]:
     """Write a model to a file, in the format that the file's extension names (binary otherwise).
 
-    The result has all files that the model consists of, its own first.
+    Returns the paths of all files of the model, first that of the model itself.
 
-    `source_path` is the file that the model came from, and `read` are all files that were read to
-    make it. These files are never overwritten. External data of a `ModelProto` are found beside the
-    source. Weights in memory beyond `message_limit` bytes are written to `<path>.data`.
+    `source_path` is the file that the model came from, and `read` are all files that were read for
+    it. These files are never overwritten. External data of a `ModelProto` are beside the source.
+    If the message has more than `message_limit` bytes, weights in memory go to `<path>.data`.
 
-    Raises `ModelError`: the output is a file that was read, cannot be written, or a different file
-    has the name of a data file that must be brought along.
+    Raises `ModelError` if the output was read or cannot be written, or if a data file that must be
+    copied has the name of a different file.
     """
     source = {} if source_path is None else {Path(source_path): "the input"}
     try:
@@ -98,10 +98,10 @@ def save(
 def as_bytes(
     model: ir.Model | onnx.ModelProto, directory: Path | None = None
 ) -> tuple[bytes, onnx.ModelProto]:
-    """Return a model as one binary message, its external data within it, and as it is read again.
+    """Return a model as the bytes of one message, with its external data, and this message.
 
-    External data of a message lie in a directory. Raises `ModelError` if they cannot be read, or
-    are more than fit.
+    The external data of a ModelProto are in ``directory``. Raises `ModelError` if external data
+    cannot be read, or if the message is too large.
     """
     message, sources = _message(model, directory or Path())
     held = sum(tensor_bytes(tensor) or 0 for tensor in tensors(message))
@@ -153,7 +153,7 @@ def _stage(
 ) -> Staged:
     if form_of(target) == "onnxtxt":
         message = _without_notes(message)
-    if target.exists() and not target.is_file():  # a device or a pipe: nothing is beside it
+    if target.exists() and not target.is_file():  # a device or a pipe has no data files beside it
         content = _serialize(message, target)
         written = judged(content, target, message)
         target.write_bytes(content)
@@ -162,7 +162,7 @@ def _stage(
     data, staged_data = brought.files, brought.staged
     heavy = _too_heavy(message, message_limit)
     if heavy or brought.renamed:
-        message = _copied(message)  # the caller's, which other threads may read meanwhile
+        message = _copied(message)  # other threads may read the caller's message meanwhile
         for tensor in tensors(message):
             location = Path(location_of(tensor))
             if location in brought.renamed:
@@ -178,9 +178,9 @@ def _stage(
 
 
 def _without_notes(message: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy without the notes that passes write: metadata of nodes, and texts of ScatterX.
+    """Return a copy without the notes of passes: metadata of nodes, and texts of ScatterX.
 
-    The text syntax of ONNX holds neither.
+    The text syntax of ONNX has neither of the two.
     """
     copy = _copied(message)
     for function in copy.functions:
@@ -202,7 +202,7 @@ def _copied(message: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _too_heavy(message: onnx.ModelProto, limit: int) -> list[onnx.TensorProto]:
-    """Return the initializers in memory, if together they do not fit into the message."""
+    """Return the initializers in memory if they do not fit into the message; otherwise none."""
     inside = [
         (tensor, size)
         for graph in graphs(message)
@@ -234,7 +234,7 @@ def _move_out(heavy: list[onnx.TensorProto], target: Path, writing: Writing) -> 
 
 
 def _set_data(tensor: onnx.TensorProto, fields: dict[str, str]) -> None:
-    """Set fields of a tensor's external data, and keep the others."""
+    """Set fields of a tensor's external data, and keep its other fields."""
     left = dict(fields)
     for entry in tensor.external_data:
         entry.value = left.pop(entry.key, entry.value)
@@ -243,7 +243,7 @@ def _set_data(tensor: onnx.TensorProto, fields: dict[str, str]) -> None:
 
 
 def _embed(tensor: onnx.TensorProto, file: Path) -> None:
-    """Read the external data of a tensor into it."""
+    """Move the external data of a tensor from a file into the tensor."""
     fields = {entry.key: entry.value for entry in tensor.external_data}
     length = fields.get("length")
     with file.open("rb") as stream:

@@ -1,8 +1,8 @@
-"""Whether a node means the same in an older operator set: by the schemas of ONNX, not a table.
+"""Decides by the schemas of ONNX whether a node means the same in an older operator set.
 
-ONNX gives an operator a new version when anything in its schema changes, mostly by adding element
-types. So a node may move to an older version if the two have the same inputs, outputs and
-attributes, and its own element types are among those of the older one.
+ONNX gives an operator a new version when its schema changes; mostly, element types are added. So a
+node may move to an older version if both versions have the same inputs, outputs and attributes, and
+the older version has the element types of the node.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import onnx.defs
 import onnx_ir as ir
 
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
-"""Gives the types that a value may have, such as ``tensor(float)``; none if they are not known."""
+"""Returns the types that a value may have, such as ``tensor(float)``; none if they are unknown."""
 
 ALIKE_SINCE = 11
-"""Before this set, versions were made that differ in their texts alone, as in negative axes."""
+"""Before this set, some versions differ only in their texts, such as about negative axes."""
 _ADDED = {
     **dict.fromkeys(("Cast", "CastLike"), ("saturate", "round_mode")),
     **dict.fromkeys(("ScatterElements", "ScatterND"), ("reduction",)),
 }
-"""Attributes that came later, and whose default is the old behaviour."""
+"""Attributes that were added, and whose default is the old behaviour."""
 _VALUES = {
     ("Pad", "mode"): ("wrap",),
     ("Resize", "coordinate_transformation_mode"): ("half_pixel_symmetric",),
@@ -33,7 +33,7 @@ _VALUES = {
 }
 """Values of attributes that are new in some version, or changed their meaning."""
 _REDEFINED = frozenset({"BitShift", "Mod"})
-"""Operators with a version that defines what an earlier one left undefined."""
+"""Operators with a version that defines a case which an earlier version left undefined."""
 
 
 def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
@@ -49,7 +49,7 @@ def difference(node: ir.Node, new: int, old: int, types: Types) -> str | None:
     """
     name = node.op_type
     if not onnx.defs.has(name, max_inclusive_version=new, domain=""):
-        return None  # no operator of ONNX: nothing is known of it in either set
+        return None  # not an operator of ONNX
     after = onnx.defs.get_schema(name, new, "")
     if after.since_version <= old:
         return None
@@ -92,7 +92,7 @@ def narrower(
     schema: onnx.defs.OpSchema,
     types: Types,
 ) -> str | None:
-    """Return which element type of a node's inputs and outputs the schema lacks."""
+    """Return a sentence if the schema lacks an element type of the node; otherwise None."""
     allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
     bound: dict[str, Collection[str]] = {}  # the types that inputs give to type parameters
     for values, parameters in ((inputs, schema.inputs), (outputs, schema.outputs)):

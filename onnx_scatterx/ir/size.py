@@ -12,13 +12,13 @@ from onnx_scatterx.ir.data import ir_tensors, tensor_bytes
 from onnx_scatterx.ir.graphs import all_graphs
 
 _NODE = 64  # bytes of a node, about
-_LARGE = 1 << 24  # bytes of weights in memory from which a message is not serialized to measure it
+_LARGE = 1 << 24  # with more bytes of weights in memory, a message is not serialized to measure it
 
 
 def file_size(model: onnx.ModelProto) -> int:
-    """Return the size of a model as a file in bytes; external data are not counted.
+    """Return the size of a model as a file in bytes, without external data.
 
-    For more than 16 MB of weights in memory, it is accurate to some bytes for each of them.
+    If the weights in memory have more than 16 MB, the size may be off by some bytes for each.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
@@ -33,13 +33,13 @@ def file_size(model: onnx.ModelProto) -> int:
     return int(model.ByteSize()) if large <= _LARGE else _about(model)
 
 
-_HEAD = 21  # bytes of a tensor beside its name and its numbers, about
-_FIELD = 3  # bytes before a message or a text in another message, about
+_HEAD = 21  # bytes of a tensor besides its name and its numbers, about
+_FIELD = 3  # bytes of the tag and length of a field, about
 _OPENED = {"AttributeProto", "GraphProto", "ModelProto", "NodeProto"}
 
 
 def _about(message: Any) -> int:
-    """Return the size of a message, about; its large tensors are not serialized."""
+    """Return about the size of a message, whose large tensors are not serialized."""
     if isinstance(message, onnx.TensorProto):
         return _weight(message) + _HEAD + len(message.name)
     if message.DESCRIPTOR.name not in _OPENED:
@@ -62,10 +62,7 @@ def _weight(tensor: onnx.TensorProto) -> int:
 
 
 def external_size(model: ir.Model) -> int:
-    """Return the size of the data outside of a model's file, in bytes.
-
-    Tensors that share a part of a file are counted once.
-    """
+    """Return the bytes of a model's external data; a shared part of a file counts once."""
     outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
     lengths = {(str(t.path), t.offset or 0): t.length or t.nbytes for t in outside}
     return sum(lengths.values())

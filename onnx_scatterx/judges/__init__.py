@@ -1,4 +1,4 @@
-"""Whether two models compute the same, found without trust in the optimizer.
+"""Judges: decide whether two models compute the same, without trust in the optimizer.
 
-``verification`` runs both in ONNX Runtime; ``equivalence`` proves them equal with a solver.
+``verification`` runs both models in ONNX Runtime; ``equivalence`` proves them equal by a solver.
 """

@@ -1,1 +1,1 @@
-"""Running models in ONNX Runtime: sessions with the library, worker processes, and arrays."""
+"""Runs models in ONNX Runtime: sessions with the library, worker processes, and arrays."""

@@ -1,4 +1,4 @@
-"""Arrays for the inputs of a model: read from files, checked before it runs, and written."""
+"""Reads arrays from files, checks them as inputs of a model, and writes arrays to files."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from onnx_scatterx.errors import ScatterXError, about_file, one_line
 from onnx_scatterx.system.reading import note_read, open_regular
 from onnx_scatterx.system.writing import Writing
 
-_MOST_NAME = 65535  # bytes of the name of an entry in a zip file
+_MOST_NAME = 65535  # the most bytes of the name of an entry in a zip file
 
 
 def read_arrays(
     sources: Sequence[tuple[str | None, str]], names: Container[str]
 ) -> dict[str, np.ndarray]:
-    """Read arrays from (name, file) pairs; a .npz without a name gives all of ``names`` it holds.
+    """Read arrays from (name, file) pairs.
 
-    So does a directory, in which each .npy is named as `save_arrays` names it. Raises ScatterXError
-    about a file that cannot be read, and about a name that is given twice.
+    Without a name, a .npz or a directory gives all of its arrays whose names are in ``names``; in a
+    directory, each .npy has the name that `save_arrays` gives it. Raises ScatterXError if a file
+    cannot be read, or if an array is given twice.
     """
     arrays: dict[str, np.ndarray] = {}
     for name, file in _files(sources, names):
@@ -76,19 +77,18 @@ def _read(file: str) -> np.ndarray | dict[str, np.ndarray]:
             return {name: content[name] for name in content.files}
     except (MemoryError, ScatterXError):
         raise
-    except Exception as error:  # NumPy and zipfile have none for all that can be wrong in a file
+    except Exception as error:  # NumPy and zipfile raise many kinds of errors
         reason = one_line(error)
         if "pickle" in reason:
-            # NumPy takes every other file for a pickle, which could run any program.
+            # NumPy would read any other file as a pickle, which could run any program.
             reason = "no .npy or .npz file of numbers or strings"
         raise ScatterXError(f"{file}: cannot be read: {reason}") from error
 
 
 def output_path(output: str, writing: Writing) -> Path:
-    """Return the path to write arrays to; ScatterXError if they cannot be written.
+    """Return the path to which arrays are written; ScatterXError if they cannot be written there.
 
-    If it is a file, it is claimed.
-
+    The path is a .npz, which is claimed, or a directory.
     >>> output_path("results.npz", Writing()).name
     'results.npz'
     """
@@ -109,8 +109,8 @@ def output_path(output: str, writing: Writing) -> Path:
 def save_arrays(sets: Sequence[Mapping[str, np.ndarray]], path: Path, writing: Writing) -> None:
     """Write arrays to a .npz, or as .npy files into a directory: all of them, or none.
 
-    Several sets are numbered: `0/x`, `1/x`. Strings become fixed-width ones, which can be read
-    without unpickling. Raises ScatterXError if it cannot be written, or was read.
+    Several sets are numbered: `0/x`, `1/x`. Strings get a fixed width, so they can be read without
+    unpickling. Raises ScatterXError if a file cannot be written, or was read.
     """
     heads = [""] if len(sets) == 1 else [f"{number}/" for number in range(len(sets))]
     entries = [
@@ -138,9 +138,9 @@ def _write_archive(entries: Sequence[tuple[str, str, np.ndarray]], file: Path) -
 
 
 def _entry(name: str) -> str:
-    """Return the name of an array's entry in a .npz: its own, unless that would lead out of it.
+    """Return the name of an array's entry in a .npz; a name that leads out of it is quoted.
 
-    Tools that unpack an archive remove a leading slash, which names of ONNX often have.
+    A leading slash, as in many names of ONNX, is kept: tools that unpack an archive remove it.
 
     >>> _entry("/model/Add"), _entry("../scores")
     ('/model/Add.npy', '..%2Fscores.npy')
@@ -150,7 +150,7 @@ def _entry(name: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """Return the name of an array's file.
+    """Return the name of an array's .npy file.
 
     >>> file_name("scores"), file_name("/model/Add_output_0")
     ('scores.npy', '%2Fmodel%2FAdd_output_0.npy')
@@ -179,11 +179,11 @@ def validated_inputs(
     required: Sequence[DeclaredInput],
     overridable: Sequence[DeclaredInput] = (),
 ) -> dict[str, np.ndarray]:
-    """Return arrays as inputs of a model, in native byte order.
+    """Return arrays as inputs of a model, in native byte order, without conversion.
 
-    An array of plain bytes is taken for the model's type of that width, such as bfloat16, which a
-    .npy file cannot name. Nothing is converted. Raises ScatterXError about an input that is missing
-    or not the model's, and about a type or shape that is not the declared one.
+    A .npy file cannot name some types, such as bfloat16. So an array of plain bytes is taken for
+    the declared type if its width is the same. Raises ScatterXError if an input is missing or
+    unknown, or if a type or shape is not the declared one.
     """
     declared = {d.name: d for d in (*required, *overridable)}
     for name in arrays:
@@ -216,7 +216,7 @@ def _validated(array: np.ndarray, declared: DeclaredInput) -> np.ndarray:
             f"input {declared.name!r} is {array.dtype}, and the model takes {wanted.name.lower()}; "
             "convert it first"
         )
-    # No dims mean a scalar or an undeclared rank: ONNX Runtime does not distinguish them.
+    # ONNX Runtime shows no dims both for a scalar and for an undeclared rank.
     if declared.shape and not _is_of(array.shape, declared.shape):
         dims = ", ".join("?" if d is None else str(d) for d in declared.shape)
         raise ScatterXError(

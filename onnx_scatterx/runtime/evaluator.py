@@ -1,7 +1,7 @@
-"""A model in onnx's reference evaluator, if ONNX Runtime is missing.
+"""Runs a model in onnx's reference evaluator, if ONNX Runtime is missing.
 
-The evaluator is written in Python, and runs in this process. It gives an answer of its own: it
-rounds otherwise than ONNX Runtime, and takes some inputs that ONNX Runtime rejects.
+The evaluator is written in Python, and runs in this process. It may round otherwise than ONNX
+Runtime, and takes some inputs that ONNX Runtime rejects.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner, from
 
 
 def runner_of(model: ModelFile, library: str | None = None) -> Runner:
-    """Return a model in ONNX Runtime or, if that is missing, in the evaluator.
+    """Return a model in ONNX Runtime; if ONNX Runtime is missing, in the evaluator.
 
-    Raises MissingRuntimeError about a library of custom operators that the evaluator cannot run.
+    Raises MissingRuntimeError if the evaluator would have to run a library of custom operators.
     """
     try:
         return Runner(model, library)
@@ -43,7 +43,7 @@ class Evaluated(Runner):
         self._model, self.missing = model, missing
 
     def close(self) -> None:
-        """Do nothing: no process is there to end."""
+        """Do nothing: the evaluator has no process to end."""
 
     def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Load the model; return the error, if any."""
@@ -66,7 +66,7 @@ class Evaluated(Runner):
     reload = load
 
     def plan(self, model: bytes, timeout: float) -> None:
-        """Return nothing: it gives no memory by what it infers."""
+        """Return None: the evaluator does not reuse memory by inferred dims."""
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
@@ -82,7 +82,7 @@ class Evaluated(Runner):
 
 
 def _strict(op: type, fits: Callable[..., bool]) -> type:
-    """Return an operator that rejects inputs of which the evaluator would make something else."""
+    """Return an operator that rejects inputs for which the evaluator would give a wrong result."""
 
     def run(self: Any, *inputs: np.ndarray, **attributes: Any) -> Any:
         if not fits(*inputs, **attributes):
@@ -103,7 +103,7 @@ _FIT: dict[str, Callable[..., bool]] = {
 
 
 def _arrays(name: str, value: object) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield an output's arrays: those of a sequence one by one, none of an absent optional."""
+    """Yield the arrays of an output: of a sequence all elements, of an absent optional none."""
     if isinstance(value, list):
         for i, part in enumerate(value):
             yield from _arrays(f"{name}[{i}]", part)
@@ -113,7 +113,7 @@ def _arrays(name: str, value: object) -> Iterator[tuple[str, np.ndarray]]:
 
 @contextlib.contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError at the first call of a function that begins too late."""
+    """Raise TimeoutError in this block when a function is called after so many seconds."""
     end, before = time.monotonic() + seconds, sys.getprofile()
 
     def look(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Models as files for a worker process, where a crash of ONNX Runtime is an error here."""
+"""Opens models in a worker process, so that a crash of ONNX Runtime becomes an error."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _TEXT = {
 
 
 def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
-    """Return a binary file of the model: its own, or one written at `destination`.
+    """Return a binary file of the model: the model's own file, or one written at `destination`.
 
-    External data are not moved, even behind links: ONNX Runtime refuses links out of the model's
-    directory, so such data are named by their real paths.
+    External data are not copied. ONNX Runtime refuses links out of the model's directory, so data
+    behind links are named by their real paths.
     """
     tensors = list(ir_tensors(model))
     outside = [t for t in tensors if isinstance(t, ir.ExternalTensor)]
@@ -57,10 +57,7 @@ def as_file(source: AnyModel, model: ir.Model, destination: Path) -> ModelFile:
 
 
 def runnable(source: AnyModel, destination: Path) -> ModelFile:
-    """Return a binary file of a model that only ONNX Runtime is to check.
-
-    A file that ONNX Runtime can read directly is not checked otherwise.
-    """
+    """Return a binary file of a model: its own file, unchecked, if ONNX Runtime can read this."""
     path = ModelSource.of(source).path
     if path is not None:
         check_file(path)
@@ -72,7 +69,7 @@ def runnable(source: AnyModel, destination: Path) -> ModelFile:
 
 @dataclass(frozen=True)
 class OpenModel:
-    """A model in a process: its number there, and its interface."""
+    """A model in a worker process: its number in the process, and its interface."""
 
     process: OrtProcess
     number: int
@@ -91,9 +88,9 @@ class OpenModel:
         library: bool,
         trace: str | None = None,
     ) -> OpenModel:
-        """Open a model as the one of this number; ``trace`` is how the path of a trace begins.
+        """Open a model, which has this number in the process. Paths of traces begin with ``trace``.
 
-        Raises ScatterXError if ONNX Runtime is too old, the library is not there, or the model
+        Raises ScatterXError if ONNX Runtime is too old, if the library is missing, or if the model
         cannot be loaded.
         """
         check_runtime(library)
@@ -114,7 +111,7 @@ class OpenModel:
     def run(
         self, inputs: Mapping[str, np.ndarray], outputs: Sequence[str] | None = None
     ) -> dict[str, np.ndarray]:
-        """Run the model and return its outputs, or some of them, by name."""
+        """Run the model, and return its outputs, or those in ``outputs``, by name."""
         for name in outputs or ():
             if name not in self.outputs:
                 there = ", ".join(self.outputs)
@@ -122,7 +119,7 @@ class OpenModel:
         return self._asked({"do": "run", "outputs": outputs}, self._tensors(inputs))
 
     def bind(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Bind inputs for timing the model, and return the outputs by name."""
+        """Bind inputs, with which the model is then timed, and return the outputs by name."""
         return self._asked({"do": "bind"}, self._tensors(inputs))
 
     def _tensors(self, inputs: Mapping[str, np.ndarray]) -> list[RawTensor]:
@@ -140,7 +137,7 @@ class OpenModel:
 
 @contextlib.contextmanager
 def opened_model(model: AnyModel, *, threads: int = 0, library: bool = True) -> Iterator[OpenModel]:
-    """Open a model in a process of its own, which ends with the block."""
+    """Open a model in a process, which ends with the block."""
     with scratch() as directory:
         file = runnable(model, directory / "model.onnx")
         with OrtProcess() as process:
@@ -155,7 +152,7 @@ def run_model(
     threads: int = 0,
     library: bool = True,
 ) -> dict[str, np.ndarray]:
-    """Run a model once and return its outputs by name, those of a sequence as ``name[i]``.
+    """Run a model once and return its outputs by name; elements of a sequence are ``name[i]``.
 
     The model runs in a process of its own.
 
@@ -163,13 +160,14 @@ def run_model(
         model: as ``optimize`` takes it.
         inputs: all inputs, by name.
         outputs: the names of the outputs to return; all by default.
-        threads: how many ONNX Runtime uses for one node; 0 is the number of cores.
-        library: whether the ScatterX library is registered; else the fallbacks of ScatterX run.
+        threads: how many threads ONNX Runtime uses for one node; 0 is the number of cores.
+        library: whether the ScatterX library is registered; otherwise the fallbacks of ScatterX
+            run.
 
     Raises:
-        ScatterXError: in one line: an input is missing, unknown, or of another type or shape; ONNX
-            Runtime refuses the model; or the process dies.
-        TypeError: this is not a model.
+        ScatterXError: an input is missing, unknown, or of another type or shape; ONNX Runtime
+            refuses the model; or the process dies.
+        TypeError: ``model`` is not a model.
 
     Example:
         >>> import onnx.parser

@@ -1,6 +1,7 @@
-"""Models in ONNX Runtime: opened from files, run on tensors of any type; and what it infers.
+"""Opens model files in ONNX Runtime, runs them on tensors of any type, and reads inferred dims.
 
-No heavy library but NumPy and ONNX Runtime is imported here: worker processes start with it.
+Worker processes import this module first, so it imports no heavy library but NumPy and ONNX
+Runtime.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.Graph import Graph
     from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.TypeInfo import TypeInfo
 
-# onnx.TensorProto numbers of the types that NumPy has itself; all others are moved as raw bytes.
+# onnx.TensorProto numbers of NumPy's own types; tensors of other types are moved as raw bytes.
 STRING = 8
 NUMPY_TYPES: dict[int, type[np.generic]] = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
@@ -36,14 +37,14 @@ _PLAIN_OUTPUTS = (
     "float", "double", "float16", "bool", "string", "int8", "int16", "int32", "int64", "uint8",
     "uint16", "uint32", "uint64",
 )  # fmt: skip
-_TENSOR = 1  # of the types of a value
-_NUMBER, _NAME = 1, 2  # of the types of a dim
+_TENSOR = 1  # a kind of value, in ONNX Runtime's format
+_NUMBER, _NAME = 1, 2  # the kinds of dims
 
 
 def open_file(
     model: str, data_directory: str | None, options: ort.SessionOptions
 ) -> ort.InferenceSession:
-    """Open a model file on the CPU; its external data lie beside it or in `data_directory`."""
+    """Open a model file on the CPU. External data are beside the file, or in `data_directory`."""
     with source(model, data_directory, options) as argument:
         return ort.InferenceSession(argument, options, providers=["CPUExecutionProvider"])
 
@@ -52,10 +53,11 @@ def open_file(
 def source(
     model: str, data_directory: str | None, options: ort.SessionOptions
 ) -> Iterator[str | bytes]:
-    """Return the argument that opens a session: the path of a model, or its content.
+    """Yield the argument that opens a session: the path of a model, or its content.
 
-    The content is used if the external data are elsewhere, with that directory in `options`, and if
-    the path is not UTF-8: ONNX Runtime takes no other, so a link leads to the directory.
+    The content is used if the external data are not beside the model; then `options` get their
+    directory. The content is also used if the path is not UTF-8, which ONNX Runtime refuses; then
+    `options` get a link to the directory.
     """
     if data_directory is None and is_utf8(model):
         yield model
@@ -78,7 +80,7 @@ def run_raw(
     tensors: Sequence[RawTensor],
     outputs: Sequence[str] | None = None,
 ) -> list[RawTensor]:
-    """Run a model; a sequence comes back as the tensors in it, an absent optional as none."""
+    """Run a model; a sequence gives a tensor for each element, an absent optional gives none."""
     wanted = [o for o in session.get_outputs() if outputs is None or o.name in outputs]
     names = [output.name for output in wanted]
     plain = {f"tensor({name})" for name in _PLAIN_OUTPUTS}
@@ -103,8 +105,8 @@ def _array(tensor: RawTensor) -> np.ndarray:
 
 
 def value_of(tensor: RawTensor) -> ort.OrtValue:
-    """Return a tensor that is not of strings as a value of ONNX Runtime, with its own memory."""
-    kind = NUMPY_TYPES.get(tensor.type, tensor.type)  # before 1.20 ONNX Runtime takes no numbers
+    """Return a tensor as a value of ONNX Runtime with its own memory; not for strings."""
+    kind = NUMPY_TYPES.get(tensor.type, tensor.type)  # ONNX Runtime before 1.20 takes no numbers
     value = ort.OrtValue.ortvalue_from_shape_and_type(tensor.shape, kind, "cpu")
     if tensor.data:
         ctypes.memmove(value.data_ptr(), bytes(tensor.data), len(tensor.data))
@@ -120,7 +122,7 @@ def _raw(name: str, value: ort.OrtValue) -> RawTensor:
 
 
 def _flat(name: str, output: object) -> list[RawTensor]:
-    """Return an output as tensors: a sequence one by one, an absent optional as none."""
+    """Return an output as tensors: one for each element of a sequence, none for an absent one."""
     if output is None:
         return []
     if isinstance(output, list):
@@ -133,7 +135,7 @@ def _flat(name: str, output: object) -> list[RawTensor]:
 
 
 class BoundModel:
-    """A model, and a call that runs it on its inputs."""
+    """A model with bound inputs, and a call that runs the model on them."""
 
     def __init__(self, session: ort.InferenceSession, tensors: Sequence[RawTensor]) -> None:
         self._session = session
@@ -143,7 +145,7 @@ class BoundModel:
     def _bound(self) -> Call:
         others = any(not o.type.startswith("tensor(") for o in self._session.get_outputs())
         if others or any(tensor.type == STRING for tensor in self._tensors):
-            return lambda: run_raw(self._session, self._tensors)  # tensors that cannot be bound
+            return lambda: run_raw(self._session, self._tensors)  # these tensors cannot be bound
         binding = self._session.io_binding()
         for tensor in self._tensors:
             binding.bind_ortvalue_input(tensor.name, value_of(tensor))
@@ -152,23 +154,23 @@ class BoundModel:
         return lambda: self._session.run_with_iobinding(binding)
 
     def outputs(self) -> list[RawTensor]:
-        """Run for the outputs, and once in the way that is timed."""
+        """Return the outputs of a run, after one run of the call that is timed."""
         outputs = run_raw(self._session, self._tensors)
         self.call()
         return outputs
 
     def trace(self, runs: int) -> str:
-        """Run some times, and return the file of the trace that the session wrote."""
+        """Run the model ``runs`` times, and return the file of the session's trace."""
         for _ in range(runs):
             self.call()
         return str(self._session.end_profiling())
 
 
 def memory_plan(path: str) -> dict[str, Any]:
-    """Return the dims that ONNX Runtime infers of a model's values: it gives memory by them.
+    """Return the dims that ONNX Runtime infers for a model's values, by which it reuses memory.
 
-    The model was saved in ONNX Runtime's own format, which has the dims of all values, those within
-    subgraphs included. A plan is plain data:
+    ``path`` is a model in ONNX Runtime's own format, which has the dims of all values, also of
+    those in subgraphs. The result is plain data:
 
         {"dims": {name: [size, name of a size or None, ...] or None},
          "inner": [[first output of a node, name of the attribute, plan of the subgraph], ...]}

@@ -1,7 +1,4 @@
-"""Running models in ONNX Runtime with the native ScatterX operator, and where its library is.
-
-Without ONNX Runtime, `verify` runs models in the EVALUATOR.
-"""
+"""Opens sessions of ONNX Runtime with the native ScatterX operator, and finds its library."""
 
 from __future__ import annotations
 
@@ -28,10 +25,10 @@ if TYPE_CHECKING:
     import onnxruntime as ort
 
 
-EVALUATOR = "onnx's reference evaluator"
+EVALUATOR = "onnx's reference evaluator"  # in which `verify` runs models without ONNX Runtime
 
 
-def needed() -> None:
+def require_runtime() -> None:
     """Raise MissingRuntimeError if ONNX Runtime cannot be imported."""
     try:
         with postponed():  # a signal would look like a failed import
@@ -47,7 +44,7 @@ _ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhe
 def library_path() -> Path:
     """Return the file of the ScatterX library, for ``register_custom_ops_library``.
 
-    The variable ONNX_SCATTERX_LIBRARY names another file, for those who build it themselves.
+    If you have built the library yourself, the variable ONNX_SCATTERX_LIBRARY names its file.
 
     Raises:
         ScatterXError: this installation lacks the library, because it was built without a compiler.
@@ -75,7 +72,7 @@ def _library_path() -> Path:
     beside = Path(str(importlib.resources.files("onnx_scatterx"))) / name
     if beside.is_file():
         return beside
-    # Python found a source tree first: the library is in the installed package.
+    # Python may have found a source tree first: then the library is in the installed package.
     try:
         files = importlib.metadata.distribution("onnx-scatterx").files or []
     except importlib.metadata.PackageNotFoundError:
@@ -90,10 +87,10 @@ def _library_path() -> Path:
 
 
 OLDEST = (1, 18)
-"""The first ONNX Runtime that has custom operators which may update a tensor in place."""
+"""The first version of ONNX Runtime in which a custom operator may update a tensor in place."""
 
 _CPU = "CPUExecutionProvider"
-_MESSAGE_LIMIT = 1 << 30  # bytes of a model that are handed over in memory
+_MESSAGE_LIMIT = 1 << 30  # the most bytes of a model that is passed in memory
 
 
 def session(
@@ -108,18 +105,18 @@ def session(
 
     Args:
         model: a path, a ModelProto, an ``onnx_ir.Model``, or an object with one, as a ``Result``.
-        session_options: of ONNX Runtime. The library is registered with them, so that they are
-            good for one session.
-        providers: those that ``session_options`` have been given, else the CPU provider.
-        library: whether to register the library. By default it is registered if the first provider
-            is the CPU's. It runs on the CPU only: under another provider each ScatterX node would
-            fetch its tensors from the device. There the fallback function can run instead.
-        more: for ``onnxruntime.InferenceSession``, whose errors come through.
+        session_options: the SessionOptions. The library is registered with them, so they must not
+            be used for another session.
+        providers: by default those in ``session_options``, or else the CPU provider.
+        library: whether to register the library; by default, if the first provider is the CPU
+            provider. The library runs only on the CPU: under another provider, each ScatterX node
+            would fetch its tensors from the device, so its fallback may be faster.
+        more: further arguments of ``onnxruntime.InferenceSession``, which may raise its own errors.
 
     Raises:
-        ScatterXError: ONNX Runtime is missing; or the library is to be registered and is not there,
-            or ONNX Runtime is too old for it.
-        TypeError: this is not a model.
+        ScatterXError: ONNX Runtime is missing, the library cannot be found, or ONNX Runtime is too
+            old for the library.
+        TypeError: ``model`` is not a model.
 
     Example:
         >>> session("model.onnx").run(None, {"x": x})  # doctest: +SKIP
@@ -139,18 +136,18 @@ def session(
 
 
 def _name(provider: Any) -> str:
-    """Return the name of a provider: that itself, or the first of a pair with its options."""
+    """Return the name of a provider, which is a name, or a pair of the name and options."""
     return str(provider if isinstance(provider, str) else provider[0])
 
 
 def _has_providers(options: Any) -> bool:
-    """Return whether session options name providers, which ONNX Runtime 1.22 brought."""
+    """Return whether session options name providers, as is possible from ONNX Runtime 1.22 on."""
     return hasattr(options, "has_providers") and bool(options.has_providers())
 
 
 def check_runtime(library: bool) -> None:
-    """Raise ScatterXError if ONNX Runtime is missing, or too old for the library to be used."""
-    needed()
+    """Raise ScatterXError if ONNX Runtime is missing; with ``library``, also if it is too old."""
+    require_runtime()
     import onnxruntime as ort
 
     version = tuple(int(n) for n in ort.__version__.split(".")[:2])

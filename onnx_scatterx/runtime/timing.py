@@ -1,4 +1,4 @@
-"""Calls timed in turns, so that other load on the machine affects all of them alike."""
+"""Times several calls in turns, so that other load on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from onnx_scatterx.system.observer import Counted
 Call = Callable[[], object]
 
 LEAST_ROUNDS, MOST_ROUNDS = 6, 200
-_WARM = 3  # calls before the first that counts
-_LEAST_TIME = 1e-3  # seconds that are measured at once: shorter calls are repeated
+_WARM = 3  # calls before the first that is timed
+_LEAST_TIME = 1e-3  # the least seconds of a measurement: shorter calls are repeated
 
 
 def interleaved(
@@ -27,8 +27,8 @@ def interleaved(
 ) -> np.ndarray:
     """Return the seconds of each call in each round, shape (rounds, calls).
 
-    Every round times every call once, forwards and backwards in turn. Without ``rounds``, there are
-    as many as ``seconds`` allow. After a ``rest`` a call is run once before it is timed: then the
+    Each round times each call once, every second round backwards. Without ``rounds``, as many are
+    made as fit into ``seconds``. After ``rest`` seconds, a call is run once before it is timed: the
     threads of the previous call, which wait actively for work, have gone to sleep.
 
     >>> interleaved([lambda: None, lambda: sum(range(100))], rounds=6).shape
@@ -55,7 +55,7 @@ def interleaved(
 
 
 def _repeats(call: Call) -> int:
-    """Warm a call up, and return how often it must be made for a time that can be measured."""
+    """Warm a call up, and return how many repetitions give a time that can be measured."""
     fastest = min(_timed(call, 1) for _ in range(_WARM))
     return int(np.ceil(_LEAST_TIME / max(fastest, 1e-7)))
 

@@ -1,17 +1,17 @@
-"""The program of a worker process: models that are loaded in ONNX Runtime, run and timed.
+"""The program of a worker process: loads models in ONNX Runtime, runs them and times them.
 
 A request says what to do:
 
     open      load a model; the answer describes its inputs and outputs. Models are numbered from 0.
-    save      write a model, as ONNX Runtime has optimized it, to a file
-    plan      write a model without optimizations, in ONNX Runtime's format; the answer has the dims
+    save      write a model to a file, after ONNX Runtime's optimizations
+    plan      infer the dims of a model's values; the answer has the dims
     run       run a model on tensors; the answer has the outputs
-    bind      hold tensors as the inputs of a model, for the next two, and run it; as run
-    time      time all models that are bound, in turns
-    trace     run a model that is bound some times; the answer names the trace
+    bind      bind tensors to a model for `time` and `trace`, and run it; the answer has the outputs
+    time      time all bound models, in turns
+    trace     run a bound model several times; the answer has the file of the trace
 
-Only NumPy and ONNX Runtime are imported at first. ONNX Runtime lets other threads work while it
-runs, so the process ends at once if its parent does.
+Only NumPy and ONNX Runtime are imported at first. If the parent ends, the process ends at once,
+because ONNX Runtime lets other threads work while it runs.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def _open(
     trace: str | None = None,
     target: str | None = None,
 ) -> ort.InferenceSession:
-    """Load a model; ``trace`` is how the path of its trace begins, if there is to be one.
+    """Load a model. With ``trace``, a trace is written whose path begins with this text.
 
-    What the optimizations make of it is written to a ``target``, if there is one.
+    With ``target``, the model is written to this file after the optimizations.
     """
     options = ort.SessionOptions()
     options.log_severity_level = 4

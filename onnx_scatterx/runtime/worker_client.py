@@ -1,4 +1,4 @@
-"""One model that is run again and again in a worker process, and survives its crashes."""
+"""Runs one model again and again in a worker process, which is started again after a crash."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import MissingRuntimeError, one_line
 from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_nodes
-from onnx_scatterx.runtime.session import needed
+from onnx_scatterx.runtime.session import require_runtime
 from onnx_scatterx.system.child import Closing, NoReply, PythonChild, Reply
 from onnx_scatterx.system.scratch import scratch
 from onnx_scatterx.system.serving import RawTensor
@@ -21,18 +21,18 @@ from onnx_scatterx.system.serving import RawTensor
 __all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]
 
 PROGRAM = "from onnx_scatterx.runtime.worker import main; main()"
-"""What a worker process runs."""
+"""The program of a worker process."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A binary model file, and where its external data lie if not beside it."""
+    """A binary model file, and the directory of its external data if they are not beside it."""
 
     path: Path
     data_directory: Path | None = None
 
     def to_request(self) -> dict[str, str | None]:
-        """Return the request for a worker process; ONNX Runtime follows the links itself."""
+        """Return the paths for a request to a worker process; links are not resolved."""
         directory = self.data_directory
         return {
             "model": str(self.path.absolute()),
@@ -45,7 +45,7 @@ class OrtProcess(PythonChild):
 
     def __init__(self) -> None:
         """Start the process; raise MissingRuntimeError if it cannot run ONNX Runtime."""
-        needed()
+        require_runtime()
         try:
             super().__init__(PROGRAM)
         except (OSError, RuntimeError) as error:
@@ -54,29 +54,29 @@ class OrtProcess(PythonChild):
 
 
 class Runner(Closing):
-    """One model in a process of its own, which is started again after it died.
+    """One model in a process. If the process dies, another one is started.
 
-    The judge is the CPU provider with one thread: without graph optimizations, or, if ``fused``,
-    with those of the default options. If another ``judge`` runs the model, ``missing`` says why
-    ONNX Runtime does not.
+    The model runs on the CPU provider with one thread, without graph optimizations or, if
+    ``fused``, with the default ones. ``judge`` names the program that runs the model; ``missing``
+    says why this is not ONNX Runtime.
     """
 
     judge = "ONNX Runtime"
     missing = ""
 
     def __init__(self, model: ModelFile, library: str | None = None) -> None:
-        """Start the process; the model loads while the caller does something else."""
+        """Start the process, which loads the model in the background."""
         self._model = model
         self._request = {"do": "open", **model.to_request(), "library": library, "threads": 1}
         self._process = self._start()
 
     def close(self) -> None:
-        """End the process, which frees its memory; `reload` and `run` start another one."""
+        """End the process to free its memory; `reload` and `run` start another process."""
         self._process.close()
         self._loaded = False
 
     def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
-        """Wait until the model is loaded, the second time if `fused`; return the error, if any."""
+        """Wait until the model is loaded; if `fused`, load it for fused runs. Return the error."""
         if fused:
             answer = self._ask({**self._request, "optimize": True}, [], timeout)
             self._is_fused = isinstance(answer, Reply)
@@ -107,9 +107,9 @@ class Runner(Closing):
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
     def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
-        """Count the nodes, and the packed operands, that ONNX Runtime adds to those of the model.
+        """Count the nodes, and the packed inputs, that ONNX Runtime's optimizations add.
 
-        It is None if the optimized model cannot be written, which may be too large for a file.
+        The result is None if the optimized model cannot be written, such as one that is too large.
         """
         with scratch() as directory:
             file = directory / "fused.onnx"
@@ -122,9 +122,9 @@ class Runner(Closing):
         return counts[1] - counts[0]
 
     def plan(self, model: bytes, timeout: float) -> tuple[str, dict[str, Any]] | None:
-        """Return who infers the dims of a model's values, and them; None if it does not load.
+        """Return the name of the runtime, and its `memory_plan` of another model.
 
-        The model is another one. See `memory_plan` for its plan.
+        ``model`` is this other model as bytes. The result is None if it does not load.
         """
         with scratch() as directory:
             file = ModelFile(directory / "asked.onnx")
@@ -138,7 +138,7 @@ class Runner(Closing):
     def _ask(
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
     ) -> Reply | NoReply:
-        """Exchange messages with the process, which is started again if it died."""
+        """Send a request and return the answer; if the process has died, start it again first."""
         if not self._loaded:
             failure = self.reload(timeout)
             if failure is not None:

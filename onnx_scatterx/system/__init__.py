@@ -1,6 +1,6 @@
-"""Files: no file that was read is replaced, and output files appear whole or not at all.
+"""Files, signals and processes: no input is replaced, and no output is written in part.
 
-Input files are regular files of limited size, and readers report what they read (`reading`),
-and every writer writes through a `Writing` (`writing`), which refuses such files. It fills
-temporary files (`scratch`) and moves them to their places together.
+Readers open only regular files of limited size, and note each file (`reading`). Every writer uses
+a `Writing` (`writing`), which refuses to replace a noted file. A `Writing` fills temporary files
+(`scratch`), and then moves all of them to their places.
 """

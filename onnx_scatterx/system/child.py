@@ -1,8 +1,8 @@
-"""A child process that answers messages: its death, or no answer in time, is an answer, too.
+"""A child process that answers messages. If it dies or is late, the answer is a `NoReply`.
 
-The child leads a group of its own, so all that it started ends with it. If it has a folder, it
-works there, with its temporary files and caches, and on Linux also those processes end that it
-started in other groups and sessions. ``serving.py`` is its program.
+The child leads a process group, so the processes that it started end with it. If the child has a
+folder, it works there, with its temporary files and caches. On Linux, processes with this folder
+end, too, even if they left the group. ``serving.py`` is the program of the child.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End it."""
+        """Close the object."""
 
 
 _NO_MEMORY = re.compile(
     r"(?i)failed to allocate memory|unable to allocate|cannot allocate memory|bad[ _]alloc"
     r"|out of memory|MemoryError|killed by SIGKILL"
 )
-_SAID = 4000  # bytes of what the child printed that are read
-_LINES = 3  # of these that a message shows: a panic of Rust ends with two useless lines
-_SCRATCH = ("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME")  # where programs put what they need
+_SAID = 4000  # the last bytes of the child's output, which are read
+_LINES = 3  # the last lines in a message: a panic of Rust ends with two useless ones
+_SCRATCH = ("TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME")  # variables for temporary files and caches
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class NoReply:
 
     @property
     def is_of_memory(self) -> bool:
-        """Whether memory was short: systems end a process by SIGKILL then, which this one is not.
+        """Whether memory was short. A system may then kill a process by SIGKILL, too.
 
         >>> NoReply("error", "Expand: Failed to allocate memory for a buffer").is_of_memory
         True
@@ -79,7 +79,7 @@ class NoReply:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the process replied."""
+    """The answer of the process."""
 
     content: Mapping[str, Any]
     tensors: list[RawTensor]
@@ -88,7 +88,7 @@ class Reply:
 def started(
     command: Sequence[str], log: IO[bytes], folder: Path | None, environment: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
-    """Start a process whose pipes take requests and give answers; errors go to a file."""
+    """Start a process with pipes for requests and answers; its stderr goes to ``log``."""
     if folder is not None:
         environment = {**environment, **dict.fromkeys((*_SCRATCH, MARK), str(folder))}
     return subprocess.Popen(
@@ -106,12 +106,12 @@ class Child(Closing):
     """A process that ends with its parent.
 
     Args:
-        command: what is started.
-        folder: where it works; it may write there. By default where this process works.
-        environment: variables that are added to those of this process.
-        grace: seconds to undo what was begun, before it is killed.
+        command: the program and its arguments.
+        folder: a working directory in which the process may write; by default the parent's.
+        environment: variables that are added to those of the parent.
+        grace: seconds that the process has to undo unfinished writes before it is killed.
 
-    Raises ``OSError`` if it cannot be started.
+    Raises ``OSError`` if the process cannot be started.
 
     """
 
@@ -137,7 +137,7 @@ class Child(Closing):
         return self._process.pid
 
     def close(self) -> None:
-        """End the process, and all that it started."""
+        """End the process, and all processes that it started."""
         with postponed():
             self.kill()
             if self._folder is not None:
@@ -147,16 +147,16 @@ class Child(Closing):
             self._log.close()
 
     def stop(self) -> None:
-        """Tell the process to undo what it has begun, and to end.
+        """Tell the process to undo unfinished writes, and to end.
 
-        It is told once: a second signal would interrupt it while it does so.
+        It is told once: a second signal would interrupt it.
         """
         if not self._is_told:
             self._is_told = True
             self._process.terminate()
 
     def kill(self) -> None:
-        """End the process and its group, after the grace."""
+        """End the process and its group, after the grace period."""
         if self._grace:
             self.stop()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -174,14 +174,14 @@ class Child(Closing):
         timeout: float | None = None,
         progress: Counted | None = None,
     ) -> Reply | NoReply:
-        """Send a request, and return the answer to it, for which seconds may be limited."""
+        """Send a request, and return its answer, or a NoReply after ``timeout`` seconds."""
         self.send(request, tensors)
         return self.receive(timeout, progress)
 
     def send(self, request: Mapping[str, Any], tensors: Iterable[RawTensor] = ()) -> None:
         """Send a request."""
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # the process ended: receiving will find out
+        with contextlib.suppress(OSError):  # the process ended: `receive` will return this
             send(self._process.stdin, dict(request), tensors)
 
     def receive(
@@ -197,7 +197,7 @@ class Child(Closing):
         timer = None if timeout is None else threading.Timer(timeout, give_up)
         try:
             if timer is not None:
-                timer.daemon = True  # Ctrl-C may come while it starts, and must not wait for it
+                timer.daemon = True  # so Ctrl-C does not wait for the timer
                 timer.start()
             assert self._process.stdout is not None
             content, tensors = receive(self._process.stdout)

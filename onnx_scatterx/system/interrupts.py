@@ -1,10 +1,10 @@
-"""Signals that end a program: raised as exceptions, or delayed until a step is complete.
+"""Raises signals that end a program as exceptions, or delays them until a step is complete.
 
 Python raises KeyboardInterrupt on Ctrl-C, so that every ``finally`` runs. Here SIGTERM and SIGHUP
-do the same. Only the main thread runs handlers of signals.
+raise an exception, too. Only the main thread runs handlers of signals.
 
-A library in C++ may turn it into another exception: an interrupted import raises ImportError. So
-what cannot be undone asks `unless_stopped` first.
+A library in C++ may turn the exception into another one: an interrupted import raises ImportError.
+So a step that cannot be undone calls `unless_stopped` first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ _ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name
 
 GRACE = 3.0
 """Seconds that a process has to undo unfinished writes before it is killed."""
-
 _came: list[int] = []  # the signal that has told the process to end
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal other than that of Ctrl-C ends the process."""
+    """A signal that is not Ctrl-C ends the process."""
 
     def __init__(self, number: int) -> None:
         """Remember the number of the signal."""
@@ -41,7 +40,7 @@ class Stopped(KeyboardInterrupt):
 def stoppable() -> Iterator[None]:
     """Raise `Stopped` in this block if a signal tells the process to end.
 
-    Signals that are ignored (``nohup``) or have a handler are not changed.
+    A signal that is ignored (``nohup``) or has a handler is left alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -58,7 +57,7 @@ def stoppable() -> Iterator[None]:
 def _handled(
     numbers: Iterable[int], handler: Callable[[int, FrameType | None], Any]
 ) -> Iterator[None]:
-    """Let signals have a handler in this block."""
+    """Give signals a handler in this block."""
     before = {number: signal.getsignal(number) for number in numbers}
     try:
         for number in before:
@@ -81,14 +80,14 @@ def unless_stopped() -> None:
 
 
 def end_soon() -> None:
-    """Tell this process to end, and return when it has had the time to undo unfinished writes."""
+    """Tell this process to end, and return after the seconds of ``GRACE``."""
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE)
 
 
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
-    """Delay Ctrl-C and the other signals that end a program until this block ends."""
+    """Delay signals that end a program, such as Ctrl-C, until this block ends."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

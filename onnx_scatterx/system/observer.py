@@ -1,6 +1,6 @@
-"""Progress of a call: one object that reports to callers and the log, passed to long tasks.
+"""Reports the progress of a call to callbacks and to the log: long tasks get an `Observer`.
 
-Stages are reported by their names, with how much is done of how much: 0 of 0 if that is unknown.
+A stage has a name, how much of it is done, and its total. Both numbers are 0 if they are not known.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     import onnx_ir as ir
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Is called with a stage's name, how much of it is done, and of how much (0 if unknown)."""
+"""A callback for the name of a stage, how much of it is done, and its total (0 if unknown)."""
 
 Counted: TypeAlias = Callable[[int, int], None]
-"""Is called with how much of one thing is done, and of how much."""
+"""A callback for how much of a task is done, and its total."""
 
 Watch: TypeAlias = "Callable[[str, ir.Model], None]"
-"""Is called after each pass, with its name and the changed model."""
+"""A callback for the name of each pass after it has run, and the changed model."""
 
 LOG = logging.getLogger("onnx_scatterx")
 
 
 @dataclass(frozen=True)
 class Observer:
-    """Reports stages and passes: a callback each, and the log ``onnx_scatterx``.
+    """Reports stages and passes, each to a callback, and both to the log ``onnx_scatterx``.
 
-    The log has a line at INFO when a stage begins, and the rest at DEBUG.
+    The log has a line at INFO when a stage begins, and other lines at DEBUG.
 
     >>> stages = []
     >>> observer = Observer(lambda *stage: stages.append(stage))
@@ -65,4 +65,4 @@ class Observer:
 
 
 NOBODY = Observer()
-"""Reports to the log alone."""
+"""An observer that reports only to the log."""

@@ -1,6 +1,7 @@
-"""Reading files that a user names, and the record of them: writers refuse to replace them.
+"""Reads files that a user names, and records them, so that writers refuse to replace them.
 
-Opening a pipe without a writer would block, and a device such as /dev/zero never ends.
+Only regular files are read: to open a pipe without a writer would block, and a device such as
+/dev/zero never ends.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def open_regular(path: AnyPath) -> BinaryIO:
     Traceback (most recent call last):
     OSError: [Errno 22] it is a device: '/dev/null'
     """
-    # Without O_NONBLOCK, opening a pipe waits for a writer.
+    # Without O_NONBLOCK, to open a pipe waits for a writer.
     flags = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
     def opener(name: str, mode: int) -> int:
@@ -54,7 +55,7 @@ def open_regular(path: AnyPath) -> BinaryIO:
 
 
 def read_regular(path: AnyPath, most: int) -> bytes:
-    """Return the bytes of a file; raise OSError if it is not regular, or has more than most."""
+    """Return the bytes of a file; OSError if it is not regular, or has more than ``most`` bytes."""
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > most:
@@ -108,7 +109,7 @@ V = TypeVar("V")
 
 
 class KnownFiles(Generic[V]):
-    """A value for each of some files.
+    """A dict of files: two paths of the same file are the same key.
 
     >>> files = KnownFiles[str]()
     >>> files.add(Path("model.onnx"), "the input")
@@ -120,12 +121,12 @@ class KnownFiles(Generic[V]):
         self._values: dict[object, V] = {}
 
     def add(self, path: Path, value: V) -> None:
-        """Give a file a value, unless it has one."""
+        """Give a file a value, unless it already has a value."""
         for key in _keys(path):
             self._values.setdefault(key, value)
 
     def find(self, path: Path) -> V | None:
-        """Return the value of a file, None if it has none."""
+        """Return the value of a file; None if it does not have one."""
         return next((self._values[key] for key in _keys(path) if key in self._values), None)
 
 
@@ -146,7 +147,7 @@ _records: ContextVar[tuple[dict[Path, str], ...]] = ContextVar("_records", defau
 
 @contextlib.contextmanager
 def recorded() -> Iterator[Files]:
-    """Record the files that are read in this block; blocks around it record them too.
+    """Record the files that are read in this block. Outer blocks record these files, too.
 
     >>> with recorded() as files:
     ...     note_read("model.onnx", "the input")
@@ -162,7 +163,7 @@ def recorded() -> Iterator[Files]:
 
 
 def note_read(path: str | os.PathLike[str], what: str) -> None:
-    """Report that a file is read, and its role for the user; the first report counts."""
+    """Record a file that is read, with its role for the user; the first role of a file counts."""
     absolute = Path(os.path.abspath(path))
     for record in _records.get():
         record.setdefault(absolute, what)

@@ -1,14 +1,14 @@
-"""Temporary directories, and the processes that use them: both are found and removed by name.
+"""Temporary directories, which are removed even after a crash, and the processes that use them.
 
-A process that creates one holds a lock on a file in it, which the system releases when the process
-ends in any way. Whoever creates the next one in the same place first removes those without a lock.
-A directory is created and locked as follows, since others may clear it between any two steps:
+A process that creates a temporary directory holds a lock on a file in it. The system releases the
+lock when the process ends in any way. If another process creates a temporary directory in the same
+place, it first removes those that are not locked. This may happen between any two of these steps:
 
-    make it, open its lock file, lock it    and again under another name, if any of this fails
-    is the lock file still in its place?    no: somebody has cleared it before it was locked
+    make the directory, open and lock its lock file     if a step fails: begin with another name
+    check that the lock file is still in its place      if not: begin with another name
 
-A child process has its folder in its environment, and so have the processes that it starts, unless
-they emptied theirs. Linux shows it.
+A child process has its folder in a variable of its environment. The processes that it starts
+inherit this variable, unless they clear their environment. Linux shows the environment.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from pathlib import Path
 
 from onnx_scatterx.system.interrupts import postponed
 
-_ROUNDS = 100  # of looking for processes, which may start others meanwhile
-_MOMENTS, _MOMENT = 10, 0.01  # how often, after so many seconds, if a process may be beginning
+_ROUNDS = 100  # the most searches for processes, which may start more processes meanwhile
+_MOMENTS, _MOMENT = 10, 0.01  # repetitions and seconds between them, if a process just begins
 MARK = "ONNX_SCATTERX_FOLDER"
-"""The variable of the environment that has the folder."""
+"""The environment variable that has the folder of a child process."""
 
 
 def end_all(folder: str) -> None:
-    """Kill all other processes that have this folder.
+    """Kill all other processes that have this folder in their environment.
 
-    Linux shows no environment of a process that has just begun to run another program. So if a
-    process has none, the search is repeated for a moment.
+    A process that has just begun to run a program seems to have no environment in Linux. So the
+    search is repeated for a moment.
     """
     mark = os.fsencode(f"{MARK}={folder}")
     moments = _MOMENTS
@@ -62,7 +62,7 @@ def _processes() -> list[int]:
 
 
 def _has_program(process: int) -> bool:
-    """Return whether a process has a program that this one may look at: the kernel's have none."""
+    """Return whether this process may see a process's program; the kernel's have no program."""
     with contextlib.suppress(OSError):
         return bool(os.readlink(f"/proc/{process}/exe"))
     return False
@@ -84,8 +84,8 @@ _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 def scratch(parent: Path | None = None) -> Iterator[Path]:
     """Create an empty directory in `parent`, which is removed when the block ends.
 
-    By default it is in the system's directory for temporary files. Directories of processes that
-    have ended are removed first. Raises OSError if no directory can be created there.
+    By default, `parent` is the system's directory for temporary files. Temporary directories of
+    processes that have ended are removed first. Raises OSError if the directory cannot be created.
 
     >>> with scratch() as directory:
     ...     _ = (directory / "file").write_text("text")
@@ -107,10 +107,10 @@ def clear(parent: Path) -> None:
         with os.scandir(parent) as entries:
             ours = [e for e in entries if is_scratch(e.name)]
             left = [Path(e.path) for e in ours if e.is_dir(follow_symlinks=False)]
-    except OSError:  # it cannot be listed
+    except OSError:  # the directory cannot be listed
         return
     for directory in left:
-        with contextlib.suppress(OSError):  # somebody else was faster, or it is not ours to remove
+        with contextlib.suppress(OSError):  # another process removed it, or owns it
             lock = _open_lock(directory)
             if _is_locked_now(lock):
                 _remove(directory, lock)
@@ -150,7 +150,7 @@ def _open_lock(directory: Path) -> int:
 
 
 def _is_locked_now(file: int) -> bool | None:
-    """Lock a file; return False if another holds it, None if the file system lacks locks."""
+    """Lock a file; return False if another process holds the lock, None if there are no locks."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -168,9 +168,9 @@ def _is_locked_now(file: int) -> bool | None:
 def _remove(directory: Path, lock: int) -> None:
     """Remove a directory whose lock is held.
 
-    It is renamed first: a process that has just created it, and that finds the lock free, must not
-    find the directory in its place. Windows cannot rename it while a file in it is open, and so
-    does not if the other process has opened it meanwhile.
+    The directory is renamed first: another process that has just created it, and gets the lock,
+    must notice that the directory is gone. Windows does not rename a directory in which a file is
+    open: then the directory of the other process stays.
     """
     gone = _new_name(directory.parent)
     with postponed():

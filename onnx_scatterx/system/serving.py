@@ -1,8 +1,8 @@
-"""The messages to a child process and back, and the program of the child, which answers them.
+"""The messages between a process and its child, and the program of the child, which answers them.
 
-Only messages are written to standard output: what libraries print goes to standard error. If
-standard input ends, the parent has ended. Then the process ends, with its group and with all
-processes that have its folder. Only the standard library is needed.
+Only messages are written to standard output: the output of libraries goes to standard error. If
+standard input ends, the parent has ended. Then the child ends, with its process group and with all
+processes that have its folder. Only the standard library is imported.
 
     message = length of header (4 bytes) + header + the bytes of each tensor in the header's order
 
@@ -54,7 +54,7 @@ def send(stream: IO[bytes], header: dict[str, Any], tensors: Iterable[RawTensor]
 
 
 def receive(stream: IO[bytes]) -> tuple[dict[str, Any], list[RawTensor]]:
-    """Read one message; raise `EOFError` if the other side has ended."""
+    """Read one message; raise `EOFError` if the other process has ended."""
     (length,) = struct.unpack("<I", _read(stream, 4))
     header: dict[str, Any] = json.loads(_read(stream, length))
     tensors = [
@@ -82,12 +82,12 @@ class Tell(Protocol):
 
 
 def serve(begin: Callable[[Tell], Answering | None], *, undoes: bool = False) -> None:
-    """Answer messages with what ``begin`` returns, if it returns anything.
+    """Answer messages by the function that ``begin`` returns; end if ``begin`` returns None.
 
-    An exception is an answer, too: ``{"error": text}``. A process that ``undoes`` what it has begun
-    gets the time to do so, if a signal or its parent ends it.
+    If the function raises an exception, the answer is ``{"error": text}``. If ``undoes``, the
+    process gets time to undo unfinished writes when a signal or its parent ends it.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the parent, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and ends this process
     with stoppable() if undoes else contextlib.nullcontext():
         try:
             _serve(begin, undoes)

@@ -1,8 +1,8 @@
-"""Writing files: files that belong together all appear, or none does, and no input is replaced.
+"""Writes files that belong together: either all of them appear, or none. No input is replaced.
 
-A file is first written to a temporary directory beside its place. All are renamed when they are
-complete, while no other process renames files to these directories. If one cannot be renamed, the
-files that were replaced are put back. A file keeps the mode of the file that it replaces. A
+A file is first written to a temporary directory beside its place. When all files are complete, they
+are renamed, while no other process renames files to these directories. If a file cannot be renamed,
+the files that were replaced are put back. A new file has the mode of the file that it replaces. A
 symbolic link is kept, and its target is replaced. A device or a pipe is written directly.
 """
 
@@ -33,8 +33,8 @@ class _StagedFile:
 class Writing:
     """Files that are written together: they appear when the block ends without an error.
 
-    None may be a file that was read: those in ``read``, and those that the blocks of ``recorded``
-    around the call have recorded.
+    A file that was read is never replaced: a file in ``read``, or one that a block of ``recorded``
+    around the call has recorded.
 
     >>> with scratch() as directory:
     ...     with Writing() as writing:
@@ -64,10 +64,11 @@ class Writing:
                 self._install()
 
     def claim(self, path: AnyPath, role: str) -> Path:
-        """Return the real path of a file that is to be written; ``role`` names it for the user.
+        """Claim a file that is to be written, and return its real path.
 
-        The same claim may be made again. Raises ScatterXError if it is a directory, if its
-        directory does not exist, and if it is a file that was read or another one that is written.
+        ``role`` names the file for the user. The same claim may be made again. Raises ScatterXError
+        if the path is a directory, if its directory does not exist, if the file was read, or if it
+        is claimed for another role.
         """
         if "\0" in os.fsdecode(path):
             raise ScatterXError(f"{path}: the path of {role} has a NUL character")
@@ -88,11 +89,11 @@ class Writing:
         return real_path
 
     def keep(self, path: Path, what: str) -> None:
-        """Declare that a file belongs to the output, and exists already."""
+        """Note that a file exists already, and must not be replaced."""
         self._read.setdefault(path, what)
 
     def check(self) -> None:
-        """Raise ScatterXError if a claimed file has been read, or must be kept."""
+        """Raise ScatterXError if a claimed file was read, or must not be replaced."""
         for real_path in self._claims:
             self._check(real_path)
 
@@ -115,9 +116,9 @@ class Writing:
         return known == (None, None) and not path.is_dir()
 
     def stage(self, path: Path, *, replaces: bool = True) -> Path:
-        """Return where to write the content of a claimed file, by its real path.
+        """Return the temporary file for a claimed file, given the real path of the claimed file.
 
-        If it does not replace a file, one that is there in the end must have the same content.
+        Without ``replaces``, a file that exists at this path in the end must have the same content.
         """
         if path.exists() and not path.is_file():  # a device or a pipe
             return path
@@ -126,20 +127,20 @@ class Writing:
         return directory / path.name
 
     def unnamed(self, directory: Path) -> Path:
-        """Return where to write a file of a directory whose name depends on its content."""
+        """Return a temporary file for a file in a directory whose name depends on its content."""
         return self._temporary_in(directory).with_name("unnamed")
 
     def text(self, path: AnyPath, text: str, role: str) -> None:
-        """Write a text."""
+        """Claim a file, and write a text to it."""
         with about_file(path, "cannot be written"):
             self.stage(self.claim(path, role)).write_text(text, encoding="utf-8")
 
     def drop(self) -> None:
-        """Forget what was written: no file appears."""
+        """Forget all written files: none of them appears."""
         self._staged.clear()
 
     def make_directory(self, path: Path) -> None:
-        """Create a directory and those above it, unless they exist; removed if writing fails."""
+        """Create a directory and its parents; if writing fails, the created ones are removed."""
         real_path = Path(os.path.realpath(path))
         while True:
             missing = [p for p in (real_path, *real_path.parents) if not p.exists()]
@@ -147,12 +148,12 @@ class Writing:
                 with postponed(), contextlib.suppress(FileExistsError):
                     directory.mkdir()
                     self._made.callback(_remove_empty, directory)
-            with contextlib.suppress(FileNotFoundError):  # whoever created it has given up
+            with contextlib.suppress(FileNotFoundError):  # another process has removed it again
                 self._temporary_in(real_path)
                 return
 
     def _temporary_in(self, directory: Path) -> Path:
-        """Return a temporary directory in a directory, so that the directory is not empty."""
+        """Return a temporary directory in a directory, which other processes then do not remove."""
         if directory not in self._temporary:
             self._temporary[directory] = self._temporaries.enter_context(scratch(directory))
         return self._temporary[directory]
@@ -170,21 +171,21 @@ class Writing:
 
 
 def write_text(path: AnyPath, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file; on an error, the file stays as it was."""
     with Writing() as writing:
         writing.text(path, text, "the output")
 
 
 def same_content(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file or to files of the same bytes."""
+    """Return whether two paths lead to the same file, or to files of the same bytes."""
     return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
 
 
 @contextlib.contextmanager
 def _locked(directories: Collection[Path]) -> Iterator[None]:
-    """Wait until no other process holds the locks of directories, and hold them.
+    """Hold the locks of directories; wait until no other process holds them.
 
-    Windows, some network file systems and browsers have no such locks.
+    Without such locks (Windows, some network file systems, browsers), do nothing.
     """
     with contextlib.ExitStack() as held:
         if sys.platform != "win32":
@@ -209,10 +210,10 @@ def _move(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
 
 
 def _add(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
-    """Rename a file, unless one of the same content is in its place."""
+    """Rename a file to its place, unless a file of the same content is there."""
     try:
         os.link(staged.temporary, staged.path)
-    except FileExistsError:  # also if it was made at this moment
+    except FileExistsError:  # also if another process made it at this moment
         pass
     except OSError:  # the file system has no hard links
         if not staged.path.exists():
@@ -228,14 +229,14 @@ def _add(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
 
 
 def _exchange(staged: _StagedFile, undo: contextlib.ExitStack) -> None:
-    """Replace a file, which stays in the temporary directory until all are replaced."""
+    """Replace a file; the old file stays in the temporary directory until all are replaced."""
     shutil.copymode(staged.path, staged.temporary)
     aside = staged.temporary.parent.with_name("old")
     aside.mkdir(exist_ok=True)
     old = aside / staged.path.name
     try:
         os.link(staged.path, old)
-    except OSError:  # the file system has no hard links, or not to a file of somebody else
+    except OSError:  # no hard link is possible here, or to a file of another user
         os.replace(staged.path, old)
     undo.callback(_put_back, old, staged.path)
     os.replace(staged.temporary, staged.path)
@@ -247,5 +248,5 @@ def _put_back(old: Path, path: Path) -> None:
 
 
 def _remove_empty(directory: Path) -> None:
-    with contextlib.suppress(OSError):  # somebody else has put something there
+    with contextlib.suppress(OSError):  # another process has written files there
         directory.rmdir()

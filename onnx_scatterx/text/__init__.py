@@ -1,1 +1,1 @@
-"""Text for people: reasons, and names with every character visible."""
+"""Text for people: the reasons, the values of options, and names with every character visible."""

@@ -1,4 +1,4 @@
-"""The values that options take: each is read from its text, or refused in a line."""
+"""Reads the values of options from their texts. If a text is wrong, the error is one line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 Sizes = int | tuple[int, ...]
 
-_MOST_THREADS = 1024  # more are a slip, and starting them takes minutes
+_MOST_THREADS = 1024  # a larger number is a mistake: to start so many threads takes minutes
 
 
 def count(text: str) -> int:
-    """Return a number that starts at 1."""
+    """Return a whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return int(text)
@@ -76,21 +76,21 @@ def fixed_size(text: str) -> tuple[str, Sizes]:
 
 
 def natural(text: str) -> int:
-    """Return a number that starts at 0."""
+    """Return a whole number from 0 on."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
     return int(text)
 
 
 def thread_count(text: str) -> int:
-    """Return a number of threads, if so many can be started."""
+    """Return a number of threads, at most ``_MOST_THREADS``."""
     if natural(text) > _MOST_THREADS:
         raise argparse.ArgumentTypeError(f"{text} threads are more than {_MOST_THREADS}")
     return int(text)
 
 
 def listed_names(text: str) -> list[str]:
-    """Split names, each of which is taken once.
+    """Split a text into names, without repetitions.
 
     >>> listed_names("view, concat, view")
     ['view', 'concat']
@@ -102,7 +102,7 @@ def listed_names(text: str) -> list[str]:
 
 
 def named_file(text: str) -> tuple[str | None, str]:
-    """Split NAME=FILE.npy; a .npz or a directory needs no name.
+    """Split NAME=FILE.npy into its name and file; a .npz or a directory needs no name.
 
     >>> named_file("x=a/x.npy"), named_file("all.npz")
     (('x', 'a/x.npy'), (None, 'all.npz'))

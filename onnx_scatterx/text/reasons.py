@@ -1,7 +1,7 @@
 """Every reason that the tool can give, with its text.
 
-Why a scatter or gather is kept, why a write between quantizers stays on floats, and why ONNX
-Runtime may compute other values after a write was replaced.
+`Reason`: why a scatter or gather is kept. `FloatReason`: why a write between quantizers stays on
+floats. `LastBit`: why ONNX Runtime may compute other last bits of a result.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Reason(enum.Enum):
 
     @property
     def missing(self) -> str:
-        """The fact that is missing for the node to be removed.
+        """What the removal of the node would need, in words.
 
         >>> Reason.UNKNOWN_SIGN.missing
         'a proof that the index is never negative, or always is'
@@ -94,9 +94,9 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """A reason, with the detail of the case: an axis, a name, a missing fact.
+    """Why something was not done: a reason, and its detail, such as an axis or a name.
 
-    The detail is anything that can be printed. Its text is made when it is read.
+    The detail is any object. Its text is made only if the refusal is printed.
     """
 
     reason: Reason
@@ -117,7 +117,7 @@ class Refusal:
 
 
 class RefusedError(Exception):
-    """Carries a refusal out of the middle of a construction."""
+    """Carries a refusal from the place where a condition fails to the caller of `attempt`."""
 
     def __init__(self, reason: Reason, detail: object = "") -> None:
         super().__init__(reason.value)
@@ -126,7 +126,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Detail:
-    """A detail that is put together when it is read.
+    """A detail whose text is formatted only if it is printed.
 
     >>> str(Detail("the size {} of axis {}", "2*N", 1))
     'the size 2*N of axis 1'
@@ -161,7 +161,7 @@ class Missing:
 
 
 class FloatReason(enum.Enum):
-    """A reason for writing floats between integer inputs and outputs. The value is for users."""
+    """A reason why a write between quantizers stays on floats. The value is the text for users."""
 
     SCALES = "the scales or zero points differ"
     UNKNOWN_SCALE = "a scale is known only when the model runs"
@@ -200,7 +200,7 @@ LAST_BIT = "onnx_scatterx.last_bit"
 
 
 def attempt(work: Callable[[], T]) -> T | Refusal:
-    """Return the result of some work, or the refusal that it raises.
+    """Return the result of a function, or the refusal that the function raises.
 
     >>> def refused() -> int:
     ...     raise RefusedError(Reason.NO_RULE)
@@ -214,7 +214,7 @@ def attempt(work: Callable[[], T]) -> T | Refusal:
 
 
 def granted(result: T | Refusal | None) -> T:
-    """Return a result, or raise the refusal in its place; None is a refusal without a reason."""
+    """Return a result. Raise RefusedError if it is a refusal, or None (a refusal by NO_RULE)."""
     if isinstance(result, Refusal):
         raise RefusedError(result.reason, result.detail)
     refuse_unless(result is not None)
@@ -222,7 +222,7 @@ def granted(result: T | Refusal | None) -> T:
 
 
 def only(values: Collection[T]) -> T:
-    """Return the only one of some, or refuse if there are none or several.
+    """Return the only value of a collection; RefusedError if it has none or several.
 
     >>> only([3]), attempt(lambda: only([3, 4])) == Refusal(Reason.NO_RULE)
     (3, True)
@@ -232,7 +232,7 @@ def only(values: Collection[T]) -> T:
 
 
 def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object = "") -> None:
-    """Raise a refusal if a condition does not hold.
+    """Raise RefusedError if a condition does not hold.
 
     >>> attempt(lambda: refuse_unless(1 < 0)) == Refusal(Reason.NO_RULE)
     True
@@ -242,7 +242,7 @@ def refuse_unless(holds: object, reason: Reason = Reason.NO_RULE, detail: object
 
 
 class LastBit(enum.Enum):
-    """A reason for another last bit. The value is for users."""
+    """A reason why the last bit of a result may differ. The value is the text for users."""
 
     FLOAT16 = "ONNX Runtime may round float16 once more or once less between two nodes"
     PACKED = "ONNX Runtime computes a product with a constant by another kernel"
@@ -255,7 +255,7 @@ class LastBit(enum.Enum):
 
 
 IN_ONNXRUNTIME = "onnx_scatterx.in_onnxruntime"
-"""The metadata key of an optimized model: why ONNX Runtime may compute other values of it."""
+"""The metadata key for the reasons why ONNX Runtime may compute other values of a new model."""
 
 
 def add_to_metadata(metadata: MutableMapping[str, str], reasons: Iterable[str]) -> None:
@@ -273,7 +273,7 @@ def add_to_metadata(metadata: MutableMapping[str, str], reasons: Iterable[str]) 
 
 
 def from_metadata(metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the sentences in a model's metadata; other words are ignored.
+    """Return the sentences for the names in a model's metadata; unknown names are ignored.
 
     >>> from_metadata({IN_ONNXRUNTIME: "MOVED, ELSE"})
     ('ONNX Runtime moves QuantizeLinear past an output of the graph',)

@@ -1,9 +1,9 @@
-"""Text for people, in which every character is visible.
+"""Makes every character of a text visible, for people.
 
-Names come from models, files and arguments, and may hold anything: an escape sequence that clears
-a terminal, a line break that forges a line of a report, a mark that reverses what follows. All text
-that is printed, raised or written to a page passes through one of the functions here. Programs get
-the true names, as JSON.
+Names come from models, files and arguments, and may have any characters: an escape sequence that
+clears a terminal, a line break that forges a line of a report, a mark that reverses the text after
+it. All text that is printed, raised or written to a page passes through a function of this module.
+Programs get the true names, as JSON.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from enum import Enum
 from html import escape
 from typing import Any
 
-_BYTES = range(0xDC80, 0xDD00)  # Python decodes bytes of a file name that are not UTF-8 to these
+_BYTES = range(0xDC80, 0xDD00)  # for bytes of a file name that are not UTF-8, as Python decodes
 
 
 def visible(text: object) -> str:
-    r"""Return a text as one line: a character that cannot be seen is written as Python escapes it.
+    r"""Return a text as one line: each invisible character is written as Python escapes it.
 
-    That is all that `str.isprintable` denies: control characters, separators of lines, marks of
-    direction, lone surrogates. What is visible already does not change.
+    A character is invisible if `str.isprintable` is false for it: control characters, separators of
+    lines, marks of direction, lone surrogates. A text of visible characters does not change.
 
     >>> import os
     >>> print(visible("a\x1b[2J\nb\u202e"), visible(os.fsdecode(b"\xff.onnx")))
@@ -42,12 +42,12 @@ def _escaped(character: str) -> str:
 
 
 def in_lines(lines: Iterable[object]) -> str:
-    """Return lines as one text: no line of it can be taken for two."""
+    """Return lines as one text, in which each given line is one line."""
     return "\n".join(map(visible, lines))
 
 
 def middle(text: str, width: int, mark: str = "…") -> str:
-    """Return a text, without its middle if it is too long: the ends of a name matter most.
+    """Return a text; if it is too long, without its middle, because the ends of a name matter most.
 
     >>> middle("/model/encoder/layers.0/ScatterND", 20)
     '/model/en…/ScatterND'
@@ -61,7 +61,7 @@ def middle(text: str, width: int, mark: str = "…") -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text of bearable length: a size may be a formula of any length.
+    """Return a text of at most 200 characters, because the formula of a size may be very long.
 
     >>> len(shortened("n + " * 999)), shortened("n + 1")
     (200, 'n + 1')
@@ -96,7 +96,8 @@ def as_json(content: object) -> str:
 def plain(value: Any) -> Any:
     """Return a value as data that JSON has: numbers, texts, lists, and dicts with texts as keys.
 
-    Of a dataclass these are its fields, or what its ``to_dict`` returns; of an enum the name.
+    A dataclass becomes the dict of its fields, or the result of its ``to_dict``. An enum becomes
+    its name.
 
     >>> from pathlib import Path
     >>> plain([(1, float("nan")), {2: Path("a.onnx")}, {"y", "x"}])
@@ -119,5 +120,5 @@ def plain(value: Any) -> Any:
 
 
 def plain_fields(subject: object, names: str) -> dict[str, Any]:
-    """Return attributes of an object as plain data; spaces are between the names."""
+    """Return attributes of an object as plain data. ``names`` has spaces between the names."""
     return {name: plain(getattr(subject, name)) for name in names.split()}

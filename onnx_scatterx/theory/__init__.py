@@ -23,9 +23,9 @@ numbers two definitions as 2, and two as 10. Here the first of each has the lett
     Definition 10   disseminated slice         ``disseminated_slices``
     Section 8       the ScatterX algorithm     ``scatter_x`` and its steps
 
-The paper does not define reads; here they are a ``Gathering``. ``moves`` makes strided copies of
-both, for which it does not give a program. docs/errata.md lists the corrections
-of the paper, with reasons.
+The paper does not define reads: a ``Gathering`` is a read. ``moves`` writes scatterings and
+gatherings as strided copies, which the paper does not have. docs/errata.md lists the corrections of
+the paper, with reasons.
 """
 
 from onnx_scatterx.theory.algorithm import (

@@ -3,12 +3,12 @@
     traverse(shape, action)          every index of a shape, row-major
     provision_x_transformer(...)     E[I] = p( f(p1(I)) ++ p2(I) )
     scatter(data, updates, E)        output = data;  output[E[I]] = updates[I]
-    scatter_x(...)                   both
+    scatter_x(...)                   the scatter by the E of these picks
     tensorflow_scatter(...)          tf.tensor_scatter_nd_update by scatter_x
     pytorch_scatter(...)             torch.scatter by scatter_x
 
 This code is slow and easy to check. ``XTransformer`` and ``Scattering`` compute the same faster,
-and have reductions. docs/errata.md lists the corrections.
+and also have reductions. docs/errata.md lists the corrections.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,11 +40,10 @@ def provision_x_transformer(
 ) -> NDArray[np.int64]:
     """Compute the provision tensor of the x-transformer with these picks and this f.
 
-    ``f`` has the shape ``p1(shape)`` and one more axis, which holds the numbers of an index. If
-    they are one number each, this axis may be absent.
-    Here p is any pick of the numbers of f and p2, as in Definition 10. If p does not give each axis
-    of data a number, this is a ``ValueError``. If f or an index is too short, it is an
-    ``IndexError``.
+    ``f`` has the shape ``p1(shape)`` and one more axis, which holds the numbers of an index. If an
+    index has one number, this axis may be absent. p is any pick of the numbers of f and p2, as in
+    Definition 10. Raises ValueError if p does not give each axis of data a number, and IndexError
+    if f or an index is too short.
 
     >>> f = np.array([[3], [1]])
     >>> provision_x_transformer((2, 2), (4, 2), f, Pick((0,)), Pick((1,)), Pick((0, 1))).tolist()
@@ -64,10 +63,10 @@ def provision_x_transformer(
 
 
 def scatter(data: NDArray[Any], updates: NDArray[Any], provision: Integers) -> NDArray[Any]:
-    """Write updates into a copy of data, where the provision tensor says; the last one wins.
+    """Write updates into a copy of data, at the indices in the provision tensor.
 
-    Negative numbers count from the end. If the shapes do not agree, this is a ``ValueError``. If an
-    update is out of bounds, it is an ``IndexError``.
+    If updates collide, the last one wins. Negative numbers count from the end. Raises ValueError if
+    the shapes do not agree, and IndexError if an update is out of bounds.
 
     >>> scatter(np.zeros(4), np.array([5.0, 6.0]), np.array([[1], [-1]]))
     array([0., 5., 0., 6.])
@@ -99,7 +98,7 @@ def scatter_x(
 def tensorflow_scatter(
     tensor: NDArray[Any], indices: Integers, updates: NDArray[Any]
 ) -> NDArray[Any]:
-    """Compute ``tf.tensor_scatter_nd_update``: the last dims of updates are those of tensor.
+    """Compute ``tf.tensor_scatter_nd_update``: updates and tensor have the same last dims.
 
     >>> tensorflow_scatter(np.zeros(4), np.array([[2], [0]]), np.array([5.0, 6.0]))
     array([6., 0., 5., 0.])
@@ -112,9 +111,9 @@ def tensorflow_scatter(
 def pytorch_scatter(
     tensor: NDArray[Any], dim: int, index: Integers, src: NDArray[Any]
 ) -> NDArray[Any]:
-    """Compute ``torch.scatter``: each element has its number along one dim, which is not negative.
+    """Compute ``torch.scatter``: ``index`` has the position of each element along ``dim``.
 
-    The rest of ``src`` beyond the shape of ``index`` is not read.
+    No position is negative. Elements of ``src`` beyond the shape of ``index`` are not read.
 
     >>> pytorch_scatter(np.zeros((2, 3)), 1, np.array([[2], [0]]), np.array([[5.0], [6.0]]))
     array([[0., 0., 5.], [6., 0., 0.]])

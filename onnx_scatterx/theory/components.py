@@ -7,9 +7,9 @@
     AffineModulo(a, s, d, m)      (a + s * I_d) mod m
     Lookup(dims, values)           values[I_d for d in dims]
 
-The numbers may be Python ints or symbolic terms, because they are only compared by ``==``. The last
-two functions are an exception: they take arrays. A component is canonical if it is the first form
-that fits, with 0 <= a < m and 0 < s < m in an ``AffineModulo``; then ``==`` means "the same
+The numbers may be Python ints or symbolic terms, because they are only compared by ``==``. Only
+``fit_component`` and ``evaluate`` need arrays. A component is canonical if it is the first form
+that fits, with 0 <= a < m and 0 < s < m in an ``AffineModulo``. Then ``==`` means "the same
 function".
 """
 
@@ -73,7 +73,7 @@ class AffineModulo(Generic[N]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
-    """Any function of some dims, in ascending order: an array over them, or an opaque object.
+    """Any function of ``dims``, which ascend: ``values`` is an array over them, or any object.
 
     An array is copied unless it is read-only.
 
@@ -113,7 +113,7 @@ Component: TypeAlias = Constant[N] | Affine[N] | AffineModulo[N] | Lookup
 
 
 def coordinate(component: Component[N]) -> int | None:
-    """Return the d such that the component is exactly I_d, or None.
+    """Return the d for which the component is exactly I_d; None if there is none.
 
     >>> coordinate(Affine(0, 1, 2)), coordinate(Affine(1, 1, 2)), coordinate(Constant(0))
     (2, None, None)
@@ -139,9 +139,9 @@ def line(start: Any, step: int, dim: int, text: Callable[[Any], str] = str) -> s
 def normal_picks(components: Sequence[Component[N]]) -> tuple[Pick, Pick, Pick]:
     """Return the picks p1, p2, p of the normal form.
 
-    p2 takes the coordinates that are components themselves, in the order of the axes. p1 takes the
-    dims of all other components, in ascending order. These components are the columns of f, in the
-    order of the axes. p puts both into the order of the axes.
+    p2 takes the dims d for which a component is I_d, in the order of the axes. p1 takes the dims of
+    all other components, in ascending order. These other components are the columns of f, in the
+    order of the axes. p puts f's columns and p2 into the order of the axes.
 
     >>> normal_picks([Affine(5, 2, 1), Affine(0, 1, 0), Constant(7)])
     (Pick((1,)), Pick((0,)), Pick((0, 2, 1)))
@@ -152,7 +152,7 @@ def normal_picks(components: Sequence[Component[N]]) -> tuple[Pick, Pick, Pick]:
 def split_picks(
     taken: Sequence[int | None], components: Sequence[Component[N]]
 ) -> tuple[Pick, Pick, Pick]:
-    """Return the picks p1, p2, p if p2 gives the axes with a ``taken`` dim, and f the others."""
+    """Return the picks p1, p2, p: p2 gives each axis that has a ``taken`` dim, f the other axes."""
     by_f = [c for c, d in enumerate(taken) if d is None]
     by_p2 = [c for c, d in enumerate(taken) if d is not None]
     p1 = Pick(sorted({d for c in by_f for d in components[c].dims}))
@@ -166,12 +166,12 @@ def without_repeats(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def fit_component(values: NDArray[np.integer[Any]], size: int | None) -> Component[int]:
-    """Find the first form that fits: constant, affine, affine modulo the size, table.
+    """Find the first form that fits: constant, affine, affine modulo the size, lookup.
 
-    ``values`` has the shape of updates; ``size`` is the size of the data axis. Negative values
-    count from the end. Values out of bounds are kept. If the size is unknown (None), no value
-    counts from the end, and no component is a ring. No component depends on a dim of extent 1. If
-    ``values`` is empty, the component is ``Constant(0)``.
+    ``values`` has the shape of updates, and ``size`` is the size of the data axis. Negative values
+    count from the end. Values out of bounds are not changed. If ``size`` is None, no value counts
+    from the end, and no component is an ``AffineModulo``. No component depends on a dim of extent
+    1. If ``values`` is empty, the component is ``Constant(0)``.
 
     >>> fit_component(np.array([[3, 3], [1, 1], [-4, -4]]), size=10)
     Lookup(dims=(0,), values=array([3, 1, 6]))
@@ -203,7 +203,7 @@ def _changes_along(values: NDArray[np.int64], d: int) -> bool:
 def _fit_line(v: NDArray[np.int64], d: int, size: int | None) -> Component[int] | None:
     start, step = int(v[0]), int(v[1]) - int(v[0])
     line = np.arange(len(v))
-    # The last value first: it is cheap, and a line that ends within int64 never left it.
+    # The last value is checked first: it is cheap, and if it fits into int64, so do the others.
     ends = start + step * (len(v) - 1) == int(v[-1]) and -(2**63) <= step < 2**63
     if ends and np.array_equal(v, start + step * line):
         return Affine(start, step, d)
@@ -213,8 +213,9 @@ def _fit_line(v: NDArray[np.int64], d: int, size: int | None) -> Component[int] 
 
 
 def evaluate(component: Component[int], shape: Sequence[int]) -> NDArray[np.int64]:
-    """Compute the values over updates of a shape; the extent is 1 on dims that do not matter.
+    """Compute the values of a component for updates of a shape.
 
+    On dims on which the component does not depend, the extent of the result is 1.
     >>> evaluate(Affine(1, 2, 1), (4, 3))
     array([[1, 3, 5]])
     """

@@ -1,14 +1,13 @@
-"""Drawings: the element of data that each update is written to, or that is read, as SVG.
+"""Draws a transformer as SVG: the element of data to which each update is written, or that is read.
 
 Updates are drawn on the left, data on the right, with a cell for each element. A cell of updates
-shows its index. A cell of data shows the index of the last update that is written to it, and how
-many more updates there are. A read has its data on the left, and a cell of its output shows the
-index of data that it reads. Each slice that moves in one piece has one colour. If no slice does,
-the witness is outlined. The background is transparent; the greys have the same contrast on a white
-page and on a dark one.
+shows its index. A cell of data shows the index of its last update, and how many more updates it
+has. For a read, data are on the left, and a cell of the output shows the index that it reads. Each
+slice that moves in one piece has a colour. If no slice does, the witness is outlined. The
+background is transparent; the greys have the same contrast on white and dark pages.
 
-The last two dims are a block of rows and columns. Blocks lie side by side along the dim before
-them, these rows of blocks one below the other along the dim before that, and so on in turn.
+The last two dims are a block of rows and columns. Blocks lie side by side along the dim before, and
+rows of blocks one below the other along the dim before that, and so on in turn.
 """
 
 import textwrap
@@ -25,8 +24,8 @@ from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 from onnx_scatterx.theory.theorem import Impossibility, disjoint_representation, disseminated_slices
 from onnx_scatterx.theory.transformer import XTransformer
 
-MARGIN = 22  # beside a block and above it, for its numbers
-HEADING = 18  # above that, for the block's own index
+MARGIN = 22  # pixels beside and above a block, for the numbers of rows and columns
+HEADING = 18  # pixels above the margin, for the index of the block
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Grid:
         return MARGIN + (HEADING if len(self.shape) > 2 else 0)
 
     def _extent(self, towards: int, first: int = 0) -> int:
-        """Return the size of dims from ``first`` on, along x (0) or y (1)."""
+        """Return the pixels of the dims from ``first`` on, along x (0) or y (1)."""
         rows, columns = self.inner
         across, down = MARGIN + columns * self.cell_width, self._top + rows * self.cell_height
         size = (across, down)[towards]
@@ -100,8 +99,8 @@ class Grid:
 
 
 MOST_CELLS = 1024
-INK = "#797979"  # captions and lines: contrast 4.3 on white and on #0d1117
-TEXT = "#1b1b1b"  # on the colours below
+INK = "#797979"  # for captions and lines: contrast 4.3 on white and on #0d1117
+TEXT = "#1b1b1b"  # for text on the colours below
 WITNESS = "#d1495b"
 PLAIN = "#b9c3cc"
 COLOURS = ("#86bfea", "#f2b24c", "#7fd1a6", "#eb9cc8", "#efe06a", "#bba8ea", "#f29a80", "#6fd0d3")
@@ -121,7 +120,7 @@ class Drawing(str):
 def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
     """Draw a transformer, or the scattering or gathering that has it, as SVG text.
 
-    ``ValueError`` if an update is out of bounds, or updates and data have more than 1024 elements.
+    Raises ValueError if an update is out of bounds, or if there are more than 1024 elements.
 
     >>> rows = XTransformer((2, 2), (4, 2), [[3], [1]], Pick((0,)), Pick((1,)), Pick.identity(2))
     >>> print(picture(rows)[:38])
@@ -162,7 +161,7 @@ def picture(subject: XTransformer | Scattering | Gathering) -> Drawing:
 
 
 class _Drawn:
-    """One tensor: its grid, the texts in its cells, their colours, and which are outlined."""
+    """One tensor: its grid, and the texts, the colours and the outlines of its cells."""
 
     def __init__(
         self,
@@ -187,7 +186,7 @@ class _Drawn:
         else:
             for outer in self.grid.blocks():
                 yield from self._numbers(outer)
-            # Outlined cells come last, so that no neighbour covers them.
+            # Outlined cells are drawn last, so that no other cell covers an outline.
             for index in sorted(indices(self.grid.shape), key=self.marked.__contains__):
                 yield from self._cell(index)
         yield "</g>"
@@ -288,7 +287,7 @@ def _landed(names: Sequence[str]) -> str:
 
 
 def _caption(y: int, whole: str) -> str:
-    text = whole.lstrip()  # spaces that begin a text are not drawn
+    text = whole.lstrip()  # SVG does not draw spaces at the beginning of a text
     return _text(_EDGE + _LETTER * (len(whole) - len(text)), y, text, INK)
 
 

@@ -1,4 +1,4 @@
-"""Moves: the strided copies that do the whole work of a scattering or a gathering.
+"""Writes a scattering or a gathering as a list of strided copies (moves).
 
     for every i with 0 <= i_d < n_d:     to[t + sum i_d b_d] = from[s + sum i_d a_d]
 
@@ -6,8 +6,9 @@ A device that copies memory in strides runs such a list: s and t are flat offset
 and b_d strides, in elements of row-major tensors. A scattering copies from updates to data, a
 gathering from data to its output. No element is written twice, so the copies may run in any order.
 
-The dims along which all elements move alike come first. Elements at equal steps are joined, in each
-order of the other dims, and then copies of one form at equal steps, until nothing joins.
+The dims along which all elements move alike are taken first. In each order of the other dims,
+elements at equal steps are joined, and then copies of the same extents and strides at equal steps,
+until no two join.
 """
 
 import itertools
@@ -31,15 +32,16 @@ Dims: TypeAlias = tuple[tuple[N, Point[N]], ...]
 """The extent and the strides of each dim."""
 Grid: TypeAlias = tuple[Point[N], Dims[N]]
 
-_TRIED = 1 << 18  # elements that are joined, over all orders
+_TRIED = 1 << 18  # the most elements that are joined, over all orders of the dims
 
 
 @dataclass(frozen=True, slots=True)
 class Move(Generic[N]):
-    """One strided copy; the dims are outermost first, and none of extent 1 is listed.
+    """One strided copy; the outermost dim is first, and dims of extent 1 are left out.
 
-    Offsets and strides count elements: numbers, or terms. ``bytes`` is what is written. A stride of
-    the source may be 0 or negative; strides of the target are positive if they are numbers.
+    Offsets and strides count elements; they are numbers or terms. ``bytes`` is the number of
+    written bytes. A stride of the source may be 0 or negative. If the strides of the target are
+    numbers, they are positive.
     """
 
     source: N
@@ -65,7 +67,7 @@ class Move(Generic[N]):
 
     @property
     def runs(self: "Move[int]") -> int:
-        """The number of contiguous pieces: a copy of the last dim is one if its strides are 1.
+        """The number of contiguous runs: if the strides of the last dim are 1, this dim is a run.
 
         >>> Move(0, 4, (2, 3), (3, 1), (8, 1), 24).runs
         2
@@ -82,11 +84,12 @@ def moves(
 ) -> tuple[Move[int], ...]:
     """Return the strided copies of a scattering or a gathering, ordered by target.
 
-    A transformer is taken as a scattering. ``itemsize`` is in bytes: that of the data, or 1 for a
-    transformer. If ``last_wins``, updates that a later one overwrites are left out.
+    A transformer counts as a scattering. ``itemsize`` is the bytes of an element, by default those
+    of the data, or 1 for a transformer. If ``last_wins``, updates that a later update overwrites
+    are left out.
 
-    It is a ``ValueError`` if an update is out of bounds, updates collide without ``last_wins``, or
-    the scattering reduces: a copy does not read its target.
+    Raises ValueError if an update is out of bounds, if updates collide without ``last_wins``, or if
+    the scattering has a reduction, because a copy does not read its target.
 
     >>> from onnx_scatterx.theory.picks import Pick
     >>> rows = XTransformer((2, 3), (4, 3), [[3], [1]], Pick((0,)), Pick((1,)), Pick.identity(2))
@@ -115,13 +118,13 @@ bytes=24),)
 
 
 def as_move(first: Point[Any], dims: Dims[Any], size: int) -> Move[Any]:
-    """Return a grid of elements of ``size`` bytes as a move; dims that step as one are joined."""
+    """Return a grid of elements of ``size`` bytes as a move, with as few dims as possible."""
     source, target = first
     folded: list[tuple[Any, Point[Any]]] = []
     if all(isinstance(b, int) for _, (_, b) in dims):
         dims = tuple(sorted(dims, key=lambda d: -abs(d[1][1])))
     for n, (a, b) in dims:
-        if isinstance(b, int) and b < 0:  # the target ascends
+        if isinstance(b, int) and b < 0:  # reverse the dim, so that the target ascends
             source, target, a, b = source + (n - 1) * a, target + (n - 1) * b, -a, -b
         if folded and folded[-1][1] == (n * a, n * b):
             n *= folded.pop()[0]
@@ -145,7 +148,7 @@ def _fewest(points: Integers) -> list[Grid[int]]:
 
 
 def _orders(points: Integers) -> Iterator[Integers]:
-    """Yield the elements in the orders of the dims that are left, and by target."""
+    """Yield the elements in each order of the remaining dims, and in the order of targets."""
     wide = [d for d, n in enumerate(points.shape[:-1]) if n > 1]
     for order in itertools.islice(itertools.permutations(wide), max(1, 2 * _TRIED // points.size)):
         rest = (d for d in range(points.ndim) if d not in order)
@@ -154,9 +157,9 @@ def _orders(points: Integers) -> Iterator[Integers]:
 
 
 def joined(grids: list[Grid[Any]]) -> list[Grid[Any]]:
-    """Join grids of one form at equal steps, until no two join.
+    """Join grids of the same extents and strides at equal steps, until no two grids join.
 
-    Offsets may be terms. What is joined stays without overlap, if the grids are.
+    Offsets may be terms. If the grids do not overlap, the joined grids do not overlap.
 
     >>> joined([((i, 2 * i), ()) for i in (0, 1, 2, 7, 8, 9)])
     [((0, 0), ((2, (7, 14)), (3, (1, 2))))]
@@ -171,7 +174,7 @@ def joined(grids: list[Grid[Any]]) -> list[Grid[Any]]:
 
 
 def _stretches(grids: list[Grid[Any]]) -> list[Grid[Any]]:
-    """Join neighbours at equal steps, from the first on: no other stretches are fewer."""
+    """Join neighbours at equal steps, from the first on, which gives the fewest stretches."""
     stretches, begin, dims = list[Grid[Any]](), 0, grids[0][1]
     points = [first for first, _ in grids]
     steps = [(s1 - s, t1 - t) for (s, t), (s1, t1) in itertools.pairwise(points)]

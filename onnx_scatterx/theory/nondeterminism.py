@@ -1,4 +1,4 @@
-"""The nondeterminism of applying a transformer: all possible results (Definitions 5 and 7).
+"""Finds all possible results of applying a transformer (Definitions 5 and 7).
 
     for every K in T(I):     B[K] = A[J] for some J with T(J) = K
     for every other K:       B[K] = X[K], or any value without X
@@ -24,11 +24,11 @@ from onnx_scatterx.theory.transformer import XTransformer
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """A set of tensors: iterate over it, ask ``in`` or ``count``.
+    """A set of tensors, with iteration, ``in`` and ``count``.
 
     ``choices`` has the possible values of each target, bit for bit, in the order of the updates.
-    Every other element is that of ``rest``. If ``rest`` is masked there, the element may have any
-    value.
+    Every other element is the element of ``rest``. If an element of ``rest`` is masked, it may have
+    any value.
     """
 
     rest: NDArray[Any]
@@ -74,12 +74,12 @@ def outcomes(
     data: NDArray[Any] | None = None,
     reduction: Reduction | str = Reduction.NONE,
 ) -> Outcomes:
-    """Find every result of applying a transformer to updates, onto data if data is given.
+    """Find every result of applying a transformer to updates, or to updates and data.
 
-    Without data, the result is T(A) of Definition 5. It has the transformer's ``data_shape``, and
-    is masked where no update determines it. With data, it is a scattering (Definition 7). If only
-    one of ``updates`` and the transformer has an index, the index is ignored. It is a
-    ``ValueError`` if an update is out of bounds, if data has another shape or element type, or if a
+    Without data, a result is T(A) of Definition 5: it has the transformer's ``data_shape``, and is
+    masked where no update determines it. With data, a result is that of a scattering (Definition
+    7). If only one of ``updates`` and the transformer has an index, the index is ignored. Raises
+    ValueError if an update is out of bounds, if data has another shape or element type, or if a
     reduction is given without data.
 
     >>> T = XTransformer.from_provision(np.array([[2], [0], [2]]), (4,))
@@ -99,7 +99,7 @@ def outcomes(
         unknown = np.zeros(transformer.data_shape, updates.dtype)
         rest: NDArray[Any] = np.ma.MaskedArray(unknown, mask=True)
     else:
-        # Without updates, a scattering checks only data, types and reduction.
+        # A scattering without updates checks the data, the types and the reduction.
         none = np.empty((0, len(transformer.data_shape)), np.int64)
         nothing = XTransformer.from_provision(none, transformer.data_shape)
         rest = Scattering(data, np.empty(0, updates.dtype), nothing, reduction).run()
@@ -110,7 +110,7 @@ def outcomes(
 
 
 def bits(value: Any) -> object:
-    """Return a key that is equal for elements of the same bits: equal for NaN, not for -0.0."""
+    """Return a key that is equal for equal bits: NaN equals NaN, and -0.0 differs from 0.0."""
     array = np.asarray(value)
     return array.item() if is_string(array.dtype) else array.tobytes()
 
@@ -125,7 +125,7 @@ def _reachable(reduction: Reduction, old: Any, met: list[Any]) -> tuple[Any, ...
     """Return the different values of an element over all orders of its updates."""
     if reduction is Reduction.NONE:
         return tuple({bits(u): u for u in met}.values())
-    # A state is the value so far, and the remaining updates; equal states continue alike.
+    # A state is the value so far, and the remaining updates. Equal states have equal results.
     states = {(bits(old), frozenset(range(len(met)))): old}
     for _ in met:
         states = {

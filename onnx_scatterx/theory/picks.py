@@ -1,4 +1,4 @@
-"""Picks (Definition 2), indices of tensors (1, 2a), and slices, also those of a pick (3 and 4).
+"""Picks, indices of tensors, slices, and the slices that a pick picks (Definitions 1 to 4).
 
 p(I)[i] = I[p(i)]
 
@@ -27,8 +27,8 @@ T = TypeVar("T")
 class Pick:
     """A finite function from positions to coordinates, used as an operation on indices and shapes.
 
-    The paper allows negative values in a pick. They would count from the end of an index, whose
-    length a pick does not know. So here they are a ``ValueError``.
+    The paper allows negative values in a pick. Such a value would count from the end of an index,
+    whose length a pick does not know. So a negative value raises ValueError.
 
     >>> p = Pick((4, 6, 7))
     >>> p((0, 10, 20, 30, 40, 50, 60, 70))
@@ -61,7 +61,7 @@ class Pick:
         return tuple(index[c] for c in self.coordinates)
 
     def __matmul__(self, other: "Pick") -> "Pick":
-        """First the other, then this: ``(p @ q)(I) == p(q(I))``.
+        """Return the composition: ``(p @ q)(I) == p(q(I))``.
 
         >>> Pick((1, 0)) @ Pick((4, 6, 7))
         Pick((6, 4))
@@ -69,7 +69,7 @@ class Pick:
         return Pick(self(other.coordinates))
 
     def __add__(self, other: "Pick") -> "Pick":
-        """Both, one after the other: ``(p + q)(I) == p(I) + q(I)``."""
+        """Return the concatenation: ``(p + q)(I) == p(I) + q(I)``."""
         return Pick(self.coordinates + other.coordinates)
 
     def inverse(self) -> "Pick":
@@ -83,7 +83,7 @@ class Pick:
         return Pick(sorted(range(len(self)), key=self.coordinates.__getitem__))
 
     def among(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Return which integers of a set are taken.
+        """Return the integers of a set that the pick takes.
 
         >>> sorted(Pick((4, 6, 7)).among(range(5, 9)))
         [6, 7]
@@ -92,7 +92,7 @@ class Pick:
 
     @property
     def codomain(self) -> frozenset[int]:
-        """The coordinates that are taken."""
+        """The coordinates that the pick takes."""
         return frozenset(self.coordinates)
 
     @property
@@ -138,7 +138,7 @@ def indices(shape: Sequence[int]) -> tuple[Index, ...]:
 def index_of(tensor: NDArray[Any]) -> Index:
     """Change a one-dimensional tensor of integers to a tuple: the paper's tau (Definition 2).
 
-    ``np.array`` is the inverse. Any other tensor is a ``ValueError``.
+    ``np.array`` is the inverse. Raises ValueError for any other tensor.
 
     >>> index_of(np.array([4, 6, 7]))
     (4, 6, 7)
@@ -151,8 +151,8 @@ def index_of(tensor: NDArray[Any]) -> Index:
 def slice_of(tensor: NDArray[Any], picks: Sequence[Pick]) -> NDArray[Any]:
     """Compute the slice E[p_0, p_1, ...] of a tensor, with one pick for each axis (Definition 3).
 
-    Its shape is the lengths of the picks. If the number of picks is not the rank, this is a
-    ``ValueError``. If a pick takes a coordinate that the axis lacks, it is an ``IndexError``.
+    The shape of the slice is the lengths of the picks. Raises ValueError if the number of picks is
+    not the rank, and IndexError if a pick takes a coordinate that the axis lacks.
 
     >>> slice_of(np.arange(12).reshape(3, 4), [Pick((2, 0)), Pick.identity(1, 3)]).tolist()
     [[9, 10], [1, 2]]
@@ -173,7 +173,7 @@ def embedded_slice(shape: Sequence[int], picks: Sequence[Pick]) -> frozenset[Ind
 
 
 def is_embedded_slice(chosen: Collection[Index]) -> bool:
-    """Whether some picks restrict a tensor to these indices: they are a product of sets.
+    """Whether these indices are an embedded slice: a product of sets.
 
     >>> is_embedded_slice({(0, 1), (2, 1)}), is_embedded_slice({(0, 0), (1, 1)})
     (True, False)
@@ -186,7 +186,7 @@ def is_embedded_slice(chosen: Collection[Index]) -> bool:
 def subtensor(tensor: NDArray[Any], prefix: Sequence[int]) -> NDArray[Any]:
     """Return the subtensor at the first coordinates of an index: E[2] or E[2, 0] (Definition 3).
 
-    ``IndexError`` if there are more coordinates than axes, or one is out of bounds.
+    Raises IndexError if there are more coordinates than axes, or if one is out of bounds.
 
     >>> subtensor(np.arange(12).reshape(3, 4), (2,))
     array([ 8,  9, 10, 11])
@@ -201,9 +201,9 @@ def subtensor(tensor: NDArray[Any], prefix: Sequence[int]) -> NDArray[Any]:
 def picked_slices(shape: Sequence[int], pick: Pick) -> dict[Index, tuple[Index, ...]]:
     """Divide the indices of a shape into the slices that a pick picks (Definition 4).
 
-    The key of a slice is what the pick takes of its indices. The keys are in row-major order of the
-    first index of each slice. If the pick takes a coordinate that the indices lack, this is an
-    ``IndexError``.
+    The key of a slice are the coordinates that the pick takes of each of its indices. The keys are
+    in row-major order of the first index of each slice. Raises IndexError if the pick takes a
+    coordinate that the indices lack.
 
     >>> picked_slices((2, 2), Pick((1,)))
     {(0,): ((0, 0), (1, 0)), (1,): ((0, 1), (1, 1))}

@@ -1,4 +1,4 @@
-"""Scatterings, and the gatherings dual to them: the execution of the equation (Definition 7).
+"""Runs scatterings (Definition 7) and gatherings, and computes the gradients of scatterings.
 
     output = data
     for I in row-major order of updates:
@@ -48,7 +48,7 @@ class Reduction(enum.StrEnum):
 
 
 class Gradients(NamedTuple):
-    """What a change of the output means for each input: arrays of the shapes of the inputs."""
+    """The gradients of data and updates, each with the shape of its input."""
 
     data: NDArray[Any]
     updates: NDArray[Any]
@@ -58,9 +58,9 @@ class Gradients(NamedTuple):
 class Scattering:
     """A write of updates into data, by a transformer.
 
-    ``data`` has the transformer's ``data_shape``, ``updates`` its ``shape``; both have one element
-    type: a NumPy number, bool, bfloat16, or strings (of any NumPy kind), which cannot be reduced.
-    Another element type, or an update that is out of bounds, is a ``ValueError``.
+    ``data`` has the transformer's ``data_shape``, and ``updates`` its ``shape``. Both have the same
+    element type: a NumPy number, bool, bfloat16, or strings of any NumPy kind, which cannot be
+    reduced. Raises ValueError for another element type, or if an update is out of bounds.
 
     >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))
     >>> Scattering(np.zeros(4), np.array([1.0, 2.0, 3.0]), T).run()
@@ -94,8 +94,8 @@ class Scattering:
     def run(self) -> NDArray[Any]:
         """Compute the output, a new array.
 
-        The order of updates of different targets does not matter. Updates of one target keep their
-        order: round k writes the k-th update of every target, all at once.
+        The order of updates of different targets does not matter. Updates of the same target keep
+        their order: round k writes the k-th update of every target, all at once.
         """
         output = self._copy_of_data()
         flat, updates = output.reshape(-1), self.updates.reshape(-1)
@@ -106,7 +106,7 @@ class Scattering:
         return output
 
     def run_in_order(self) -> NDArray[Any]:
-        """Compute the output exactly as the equation says, slowly: the judge of ``run``."""
+        """Compute the output update by update, as the equation says: slow, to check ``run``."""
         output = self._copy_of_data()
         for index in np.ndindex(self.updates.shape):
             target = self.transformer(index)
@@ -116,15 +116,15 @@ class Scattering:
     def adjoint(self, gradient: NDArray[Any], like: Literal["pytorch"] | None = None) -> Gradients:
         """Return the gradients of data and updates, for a gradient of the output's shape.
 
-        For ``none`` and ``add``, the output is a linear map A of data and updates, and this is its
-        adjoint: ``<A(x, u), y> = <(x, u), A*(y)>``. The updates gather, and data loses what is
-        overwritten: only the last of colliding updates gets a gradient. For ``mul``, ``min`` and
-        ``max`` it is the adjoint of the derivative. ``like="pytorch"`` differs as PyTorch does:
-        overwritten updates get the gradient of their target, too, and equal extremes share theirs
-        evenly.
+        For ``none`` and ``add``, the output is a linear map A of data and updates, and the result
+        is the adjoint of A: ``<A(x, u), y> = <(x, u), A*(y)>``. An update gets the gradient of its
+        target. An overwritten element of data, and an update that a later one overwrites, get 0.
+        For ``mul``, ``min`` and ``max``, the result is the adjoint of the derivative. With
+        ``like="pytorch"``, overwritten updates get the gradient of their target, too, and equal
+        extremes share the gradient evenly.
 
-        It is a ``ValueError`` if the gradient has another shape, and if there is no derivative: the
-        numbers are no floats, or an extreme is reached more than once.
+        Raises ValueError if the gradient has another shape, if the numbers are no floats, or if an
+        extreme is reached more than once.
 
         >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))
         >>> Scattering(np.zeros(4), np.ones(3), T).adjoint(np.array([1.0, 2.0, 3.0, 4.0]))
@@ -154,7 +154,7 @@ class Scattering:
         return Gradients(data.reshape(self.data.shape), updates.reshape(self.updates.shape))
 
     def _factors(self, targets: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return what each element of data, and each update, is multiplied by."""
+        """Return the factors by which each element of data, and each update, is multiplied."""
         factors, updates = self.updates.reshape(-1), list(rounds(targets))
         before, after = self.data.reshape(-1).copy(), np.ones(self.data.size, self.data.dtype)
         others = np.ones_like(factors)
@@ -173,7 +173,7 @@ class Scattering:
         updates: NDArray[Any],
         like: Literal["pytorch"] | None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return gradients that flow to the element or update that is the result."""
+        """Return the gradients of an extreme: they flow to the element or update that it is."""
         result = self.run().reshape(-1)
         of_data = self.data.reshape(-1) == result
         of_updates = self.updates.reshape(-1) == result[targets]
@@ -192,19 +192,19 @@ class Scattering:
 
     def _copy_of_data(self) -> NDArray[Any]:
         dtype = self.data.dtype
-        if dtype != self.updates.dtype:  # strings of other lengths or kinds
+        if dtype != self.updates.dtype:  # strings of different lengths or kinds
             same_kind = dtype.kind == self.updates.dtype.kind
             dtype = np.promote_types(dtype, self.updates.dtype) if same_kind else np.dtype(object)
         return np.array(self.data, dtype, order="C", copy=True)
 
 
 def combine(reduction: Reduction, old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-    """One step of a reduction, elementwise.
+    """Return the result of one step of a reduction, elementwise.
 
-    As in ONNX Runtime, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``. So the
-    result is the update if either is NaN, or if they are zeros of both signs. ``Reduction`` lists
-    the others. Integers wrap. Bools add by "or" and multiply by "and". The half types are computed
-    in float32 and rounded every time.
+    As in ONNX Runtime, ``min`` and ``max`` are ``x < u ? x : u`` and ``x > u ? x : u``: the update
+    wins if either is NaN, or if they are zeros of both signs. ``Reduction`` lists the other
+    reductions. Integers wrap. Bools add by "or" and multiply by "and". float16 and bfloat16 are
+    computed in float32, and rounded in every step.
 
     >>> combine(Reduction.MAX, np.array([np.nan, 1.0]), np.array([1.0, np.nan]))
     array([ 1., nan])
@@ -255,7 +255,7 @@ def rounds(targets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def is_string(dtype: np.dtype[Any]) -> bool:
-    """Whether a type is of strings, bytes or objects."""
+    """Whether the elements of a type are strings, bytes or objects."""
     return dtype.kind in "OUST"
 
 
@@ -275,8 +275,7 @@ def _can_reduce(reduction: Reduction, dtype: np.dtype[Any]) -> bool:
 class Gathering:
     """A read of elements of data, by a transformer.
 
-    ``data`` has the transformer's ``data_shape``. If an element outside of it is read, this is a
-    ``ValueError``.
+    ``data`` has the transformer's ``data_shape``. Raises ValueError if a read is out of bounds.
 
     >>> T = XTransformer.from_provision(np.array([[3], [1], [3]]), (4,))
     >>> Gathering(np.array([0.0, 10.0, 20.0, 30.0]), T).run()
@@ -296,5 +295,5 @@ class Gathering:
     def run(self) -> NDArray[Any]:
         """Compute the output, a new array of the transformer's ``shape``."""
         offsets = self.transformer.offsets()
-        # By a vector: a single element would leave its array, and its type if it is an object.
+        # Indexed by a vector: by a number, the result would be an element and not an array.
         return self.data.reshape(-1)[offsets.reshape(-1)].reshape(offsets.shape)

@@ -1,16 +1,15 @@
-"""Theorem 1, the impossibility of slicing, as a function: a representation, or a witness.
+"""Theorem 1, the impossibility of slicing: finds a disjoint representation, or a witness.
 
     T(I) = p( f(p1(I)) ++ p2(I) )      p a permutation, p2 nonempty, p1 and p2 disjoint
 
-Let p2 take dim d. Then some component of T is I_d. Any component that depends on I_d is I_d too:
-f does not see I_d, so it comes from p2. An *obstacle* to d is a proof of the contrary: indices
-where no component is I_d, or where a component that is not I_d changes with I_d alone. If every dim
-has an obstacle, p2 cannot take a dim. Conversely, p2 can take each dim without an obstacle, and f
-gets the dims on which the other components depend.
+If p2 takes dim d, some component of T is I_d. Then any component that depends on I_d is I_d, too:
+f does not see I_d, so the component comes from p2. An *obstacle* to d is a proof of the contrary:
+indices where no component is I_d, or where a component that is not I_d changes with I_d alone. If
+every dim has an obstacle, p2 cannot take a dim. Conversely, p2 can take each dim without an
+obstacle, and f gets the dims on which the other components depend.
 
-Disseminated slices: the slices that move as one piece (section 7.1).
-
-If p1 and p2 are disjoint, f is constant on each slice that p1 picks (Definition 4):
+A disseminated slice is a slice that moves as one piece (section 7.1). If p1 and p2 are disjoint, f
+is constant on each slice that p1 picks (Definition 4):
 
     for K in I_S / p1 (I):      T(K) = p( f(p1(I)) ++ p2(K) )
 
@@ -32,7 +31,7 @@ class Impossibility:
     witness: tuple[Obstacle, ...]
 
     def holds(self, transformer: XTransformer) -> bool:
-        """Whether the witness is a proof for this transformer; only the indices in it are tried."""
+        """Whether the witness is a proof for this transformer: checks only the indices in it."""
         dims = range(len(transformer.shape))
         return tuple(o.dim for o in self.witness) == tuple(dims) and all(
             _stands(o, transformer) for o in self.witness
@@ -43,9 +42,9 @@ class Impossibility:
 
 
 def disjoint_representation(transformer: XTransformer) -> XTransformer | Impossibility:
-    """Return the transformer with a nonempty p2 disjoint from p1, or why this is impossible.
+    """Return the transformer with a nonempty p2 disjoint from p1, or the proof that none exists.
 
-    The p2 of a sliceable transformer is its largest sliceable end pick, and p is the identity.
+    If the transformer is sliceable, p2 is its largest sliceable end pick, and p is the identity.
 
     >>> import numpy as np
     >>> i, j = np.indices((2, 2))
@@ -98,10 +97,10 @@ class DisseminatedSlice:
 
 
 def disseminated_slices(transformer: XTransformer) -> tuple[DisseminatedSlice, ...]:
-    """Return the pieces of updates, in row-major order, and the target of each.
+    """Return the slices of updates, in row-major order, each with its target.
 
-    The transformer must be represented by disjoint p1 and p2, and p2 must not be empty; otherwise
-    this is a ``ValueError``. ``disjoint_representation`` finds such a representation.
+    Raises ValueError if p1 and p2 of the transformer are not disjoint, or if p2 is empty.
+    ``disjoint_representation`` finds a representation without these faults.
 
     >>> from onnx_scatterx.theory.picks import Pick
     >>> rows = XTransformer((2, 2), (4, 2), [[3], [1]], Pick((0,)), Pick((1,)), Pick.identity(2))

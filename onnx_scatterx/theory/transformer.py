@@ -2,8 +2,8 @@
 
     J = T(I) = p( f(p1(I)) ++ p2(I) )
 
-I is an index of updates, J one of data; p1, p2 and p are picks, and f is the provision tensor of
-the inner transformer: the content of an indices input.
+I is an index of updates, and J an index of data. p1, p2 and p are picks, and f is the provision
+tensor of the inner transformer: the content of an indices input.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def own_provision(f: Any) -> NDArray[np.int64]:
 class XTransformer:
     """The transformer of updates of a shape into data of a shape.
 
-    ``f`` holds integers in the shape ``p1(shape) + (rank of data - len(p2),)`` and is copied; ``p``
-    is a permutation. Negative components count from the end. A target may be out of bounds;
-    ``check_bounds`` reports it. Two transformers are equal if they are the same function between
-    the same shapes. Their representations may differ.
+    ``f`` holds integers in the shape ``p1(shape) + (rank of data - len(p2),)``, and is copied.
+    ``p`` is a permutation. Negative components count from the end. A target may be out of bounds:
+    ``check_bounds`` checks this. Two transformers are equal if they are the same function between
+    the same shapes, even if their representations differ.
 
     >>> rows = XTransformer((2, 3), (4, 3), [[1], [-1]], Pick((0,)), Pick((1,)), Pick.identity(2))
     >>> rows((1, 2))
@@ -138,7 +138,8 @@ class XTransformer:
             d = self.p2[column - width]
             return Affine(0, 1, d) if d in self.wide else Constant(0)
         dims = sorted(self.p1.codomain)
-        # p1 may be in any order and repeat a dim: einsum transposes and takes diagonals.
+        # p1 may have any order and repeat a dim, so einsum is needed: it transposes, and takes
+        # diagonals.
         values = np.einsum(self.f[..., column], list(self.p1), dims)
         spread = tuple(slice(None) if d in dims else None for d in range(len(self.shape)))
         return fit_component(values[spread], self.data_shape[axis])
@@ -193,17 +194,17 @@ class XTransformer:
         return self.shape, self.data_shape, self.components
 
     def verdict(self) -> Verdict:
-        """Whether updates move as slices, with the picks or the witness."""
+        """The verdict whether updates move as slices, with its picks or its witness."""
         verdict = judge(self.components, len(self.shape), self.wide)
         return prove(verdict, self.components, self.shape)
 
     def transpose_data(self, perm: Sequence[int]) -> XTransformer:
-        """Return the transformer into ``data.transpose(perm)``: the transpose folds into p."""
+        """Return the transformer into ``data.transpose(perm)``, with the transpose in p."""
         pick = permutation(perm, len(self.data_shape))
         return replace(self, data_shape=pick(self.data_shape), p=pick @ self.p)
 
     def transpose_updates(self, perm: Sequence[int]) -> XTransformer:
-        """Return the transformer of ``updates.transpose(perm)``: it folds into p1 and p2.
+        """Return the transformer of ``updates.transpose(perm)``, with the transpose in p1 and p2.
 
         The order of the updates changes. If updates collide, the result of a scattering may change.
         """

@@ -1,4 +1,4 @@
-"""The verdict: can a slice of updates be moved as one piece? (Definitions 8, 9 and Theorem 1)
+"""Decides whether slices of updates move as one piece (Definitions 8, 9 and Theorem 1).
 
 - *sliceable*: T(I) = T'(first dims of I) ++ (last dims of I), Definition 8 with a nonempty end
   pick.
@@ -7,9 +7,9 @@
   take a dim d exactly if some component is I_d, and only such components depend on d.
 - *not sliceable*: not sliceable in either sense (Theorem 1). Every dim has an obstacle.
 
-This is about functions: on a dim of extent 1 the coordinate is the constant 0. An empty tensor of
-updates is judged as if all its extents were 1, because a statement about all of its indices is
-true.
+Components are compared as functions: on a dim of extent 1, I_d is the constant 0. An empty tensor
+of updates is judged as if all its extents were 1, because every statement about all of its indices
+is true.
 """
 
 import enum
@@ -39,7 +39,7 @@ class Sliceability(enum.Enum):
 
     @property
     def text(self) -> str:
-        """What it means, in one sentence."""
+        """The meaning of this sliceability, in one sentence."""
         return _TEXTS[self]
 
 
@@ -55,12 +55,12 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why no slice lies along a dim. If the components are numbers, indices prove it.
+    """Why no slice lies along a dim. If the components are numbers, indices prove the reason.
 
-    If ``component`` is None, no component is I_dim; ``at[c]`` is an index at which component c is
-    not I_dim. Otherwise that component depends on I_dim and is not I_dim; ``at[0]`` is an index at
-    which it is not I_dim, and ``apart`` are two indices that differ only in that dim and have
-    different values of the component.
+    If ``component`` is None, no component is I_dim: at the index ``at[c]``, component c is not
+    I_dim. Otherwise, this component depends on I_dim but is not I_dim: at the index ``at[0]``, it
+    is not I_dim. ``apart`` are two indices that differ only in this dim, and at which the component
+    has different values.
     """
 
     dim: int
@@ -86,9 +86,9 @@ class Obstacle:
 class Verdict:
     """The sliceability with its proof.
 
-    ``end_pick`` is the largest sliceable end pick, or empty. ``picks`` are p1, p2, p of a
-    representation with disjoint p1 and p2 (that of Definition 8 if sliceable), or None. If the
-    transformer is not sliceable, ``witness`` has the obstacles, one for each dim.
+    ``end_pick`` is the largest sliceable end pick; it may be empty. ``picks`` are p1, p2, p of a
+    representation with disjoint p1 and p2, if there is one; for a sliceable transformer, that of
+    Definition 8. If the transformer is not sliceable, ``witness`` has an obstacle for each dim.
     """
 
     sliceability: Sliceability
@@ -98,10 +98,10 @@ class Verdict:
 
 
 def judge(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Verdict:
-    """Judge a transformer of updates of a rank from its components alone.
+    """Judge a transformer by its components, and the rank of its updates.
 
-    ``wide`` are the dims whose extent may be 2 or more. The obstacles do not have indices; if the
-    components are numbers, ``prove`` finds the indices.
+    ``wide`` are the dims whose extent may be 2 or more. The obstacles do not have indices. If the
+    components are numbers, ``prove`` adds the indices.
 
     >>> from onnx_scatterx.theory.components import Affine
     >>> judge([Constant(3), Affine(0, 1, 0)], 1, {0}).end_pick
@@ -123,7 +123,7 @@ def judge(components: Sequence[Component[N]], rank: int, wide: Set[int]) -> Verd
 
 
 def equals_coordinate(component: Component[N], dim: int, wide: Set[int]) -> bool:
-    """Whether the component is I_dim as a function: if the extent is 1, that is 0."""
+    """Whether the component is I_dim as a function; if the extent of dim is 1, I_dim is 0."""
     if coordinate(component) == dim:
         return True
     return dim not in wide and isinstance(component, Constant) and bool(component.value == 0)
@@ -150,7 +150,7 @@ def _obstacle(components: Sequence[Component[N]], d: int, wide: Set[int]) -> Obs
 
 
 def prove(verdict: Verdict, components: Sequence[Component[int]], shape: Sequence[int]) -> Verdict:
-    """Add indices to the obstacles; the components are canonical and numbers.
+    """Add indices to the obstacles of a verdict. The components are canonical, and have numbers.
 
     >>> from onnx_scatterx.theory.components import Affine
     >>> components = [Affine(0, 2, 0)]
@@ -165,7 +165,7 @@ def _proven(o: Obstacle, values: list[NDArray[np.int64]], shape: Sequence[int]) 
     along = np.arange(shape[o.dim]).reshape([-1 if d == o.dim else 1 for d in range(len(shape))])
     if o.component is None:
         at = tuple(_first(t != along) for t in values)
-        # One index for all components is easier to read, if there is one.
+        # If one index serves all components, the proof is easier to read.
         one = (i for i in at if all(t[_within(i, t)] != i[o.dim] for t in values))
         index = next(one, None)
         return replace(o, at=at if index is None else (index,) * len(at))

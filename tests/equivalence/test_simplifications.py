@@ -270,5 +270,5 @@ def test_z3_is_asked_about_what_a_term_means(seed: int) -> None:
         for unknown, name in known:
             solver.add(encode(unknown) == values[name])
         for part in walk([term, *(unknown for unknown, _ in known)]):
-            solver.add(*encode.typing(part))
+            solver.add(*encode.definition(part))
         assert solver.check() == z3.sat, term

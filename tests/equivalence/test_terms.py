@@ -122,7 +122,7 @@ def test_z3_gets_the_same_value(seed: int) -> None:
     solver.add(*(encode(logic.equal(t, arithmetic.integer(n))) for t, n in known.items()))
     claim = logic.equal(made, arithmetic.integer(value(made, known)))
     for part in walk([claim, *known]):
-        solver.add(*encode.typing(part))
+        solver.add(*encode.definition(part))
     assert solver.check() == z3.sat
     wraps = any(part.op == "wrap" for part in walk([claim]))
     if not wraps and claim is not logic.TRUE:  # of wrap, Z3 knows only the range

@@ -14,7 +14,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.optimizer.transforms import constant_finder
-from onnx_scatterx.runtime.session import needed
+from onnx_scatterx.runtime.session import require_runtime
 from onnx_scatterx.system.interrupts import Stopped, stoppable
 from tests.helpers.examples import are_all
 
@@ -151,7 +151,7 @@ def test_a_signal_during_the_import_ends_the_program(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
     with pytest.raises(Stopped, match="SIGTERM"), stoppable():
-        needed()
+        require_runtime()
 
 
 @pytest.mark.usefixtures("no_runtime")

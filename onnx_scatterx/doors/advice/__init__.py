@@ -1,1 +1,1 @@
-"""What to do next: arguments that remove the kept scatters. Each of them was tried."""
+"""Advice: arguments that remove the kept scatters. Each of these arguments was tried."""

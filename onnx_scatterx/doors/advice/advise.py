@@ -1,9 +1,9 @@
-"""Trying other arguments: which of them remove the scatters that are kept.
+"""Finds arguments that remove the kept scatters, by trying them.
 
-Arguments are tried on the part of the model that decides about these scatters. What helps there is
-tried on the whole model. A command is printed only if the whole model was rewritten with its
-arguments and the nodes were removed. Other nodes that the target does not take are treated alike,
-but only the whole model shows what removes them. Only the user knows whether a promise is true.
+Arguments are tried first on the part of the model that decides about these scatters. If they help
+there, they are tried on the whole model. A command is printed only if the whole model was rewritten
+with its arguments and the nodes were removed. Arguments for other nodes that the target does not
+take are tried only on the whole model. Only the user knows whether a promise is true.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal
 
 Key: TypeAlias = "tuple[str, str]"
-"""A scatter or gather by its graph and name, or other nodes by their operator and the reason."""
+"""A scatter or gather: its graph and name. Other refused nodes: their operator and the reason."""
 
-_CHANGES = 24  # that are tried on one model
-_LARGE = 500  # nodes of a model that is not tried often
-_WAYS = 3  # that are named for one scatter
-_DENSE = (1 << 31) - 1  # elements of a tensor of a dense form: more have no place in a compiler
-_DEPTH = 2  # changes that are made together, beside the numbers of sizes
+_CHANGES = 24  # the most that are tried on one model
+_LARGE = 500  # a model with more nodes is tried seldom
+_WAYS = 3  # the most commands for one scatter
+_DENSE = (1 << 31) - 1  # the most elements of a tensor of a dense form that a compiler takes
+_DEPTH = 2  # the most changes that are made together, beside the numbers of sizes
 
 
 def advise_on(
@@ -51,18 +51,16 @@ def advise_on(
     command: Command | None = None,
     observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
-    """Return what to do about the nodes that are kept, and other ones that the target refuses.
+    """Return advice about kept scatters and gathers, and about other nodes that the target refuses.
 
-    A scatter that becomes ScatterX is as the target asks for it.
-
-    ``records`` say what was done with each node of the ``whole`` model, and ``violations`` what the
-    target does not take of the result. ``command`` is what the user typed. ``observer`` reports
-    how many changes were tried.
+    A scatter that becomes ScatterX needs no advice. ``records`` has each scatter and gather of the
+    ``whole`` model, ``violations`` the refused nodes of the result. ``command`` was typed by the
+    user. ``observer`` is told how many changes were tried.
     """
     given = command or Command(target=whole.settings.target.text)
     sized = SizeAdvice.of(whole)
     search = _AdviceSearch(whole, _stuck(records), sized.change or Change(), observer)
-    if sized.change is not None or not (sized.options or sized.failure):  # else it is the sizes
+    if sized.change is not None or not (sized.options or sized.failure):  # else sizes come first
         search.refused = search.beside(violations)
     search.run()
     ways = ((search.commands(key_of(record.entry), given), record) for record in search.stuck)
@@ -75,12 +73,12 @@ def advise_on(
     if untried := search.left():
         advice.append(Advice((), counted("changes that were not tried", untried), ""))
     ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
-    leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # by this compiler
+    leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # for the same target
     return tuple(advice) if leads else (*sized.advice(given), *advice)
 
 
 def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
-    """Return what to do about some scatters and gathers."""
+    """Return advice about some scatters and gathers."""
     refusals = [r for r in map(search.refusal, records) if r is not None]
     reasons = dict.fromkeys(map(str, refusals))
     missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
@@ -92,14 +90,14 @@ def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _Advic
 
 
 def _refused_advice(keys: Sequence[Key], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
-    """Return what to do about other nodes that the target does not take."""
+    """Return advice about other nodes that the target does not take."""
     why = "; ".join(refused_text(*key, search.refused[key]) for key in keys)
     nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
     return Advice(tuple(nodes), why, "a compiler that takes this", ways, is_violation=True)
 
 
 def key_of(entry: Entry) -> Key:
-    """Return a key that identifies a scatter or gather in every run."""
+    """Return the key of a scatter or gather: the same in every run of the pipeline."""
     return entry.graph, entry.node
 
 
@@ -112,7 +110,7 @@ def _stuck(records: Sequence[NodeRecord]) -> list[NodeRecord]:
 
 
 class _Result(NamedTuple):
-    """What other settings do with the scatters, and which other nodes the target does not take."""
+    """The result of other settings: the records, and the other nodes that the target refuses."""
 
     settings: Settings
     records: Sequence[NodeRecord]
@@ -123,12 +121,12 @@ class _Result(NamedTuple):
 class _AdviceSearch:
     """The changes of a model that are tried, and what they show.
 
-    ``stuck`` are the scatters and gathers that are kept, ``refused`` other nodes that the target
-    does not take with ``base``. ``base`` gives the sizes numbers if the target wants numbers: all
-    changes are made beside it. ``kept`` are the nodes that are kept with ``base`` and are to be
-    removed, and ``later`` are the reasons. ``ways`` are the changes that remove a
-    node, with the rules that replace it. ``lacks`` are the operators that the target lacks for a
-    dense form. ``untried`` are changes that were not tried, as their number or the steps ended.
+    ``base`` is part of all changes: it gives the sizes numbers if the target wants numbers.
+    ``stuck`` are the scatters and gathers that are kept without ``base``. ``kept`` are the nodes
+    to remove that are kept with ``base``, each with its reason in ``later``. ``refused`` are other
+    nodes that the target does not take with ``base``. ``ways`` are the changes that remove a node,
+    each with the rules that replace the node. ``lacks`` are the operators that the target lacks for
+    a dense form. ``untried`` are changes that were not tried, as their number or the steps ended.
     """
 
     whole: Whole
@@ -144,15 +142,15 @@ class _AdviceSearch:
 
     @cached_property
     def numbers(self) -> Change | None:
-        """What gives each size of the model a number."""
+        """The change that gives each size of the model a number."""
         return fixed(self.whole)
 
     def refusal(self, record: NodeRecord) -> Refusal | None:
-        """Return why a node is kept, if possible for a reason that is not its sizes."""
+        """Return why a node is kept with ``base``; if this is not known, why without ``base``."""
         return self.later.get(key_of(record.entry), record.entry.refusal)
 
     def left(self) -> list[str]:
-        """Return changes that were not tried, if some node is removed by none that was."""
+        """Return the untried changes, if a node is left that no tried change removes."""
         keys = (*(key_of(record.entry) for record in self.stuck), *self.refused)
         is_open = any(not self.ways.get(key) for key in keys)
         return list(dict.fromkeys(self.untried)) if is_open else []
@@ -164,7 +162,7 @@ class _AdviceSearch:
         return by_reason(there)
 
     def commands(self, key: Key, given: Command) -> tuple[Way, ...]:
-        """Return the commands that remove a node: those that ask least, and nothing needless."""
+        """Return the commands that remove a node: those that ask least come first."""
         ways = sorted(self.ways.get(key, ()), key=lambda w: (w[0].asks, len(w[0].statements)))
         least = [w for w in ways if not any(c.statements < w[0].statements for c, _ in ways)]
         return tuple(
@@ -172,7 +170,7 @@ class _AdviceSearch:
         )
 
     def run(self) -> None:
-        """Try changes one by one; if nodes are left, try those that the new reasons suggest."""
+        """Try changes one by one; if nodes are left, also those that the new reasons suggest."""
         waiting = {key_of(r.entry) for r in self.stuck}
         most = _CHANGES + (not self.base.statements)
         queue, seen = deque([(self.base, 0)]), set[frozenset[object]]()
@@ -186,7 +184,7 @@ class _AdviceSearch:
                     continue
                 change = replace(change | (self.numbers or Change()), at_numbers=False)
             wanted -= self._settled(change)
-            # If several statements together change nothing, none of them does alone.
+            # If several statements together change nothing, each one alone changes nothing.
             known = change.statements in seen or any(change.statements <= more for more in idle)
             if not wanted or known:
                 continue
@@ -227,7 +225,7 @@ class _AdviceSearch:
                 queue = deque([*joined, *queue] if helps else [*queue, *joined])
 
     def _settled(self, change: Change) -> set[Key]:
-        """Return the nodes for which a change need not be tried, since less removes them."""
+        """Return the nodes that another change removes which asks for less."""
         return {
             key
             for key, ways in self.ways.items()
@@ -237,9 +235,9 @@ class _AdviceSearch:
         }
 
     def _note(self, change: Change, result: _Result, wanted: Collection[Key]) -> bool:
-        """Note which of the wanted nodes a change removes; return whether there are some."""
+        """Note which of the wanted nodes a change removes; return whether it removes any."""
         gone: dict[Key, tuple[str, ...]] = {}
-        if result.refused.keys() <= self.refused.keys():  # and it brings no others
+        if result.refused.keys() <= self.refused.keys():  # the change adds no refused nodes
             gone = dict.fromkeys(self.refused.keys() - result.refused.keys(), ())
         for entry in (record.entry for record in result.records):
             work = entry.work if isinstance(entry, ScatterReport) else ""
@@ -255,8 +253,9 @@ class _AdviceSearch:
     def part(self) -> tuple[ir.Model, set[Key], float] | None:
         """The part of the model that decides about kept nodes, these nodes, and its steps.
 
-        With ``base``, they are kept there for the same reasons as on the whole. If it is not small
-        for all of them, the part of a large model is that for the first node of each reason.
+        With ``base``, the part keeps these nodes for the same reasons as the whole model. If the
+        part for all of them is not small, a large model has the part for the first node of each
+        reason. None if no part is small.
         """
         first = {refusal: key for key, refusal in reversed(self.later.items())}
         some = [set(self.later), set(first.values())][: 1 + (self.whole.nodes > _LARGE)]
@@ -265,7 +264,7 @@ class _AdviceSearch:
         return None
 
     def _around(self, keys: set[Key]) -> tuple[ir.Model, set[Key], float] | None:
-        """Return the part that decides about nodes, if it has at most a quarter of the nodes."""
+        """Return the part for these nodes; None if it is not small or has other reasons."""
         part, before = self.whole.small_part({name for _, name in keys}), budget().steps
         result = None if part is None else self._rewritten(part, self.base)
         if part is None or result is None:
@@ -275,11 +274,12 @@ class _AdviceSearch:
         return (part, keys, before - budget().steps) if is_alike else None
 
     def _tried(self, change: Change) -> _Result | None:
-        """Return the result of a change on the part, or on the whole model if it may help there.
+        """Return the result of a change on the part; if the change helps there, on the whole model.
 
-        It is None if the change is impossible. Raises LimitError if it takes too many steps.
+        The result is None if the change is impossible. Raises LimitError if the change takes too
+        many steps.
         """
-        # Only the whole model shows what helps other nodes than scatters and gathers.
+        # Only the whole model shows which changes help nodes that are no scatters or gathers.
         base, has_more = self.base, change.opset is not None or change.gathers or change.asks > 1
         more = 0.0
         concerns_others = bool(self.refused) and (has_more or change.fix != base.fix)
@@ -290,7 +290,7 @@ class _AdviceSearch:
             if result is None:
                 return None
             there = [r for r in _stuck(result.records) if key_of(r.entry) in keys]
-            if len(there) == len(keys):  # none is removed: nothing of this is printed
+            if len(there) == len(keys):  # no node is removed: nothing of this is printed
                 others = [r for r in self.kept if key_of(r.entry) not in keys]
                 return _Result(result.settings, there + others, self.refused)
             more = (before - budget().steps - steps) * len(self.later) / len(keys)
@@ -299,7 +299,7 @@ class _AdviceSearch:
     def _rewritten(self, model: ir.Model, change: Change, more: float = 0) -> _Result | None:
         """Return the result of a change of a model; None if the change is impossible.
 
-        It is expected to take ``more`` steps than without the change.
+        The change is expected to cost ``more`` steps. Raises LimitError if the steps end.
         """
         if not change.statements and model is self.whole.model:
             return _Result(self.whole.settings, self.stuck, self.refused)

@@ -1,4 +1,4 @@
-"""Which other arguments to try, given what is kept or not taken, and the reasons."""
+"""Which arguments to try, given the kept scatters, the refused nodes, and the reasons."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _DENSE = {
     Reason.NOT_IN_TARGET,  # the dense form may need other operators
 }
 _OF_SIZES = set(Reason) - {Reason.COLLIDES, Reason.DIAGONAL, Reason.INVALID, Reason.UNKNOWN_TYPE}
-"""Reasons that other sizes, or sizes that are known, may remove."""
+"""Reasons that may vanish at other sizes, or if the sizes are numbers."""
 _SIGNS = (
     (Reason.UNKNOWN_SIGN, "nonnegative"),
-    (Reason.NOT_IN_TARGET, "nonnegative"),  # what counts from the end needs more operators
+    (Reason.NOT_IN_TARGET, "nonnegative"),  # positions from the end need more operators
     (Reason.UNKNOWN_INDICES, "nonnegative"),
     (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
     (Reason.UNKNOWN_INDICES, "nondecreasing, nonnegative"),
     (Reason.MAY_COLLIDE, "unique"),
 )
-_LARGEST = 4096  # bound of a size from below that is tried
-_VALUES = 64  # from which indices are computed that are looked at, as a rule
+_LARGEST = 4096  # the largest lower bound of a size that is tried
+_VALUES = 64  # of those from which indices are computed: no more are looked at
 
 
 def candidates(
     stuck: Sequence[NodeRecord], refused: Collection[str], model: ir.Model, settings: Settings
 ) -> Iterator[Change]:
-    """Yield changes to be tried one by one: those that need no promise come first.
+    """Yield changes to try one by one: changes that need no promise come first.
 
-    ``stuck`` are the scatters and gathers that are kept, ``refused`` the operators of other nodes
-    that the target does not take.
+    ``stuck`` are the scatters and gathers that are kept. ``refused`` are the operators of other
+    nodes that the target does not take.
     """
     reasons = {record.entry.reason for record in stuck}
     target = settings.target
@@ -73,7 +73,7 @@ def candidates(
     within = [(n, f"nonnegative, < {size}") for r in stuck for n, size in _positions(r)]
     promised.append([pair for pair in within if pair[0] in integers])
     groups = [tuple(dict.fromkeys(pairs)) for pairs in promised]
-    # All of a kind come first, so that several promises together are tried within the limit.
+    # All promises of a kind, together, come before each alone: so the limit suffices for them.
     for pairs in (*(g for g in groups if len(g) > 1), *((pair,) for g in groups for pair in g)):
         yield from _assuming([Clause(n, part) for n, text in pairs for part in parts_of(text)])
 
@@ -87,7 +87,7 @@ def fixed(whole: Whole) -> Change | None:
 
 
 def _dense(target: Target) -> Iterator[Change]:
-    """Yield what allows dense forms: of bounded size, and of any."""
+    """Yield the changes that allow dense forms: of bounded size, and of any size."""
     allowed = {} if target.dense_limit is not None else {"dense": "true"}
     if allowed:
         yield Change(keys=allowed)
@@ -109,7 +109,7 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
             )
             continue
         names = refusal.detail.uses
-        if not any(target.has(name) or " " in name for name in names):  # no limits of operators
+        if not any(target.has(name) or " " in name for name in names):  # missing operators only
             listed = ", ".join(f'"{name}"' for name in names)
             condition = f"if your compiler has {' and '.join(names)}"
             yield Change({"add": f"[{listed}]"}, conditions=(condition,))
@@ -126,7 +126,7 @@ def _assuming(assumed: Sequence[Clause]) -> Iterator[Change]:
 
 
 def _bounds(stuck: Sequence[NodeRecord]) -> Iterator[tuple[str, str]]:
-    """Yield for each size the least number at which the cases in the written box are decided.
+    """Yield for each size the lower bound from which on the signs of all cases are known.
 
     max(0, n - 7) is n - 7 if n >= 7, [3 - n >= 0] is 0 if n >= 4, and a box of n - 2 rows is not
     empty if n >= 3.
@@ -144,9 +144,9 @@ def _bounds(stuck: Sequence[NodeRecord]) -> Iterator[tuple[str, str]]:
 
 
 def _cases(record: NodeRecord) -> Iterator[tuple[Term, int]]:
-    """Yield the terms on whose signs a written box depends, with 1 if 0 is on the upper side.
+    """Yield the terms on whose signs a written box depends, each with 1 if 0 counts as positive.
 
-    If indices are not followed, the terms are those of the tensors that they are computed from.
+    If indices are not known as terms, the tensors that they are computed from give the terms.
     """
     if record.in_theory is None:
         return
@@ -165,9 +165,9 @@ def _cases(record: NodeRecord) -> Iterator[tuple[Term, int]]:
 
 
 def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
-    """Yield the inputs that positions depend on, each with the size of the axis, if it is known.
+    """Yield the inputs that hold positions, each with the size of the axis, if this is known.
 
-    They count from the start, so a promise may say that they lie within the axis.
+    A promise may say that the positions count from the start and lie within the axis.
     """
     wanted = record.entry.reason in (Reason.NOT_IN_TARGET, Reason.UNKNOWN_SIGN)
     if record.in_theory is None or not wanted:
@@ -181,7 +181,7 @@ def _positions(record: NodeRecord) -> Iterator[tuple[str, int | str]]:
 
 
 def _inputs(record: NodeRecord) -> list[str]:
-    """Return the values whose elements the targets depend on; only inputs can be assumed of."""
+    """Return the names of the values from whose elements the written positions are computed."""
     if record.in_theory is None:
         return []
     return [v.name for v in _read_by(record.in_theory.access.index_exprs) if v.name is not None]

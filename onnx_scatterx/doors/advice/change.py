@@ -1,4 +1,4 @@
-"""Other arguments for a model: their text on the command line, and their meaning."""
+"""A change of the arguments for a model: its text on the command line, and its settings."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Command:
-    """What a user typed: the model, the output, the target and the options that are kept."""
+    """A command that a user typed: the model, the output, the target and the other options."""
 
     model: str = "MODEL.onnx"
     output: str = "OUT.onnx"
     target: str = ""
     options: tuple[str, ...] = ()
 
-    def words(self, target: str, options: Sequence[str]) -> str:
+    def text(self, target: str, options: Sequence[str]) -> str:
         """Return the command with another target and more options."""
         target_option = ["--target", target] if target != "scatterx" else []
         words = ["onnx-scatterx", "optimize", self.model, "-o", self.output, *target_option]
@@ -52,10 +52,10 @@ def promises(assumed: Iterable[Clause]) -> list[str]:
 
 @dataclass(frozen=True)
 class Change:
-    """Arguments that differ from those of a run.
+    """Arguments that are changed for a model.
 
-    ``keys`` are keys of a profile, as TOML, by which the target changes. ``conditions`` must be
-    true.
+    ``keys`` are keys of a profile, as TOML, that change the target. ``conditions`` say, in words,
+    when the change is right.
     """
 
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -66,9 +66,9 @@ class Change:
     gathers: bool = False
     conditions: tuple[str, ...] = ()
     is_last: bool = False
-    """Is only tried for scatters that nothing else removes."""
+    """Whether the change is tried only for scatters that no other change removes."""
     at_numbers: bool = False
-    """Each size gets a number, which is found when the change is tried."""
+    """Whether each size gets a number. The numbers are found when the change is tried."""
 
     def __or__(self, other: Change) -> Change:
         return Change(
@@ -85,12 +85,12 @@ class Change:
 
     @property
     def asks(self) -> int:
-        """What must hold: 0 for nothing, 1 for a promise about the inputs, 2 for another target."""
+        """How much the change asks: 0 nothing, 1 a promise about the inputs, 2 another target."""
         return 2 if "add" in self.keys or "max_rank" in self.keys else 1 if self.assumed else 0
 
     @property
     def statements(self) -> frozenset[object]:
-        """What a change states; a change that states more asks for more."""
+        """The arguments as a set: a change with a subset of them asks for less."""
         flags = {"opset": self.opset, "last": self.deterministic, "gathers": self.gathers}
         stated = {**self.keys, **self.fix, **flags}.items()
         return frozenset({*self.assumed, *(pair for pair in stated if pair[1])})
@@ -108,7 +108,7 @@ class Change:
         return target_from({"name": given.name, "extends": "", **content}, BASES, lambda _: given)
 
     def settings(self, given: Settings) -> Settings:
-        """Return the settings to optimize with, given those of the run."""
+        """Return the changed settings, given the settings of the user."""
         chosen = given.given
         changed = given.but(
             target=self.target(given.target),
@@ -121,8 +121,8 @@ class Change:
         return replace(changed, assumed=assumed)
 
     def command(self, given: Command) -> str:
-        """Return the command that says it."""
-        return given.words(given.target + self._keys(), self._options())
+        """Return the user's command with this change."""
+        return given.text(given.target + self._keys(), self._options())
 
     def __str__(self) -> str:
         """Return the arguments alone.

@@ -1,8 +1,7 @@
-"""Numbers for the symbolic sizes of a model at which it runs, to try what follows from them.
+"""Finds numbers for the symbolic sizes of a model, at which the model runs.
 
-Numbers are drawn until all hold that is known of a model that runs: facts about its sizes, and at
-these sizes no node that cannot run. Sizes differ from each other if possible, so that no scatter
-writes all of its data by chance.
+Numbers are tried until the facts about the sizes hold, and no node is known to fail at these sizes.
+Sizes differ from each other if possible, so that no scatter writes all of its data by chance.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ from onnx_scatterx.optimizer.transforms.write_sizes import (
 )
 
 _STEPS = (32, 16, 8, 4, 2, 1)
-_READINGS = 24  # of the model, at sizes that the facts allow
-_NODES = 8_000  # that all readings together visit
+_READINGS = 24  # the most analyses of the model, at sizes that the facts allow
+_NODES = 8_000  # the most nodes that all these analyses together visit
 
 
 def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
-    """Return numbers for all open sizes at which a model runs, as far as is known.
+    """Return numbers for all symbolic sizes, at which the model runs, as far as is known.
 
-    What the settings say of sizes is kept. If no such numbers are found, it is the node that fails
-    at the first that were tried. The result is {} if all sizes are numbers.
+    The numbers agree with the settings. If none are found, the result is the node that fails at the
+    first ones, or {} if the steps end. It is {} if all sizes are numbers.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
@@ -84,7 +83,7 @@ def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
 
 
 def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield numbers for names: unlike before like, large before small."""
+    """Yield numbers for the wanted names: different before equal ones, large before small ones."""
     others = [n for n in wanted if not _is_batch(n) and n not in known]
     first = {n: known.get(n, 1) for n in wanted}
     for step in _STEPS:
@@ -101,7 +100,7 @@ def _is_batch(name: str) -> bool:
 
 
 def size_name(leaf: Symbol) -> str | None:
-    """Return the name by which a user states something of a size, if a graph input declares it."""
+    """Return the name of a size in an ``--assume``, if a graph input declares this size."""
     origin = leaf.origin
     if isinstance(origin, DimOf) and origin.visit is origin.value:
         return f"{origin.value.name}[{origin.axis}]"
@@ -109,7 +108,7 @@ def size_name(leaf: Symbol) -> str | None:
 
 
 def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
-    """Return whether a fact is true at sizes; a fact about anything else counts as true."""
+    """Return whether a fact is true at these sizes; true if it depends on more than sizes."""
     numbers: dict[Symbol, int] = {}
     for leaf in fact.leaves():
         name = size_name(leaf)
@@ -122,14 +121,14 @@ def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
 
 
 def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
-    """Return None if a model runs at sizes, as far as is known; else what speaks against them."""
+    """Return the node that fails at these sizes, or scatters that fill an axis; None if neither."""
     copy = cloned(model)
     try:
         fix = {**(settings.given["fix"] or {}), **numbers}
         fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
         declare_fixed(copy, fixed)
         knowledge = analysis_at(copy, settings, fixed).knowledge
-    except ScatterXError as error:  # a size would be negative, or is promised to be another
+    except ScatterXError as error:  # a size is negative, or contradicts a promise
         return NodeFailure("?", "", str(error))
     failure = first_failure(copy.graph, knowledge)
     if failure is not None:
@@ -140,7 +139,7 @@ def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) ->
 
 
 def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
-    """Return whether a scatter writes as many positions in a line as an axis has, or more."""
+    """Return whether the positions that a scatter writes in one line span all of a data axis."""
     scatter = lift_scatter(node, scope)
     if not isinstance(scatter, Scatter):
         return False
@@ -155,20 +154,20 @@ def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
 
 @dataclass(frozen=True)
 class SizeAdvice:
-    """Numbers for the sizes of a model, or the node that fails at all that were tried.
+    """Numbers for the sizes of a model, or the node that fails at all numbers that were tried.
 
-    All is empty if the target takes symbols, or if the model has none. If the node fails at any
-    sizes, ``options`` is empty.
+    All fields are empty if the target takes symbols, or if the model declares only numbers. If the
+    node fails at any sizes, ``options`` is empty.
     """
 
     target: str = ""
-    options: str = ""  # that give every size a number
+    options: str = ""  # options of the command line that give every size a number
     change: Change | None = None
     failure: NodeFailure | None = None
 
     @classmethod
     def of(cls, whole: Whole) -> SizeAdvice:
-        """Return what can be said of the sizes of a model under its settings."""
+        """Return the numbers, or the node that fails, for a model under its settings."""
         settings = whole.settings
         if not settings.target.static_only:
             return cls()

@@ -1,8 +1,8 @@
-"""The model that advice is about, what is known of it, and how much work advice may take.
+"""The model that advice is about, what is known of it, and how many steps advice may take.
 
-Work is counted, so that advice does not depend on the machine. It is the steps of the budget, and
-some for each node of a model that is copied, which no other budget counts. Advice may take three
-times the work of the optimization before it, or about a second.
+Steps are counted, so that advice does not depend on the machine: the steps of the budget, and some
+steps for each node of a model that is copied. Advice may take three times the steps of the
+optimization before it, or as many as take about a second.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import SpentError, budget
 from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
 
-_DISTANCE = 1  # of other nodes of a part from those that it is cut around
-_SMALL = 4  # times the nodes of a part is the model: a larger part would save little
+_DISTANCE = 1  # how far other nodes of a part are from the nodes that it is cut around
+_SMALL = 4  # a small part has at most the nodes of the model divided by this
 
 READ = 10
 """Steps for a node that is copied and interpreted."""
@@ -38,9 +38,9 @@ REWRITTEN = 20
 """Steps for a node that is copied, and that each pass visits."""
 RAISED = 40
 """Steps for a node that is raised to a newer operator set."""
-_OPTIMIZED = 30  # for a node of the model that was optimized, merged with its file, and reported
-_TIMES = 3  # the work of the optimization
-_LEAST = 200_000  # steps: about a second
+_OPTIMIZED = 30  # steps for a node that the optimization copied, merged with its file and reported
+_TIMES = 3  # advice may take so many times the steps of the optimization
+_LEAST = 200_000  # steps that advice may always take: about a second
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ class Whole:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What is known of the model at any sizes. Raises LimitError if no steps are left."""
+        """The analysis of the model, which holds at any sizes. LimitError if no steps are left."""
         self.charge(self.model, READ)
         return analysis_at(self.model, self.settings, FixedSizes({}, {})).knowledge
 
     @property
     def affords_numbers(self) -> bool:
-        """Whether the steps suffice to read the model at some numbers, and to rewrite it then."""
+        """Whether the steps suffice to analyse the model at some numbers, and then rewrite it."""
         return budget().steps >= 2 * self.price + (READ + REWRITTEN) * self.nodes
 
     def small_part(self, names: Collection[str]) -> ir.Model | None:
-        """Return the part that decides about nodes, unless it is a large part of the model."""
+        """Return the part that decides about some nodes; None if it is not small."""
         roots = roots_of(self.model, names)
         if not roots:
             return None
@@ -78,10 +78,10 @@ class Whole:
         return cut_out(self.model, region, known) if is_small else None
 
     def charge(self, model: ir.Model, each: int = REWRITTEN, more: float = 0) -> None:
-        """Take ``each`` steps for the nodes of a model: a copy of this one, or a part of it.
+        """Take ``each`` steps for each node of a copy of this model, or of a part of it.
 
-        If it is to be rewritten, and then less remains than the optimization of so many nodes took
-        and ``more`` steps, SpentError is raised.
+        For a model that is rewritten, raises SpentError if the remaining steps are fewer than the
+        optimization took for so many nodes, and ``more``.
         """
         nodes = len(all_nodes(model))
         budget().charge_command(each * nodes)
@@ -91,11 +91,11 @@ class Whole:
 
 @contextmanager
 def bounded(model: ir.Model, settings: Settings) -> Iterator[Whole]:
-    """Let a block take at most so much work; the command has optimized the model before."""
+    """Let a block take at most the steps that advice may take, after the model was optimized."""
     spending = budget()
     whole = Whole(model, settings, spending.given - spending.steps)
     of_nodes = _TIMES * _OPTIMIZED * whole.nodes
-    most = max(_TIMES * whole.price + of_nodes, _LEAST) - READ * whole.nodes  # it was read anew
-    left = max(spending.steps, 1.0)  # of the command, which does not count nodes
+    most = max(_TIMES * whole.price + of_nodes, _LEAST) - READ * whole.nodes  # to read it anew
+    left = max(spending.steps, 1.0)  # the command's own steps, in which no nodes are counted
     with raised_gc_threshold(), spending.share(min(most, left + of_nodes) / left):
         yield whole

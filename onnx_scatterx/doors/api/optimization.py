@@ -1,4 +1,4 @@
-"""`optimize` and `inspect`: a model, and what was or would be done with each of its scatters."""
+"""`optimize` removes the scatters of a model, and `inspect` reports what `optimize` would do."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def inspect_records(
 def inspect_named(
     model: AnyModel, node: str, settings: Settings, observer: Observer = NOBODY
 ) -> tuple[Settings, tuple[NodeRecord, ...]]:
-    """Return the records of the scatters or gathers of a name; several graphs may use one.
+    """Return the records of the scatters or gathers of a name; several graphs may use one name.
 
-    The settings are those under which it has a record: for a gather, those with ``gathers``. Raises
-    ScatterXError if nothing has this name.
+    The returned settings have ``gathers`` if a gather has this name. Raises ScatterXError if no
+    scatter and no gather has this name.
     """
     _, records = inspect_records(model, settings, observer, details=False)
     named = tuple(record for record in records if record.entry.node == node)
@@ -123,7 +123,7 @@ class Result(Generic[M]):
     read: Files = field(default_factory=dict)
     verification: Verification | None = None
 
-    def __repr__(self) -> str:  # short: a notebook asks for the text of all that it shows
+    def __repr__(self) -> str:  # short, because a notebook asks for it beside the HTML
         source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
         return f"<Result: {self.report.summary()}, target {self.report.target!r}{source}>"
 
@@ -135,14 +135,14 @@ class Result(Generic[M]):
         return self.report._repr_html_()
 
     def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
-        """Write the model to a file, whole or not at all; external data stay external.
+        """Write the model to a file; on an error the file stays as it was. External data stay so.
 
         Args:
             path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
             external_data: write the weights to ``<path>.data``, too, if they are in memory.
 
         Raises:
-            ScatterXError: the file cannot be written, or is one that was read.
+            ScatterXError: the file cannot be written, or the model was read from it.
 
         Example:
             >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
@@ -195,52 +195,51 @@ def optimize(
             changed.
         target: a name ("scatterx"), a path of a profile (.toml) or a ``Target``.
         rules: names of rules, or rules of your own (``rewrites.Rule``); all by default.
-        passes: names of passes, as in ``onnx_scatterx.passes``: only these run, and those that keep
-            the result right. All by default.
-        distrust_dims: drop the assumption that inputs that declare a dim under one name agree in
-            it.
-        gathers: rewrite Gather, GatherElements and GatherND too, if they read a box and a Slice of
-            it takes no more nodes.
-        assume: what you know of the inputs, such as ``["seq <= 4096", "positions: contiguous,
+        passes: names of passes, as in ``onnx_scatterx.passes``. Only these passes run, and the
+            passes that keep the result right. All by default.
+        distrust_dims: do not assume that a dim has the same size in all inputs that declare its
+            name.
+        gathers: replace Gather, GatherElements and GatherND by a Slice, too, if they read a box and
+            the Slice takes no more nodes.
+        assume: promises about the inputs, such as ``["seq <= 4096", "positions: contiguous,
             nonnegative"]`` or the same as a mapping. The used assumptions are in the report and
             in the metadata of the new model.
-        deterministic: make the last update win if several are known to write one element, which
-            ONNX leaves open.
+        deterministic: let the last update win if several updates are known to write one element.
+            ONNX leaves open which one wins.
         last_bits: compute a function of masked elements, as in ``x[m] = log(x[m])``, for all
-            elements, even if ONNX Runtime computes other last bits of it at another place of a
-            tensor. The entry of the scatter says so. A function whose bits are the same is always
-            computed for all.
-        size_hint: usual values of symbolic sizes, for targets that weigh time: any result is right
-            at all sizes.
-        opset: raise an older model to this operator set, as TensorScatter needs 24, or lower a
-            newer one if each of its nodes means the same there.
-        fix: other shapes of inputs, by the name of a dim or of an input, such as ``{"batch": 4,
-            "x": [4, 3, 224, 224]}``: all values that depend only on them are folded, and the result
-            is right at these sizes.
+            elements, even if ONNX Runtime gives other last bits at another place of a tensor. The
+            entry of the scatter says so. A function with the same bits everywhere is always
+            computed for all elements.
+        size_hint: usual values of symbolic sizes, for targets that estimate time. The result is
+            right at all sizes.
+        opset: raise an older model to this operator set (TensorScatter needs 24), or lower a newer
+            model if each of its nodes means the same there.
+        fix: numbers for the shapes of inputs, by the name of a dim or of an input, such as
+            ``{"batch": 4, "x": [4, 3, 224, 224]}``. Values that depend only on these are folded,
+            and the result is right at these sizes.
         effort: multiplies the steps that may be taken: by default some 15 seconds of CPU for a
             model, or a millisecond for each node if that is more.
-        verify: run both models on drawn inputs, and compare the outputs bit for bit; or the
-            arguments of ``onnx_scatterx.verify``, by their names. The answer is ``verification`` of
-            the result.
-        strict: raise an error if the target does not take all of the result; "native": also if it
-            runs a part of it on its host.
-        on_progress: is called with the name of a stage, how much of it is done, and of how much (0
-            if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing", "planning",
-            with promises "finding out which assumptions are needed", and with ``verify``
-            "verifying".
-        on_pass: is called after each pass of the pipeline, with its name and the model as it is
-            then.
+        verify: run both models on drawn inputs, and compare the outputs bit for bit. A mapping has
+            the arguments of ``onnx_scatterx.verify``. The answer is ``verification`` of the result.
+        strict: raise an error if the target does not take all of the result. With "native", raise
+            an error also if the target runs a part of the result on its host.
+        on_progress: is called with the name of a stage, how much of the stage is done, and its
+            total (0 if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing",
+            "planning", with promises "finding out which assumptions are needed", and with
+            ``verify`` "verifying".
+        on_pass: is called after each pass of the pipeline, with the name of the pass and the model.
 
     Returns:
-        The new model, of the kind that came in (a path gives a ModelProto), and the report.
+        The new model and the report. The model is an ``onnx_ir.Model`` if one was given, and
+        otherwise a ModelProto.
 
     Raises:
-        ScatterXError: the target is unknown, or an assumption or a size names nothing of the model.
+        ScatterXError: the target is unknown, or the model has no value or size of a given name.
         ModelError: the model cannot be read, is not valid, or cannot be raised or lowered.
         DifferenceError: ``verify`` found a difference.
         VerifyError: the models could not be compared.
         TargetError: ``strict``, and the target does not take all of the result.
-        TypeError: this is not a model.
+        TypeError: ``model`` is not a model.
 
     Example:
         >>> import onnx.parser

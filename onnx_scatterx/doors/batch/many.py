@@ -1,7 +1,7 @@
-"""Many models at once: which they are, and a summary with a line for each.
+"""Optimizes or inspects many models at once, and returns a summary with a line for each model.
 
-Only paths and reports travel to workers and back, so any executor of ``concurrent.futures`` works,
-even if its workers are on other machines with the same files.
+Only paths are sent to workers, and only reports come back. So any executor of
+``concurrent.futures`` works, even if its workers are on other machines with the same files.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from onnx_scatterx.system.reading import KnownFiles, files_read, recorded
 from onnx_scatterx.system.scratch import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")
-_NAMED = 3  # models at work
+_NAMED = 3  # the most models whose names the progress shows
 
 
 def models_in(directory: Path) -> list[Path]:
     """Return the models in a directory at any depth, in the order of their names."""
     models = []
     for folder, below, names in os.walk(directory, onerror=_unread):
-        below[:] = (name for name in below if not is_scratch(name))  # of a run at this moment
+        below[:] = (name for name in below if not is_scratch(name))  # a running command's files
         models += [Path(folder, n) for n in names if n.endswith(SUFFIXES) and n[0] != "."]
     return sorted(path for path in models if path.is_file())
 
@@ -81,9 +81,9 @@ def pairs_of(
 
 
 def read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]]:
-    """Return, by the directories of the outputs, the files in them that this call reads.
+    """Return for each output directory the files in it that this call reads, with their roles.
 
-    Only if a directory has files are the models opened for the names of their data.
+    The models are opened, for the names of their data, only if an output directory has files.
     """
     folders = {output_path.parent for _, output_path in pairs}
     there = {folder: files for folder in folders if (files := _files_in(folder))}
@@ -104,7 +104,7 @@ def read_elsewhere(pairs: list[tuple[Path, Path]]) -> dict[Path, dict[Path, str]
 def _files_in(folder: Path) -> list[Path]:
     try:
         return [path for path in folder.iterdir() if path.is_file()]
-    except OSError:  # it does not exist yet, or the task reports it
+    except OSError:  # the folder does not exist yet, or the task reports the error
         return []
 
 
@@ -123,28 +123,27 @@ def optimize_many(
 ) -> Summary:
     """Optimize many models, and write them to a directory.
 
-    If a model cannot be read, optimized or written in time, the summary reports it, and the others
-    are still processed. No model and no data file of a model is replaced, including those of other
-    models of the call.
+    If a model cannot be read, optimized or written in time, the summary has the error, and the
+    other models are still processed. No file that the call reads is replaced.
 
     Args:
         paths: files, or one directory that is searched for ``.onnx`` and ``.onnxtxt`` at any depth.
-        output: a directory, which is made if it is missing. It gets the same folders beneath the
-            deepest one that the models share.
-        executor: any of ``concurrent.futures`` (a Dask client's ``get_executor()``, too). Without
-            one, processes are started, and a script needs the usual
+        output: a directory, which is made if it is missing. The models stand in it as they stand
+            in the deepest directory that has all of them.
+        executor: any executor of ``concurrent.futures`` (a Dask client's ``get_executor()``, too).
+            Without an executor, processes are started, and a script needs the usual
             ``if __name__ == "__main__"``.
         jobs: how many processes; one per core by default.
-        verify: run each model before and after, and write a result only if it is the same. It may
-            hold the arguments of ``onnx_scatterx.verify``.
-        timeout: how many seconds one model may take. The process of a model that takes longer is
-            ended. The workers of an ``executor`` cannot be ended: there the time is looked at
-            between the steps and bounds what ``verify`` takes, and a model that is late is not
-            written; the worker is busy until the step is done.
-        advice: let the reports say what to do next, as ``advise`` does, and what would be smaller.
-        on_progress: ``on_progress("optimizing: a.onnx, b.onnx", done, total)`` is called each time
-            that a model begins or ends, with the names of the first three that processes are at
-            work on. With an ``executor``, the stage is ``"optimizing"``.
+        verify: run each model before and after, and write a result only if the outputs are the
+            same. A mapping has the arguments of ``onnx_scatterx.verify``.
+        timeout: how many seconds one model may take. A process that takes longer is ended, and the
+            model is not written. A worker of an ``executor`` cannot be ended: it checks the time
+            between its steps, and stays busy until its step is done.
+        advice: let the reports say what to do next, as ``advise`` does, and which options give a
+            smaller result.
+        on_progress: is called each time that a model begins or ends:
+            ``on_progress("optimizing: a.onnx, b.onnx", done, total)``. The stage has the names of
+            at most three models at work. With an ``executor``, the stage is ``"optimizing"``.
         external_data: write the weights of each model to a file beside it.
         **options: the options of ``optimize``.
 
@@ -152,8 +151,8 @@ def optimize_many(
         The outcome of each model, in the order in which they were given.
 
     Raises:
-        ScatterXError: there is nothing to read or nowhere to write, or the target, the rules, the
-            operator set or the form of an assumption are wrong for any model.
+        ScatterXError: there is no model, the models cannot be written to the directory, or an
+            option is wrong for every model, such as an unknown target.
 
     Example:
         >>> import tempfile
@@ -200,8 +199,8 @@ def inspect_many(
 ) -> Summary:
     """Inspect many models; nothing is written.
 
-    The arguments and the errors are those of ``optimize_many``, and the other ``options`` those of
-    ``inspect``. A model that cannot be read is a line in the summary, and never stops the others.
+    The arguments and the errors are those of ``optimize_many``. A model that cannot be read is a
+    line in the summary, and never stops the other models.
 
     Returns:
         The planned outcome of each model, in the order in which they were given.
@@ -239,7 +238,7 @@ def _run(
     observer: Observer,
     stage: str,
 ) -> Summary:
-    """Run tasks, and report the progress: how many are done, and which are at work."""
+    """Run tasks, and report the progress: how many tasks are done, and which models are at work."""
     start = time.perf_counter()
     done: dict[Path, ModelOutcome] = {}
     at_work: dict[Path, None] = {}
@@ -260,8 +259,8 @@ def _run(
 
 
 def _checked(options: Options) -> dict[str, Any]:
-    """Return the options of ``optimize`` with the target read; raise if they suit no model.
+    """Return the options with the target as a `Target`; ScatterXError if one is always wrong.
 
-    So they are checked once, and not by each worker for each model.
+    So the options are checked once, and not by each worker for each model.
     """
     return {**options, "target": Settings.of(**options).target}

@@ -1,8 +1,8 @@
-"""Processes that run tasks one after the other, each within a time limit, and may die.
+"""A pool of processes that run tasks, each task within a time limit.
 
-A process is a `Child`, which gets a pickled call, and answers with its pickled result. So its death
-or its delay concerns only one task. A thread waits for each process. If the parent dies, a process
-undoes what it has begun, and ends.
+A process is a `Child`: it gets a pickled call, and answers with the pickled result. A thread waits
+for each process. If a process dies or is late, only its task is lost. If the parent dies, a process
+removes its unfinished files, and ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PROGRAM = "from onnx_scatterx.doors.batch.pool import main; main()"
-"""What a process runs."""
+"""The program of a process."""
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def _called(_: dict[str, Any], tensors: list[RawTensor]) -> Message:
     return {}, [_pickled(result)]
 
 
-_importing: list[str] = []  # the script, while it is imported
+_importing: list[str] = []  # not empty while the parent's script is imported
 
 
 def _import_script(script: dict[str, Any]) -> None:
@@ -58,10 +58,10 @@ def _pickled(content: object) -> RawTensor:
 def _call(
     child: PythonChild, function: Callable[[Any], Any], argument: object, limit: float | None = None
 ) -> Any:
-    """Return the result of a call in a process, or why there is none."""
+    """Return the result of a call in a process, or the reason why the call has no result."""
     try:
         call = _pickled((function, argument))
-    except Exception as error:  # pickling a caller's object may raise any exception
+    except Exception as error:  # pickling an object of the caller may raise any exception
         return NoReply("error", one_line(error))
     answer = child.ask({}, [call], timeout=limit)
     return answer if isinstance(answer, NoReply) else pickle.loads(answer.tensors[0].data)
@@ -80,7 +80,7 @@ def run_tasks(
     The functions must be importable by their names. Each process calls ``prepare`` first. A task
     may take ``limit`` seconds. If the iterator is closed, processes that are at work are stopped.
     """
-    if _importing:  # else each process would start others
+    if _importing:  # otherwise each process would start more processes
         raise ScatterXError('many models are a task of a script under if __name__ == "__main__"')
     waiting = deque(tasks)
     events: SimpleQueue[tuple[T, R | NoReply | None, bool] | BaseException] = SimpleQueue()
@@ -95,7 +95,7 @@ def run_tasks(
                     children.remove(child)
         except (
             BaseException
-        ) as error:  # such as a process that cannot be started: the caller raises it
+        ) as error:  # such as a process that cannot be started: `run_tasks` raises the error
             events.put(error)
 
     def _run_in(child: PythonChild) -> None:
@@ -108,7 +108,7 @@ def run_tasks(
         while is_alive:
             try:
                 task = waiting.popleft()
-            except IndexError:  # another process has the last one
+            except IndexError:  # another process has taken the last task
                 return
             events.put((task, None, False))
             result = _call(child, run, task, limit)

@@ -1,4 +1,4 @@
-"""The outcome of many models: a line each, as a table and as plain data."""
+"""The outcomes of many models, as a table, as a page and as plain data."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelOutcome:
-    """One model: its report, or the error instead of it.
+    """One model: its report, or instead of the report its error.
 
-    ``output`` is the file that is written; None if it was only inspected.
-    With ``verify``, ``same`` is its answer; a model that is not the same is not
-    written. ``seconds`` is how long it took. ``files`` are those that were written. ``proof`` is a
-    proof as plain data, with ``prove``, and ``compared`` on how many inputs ``verify`` ran both.
+    ``output`` is the file that is written; None if the model was only inspected. ``seconds`` is the
+    time that the model took. ``files`` are all files that were written. ``same`` is the answer of
+    ``verify``, and ``compared`` the number of its sets of inputs. If the models differ, no file is
+    written. ``proof`` is the proof as plain data, if ``prove`` was asked for.
     """
 
     source: Path
@@ -44,7 +44,7 @@ class ModelOutcome:
 
     @property
     def done(self) -> str:
-        """What was done, in one sentence."""
+        """The outcome in one sentence."""
         if self.report is None:
             return f"failed: {(self.error or '').removeprefix(f'{self.source}: ')}"
         verified = {None: "", True: "; verified", False: "; DIFFERS, and is not written"}
@@ -57,7 +57,7 @@ class ModelOutcome:
 
     @property
     def answer(self) -> str | None:
-        """The answer of a proof, None without one."""
+        """The answer of the proof; None without a proof."""
         return None if self.proof is None else self.proof["answer"]
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Summary(ShownInTables):
         return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
 
     def __bool__(self) -> bool:
-        """Whether every model was optimized and, if this was asked for, is the same and proven."""
+        """Whether every model was optimized, and is the same and proven if this was asked for."""
         return not (self.failed or self.differing or self.unproven)
 
     def summary(self) -> str:
@@ -146,7 +146,7 @@ class Summary(ShownInTables):
         return directory_page(name, self.summary(), models, date)
 
     def _folder(self) -> str:
-        """Return the folder that has all models, or their folders; empty without one."""
+        """Return the deepest folder that has all models; empty if no folder has all of them."""
         folders = {os.path.dirname(os.path.abspath(o.source)) for o in self.outcomes}
         return os.path.commonpath(folders) if folders else ""
 

@@ -1,4 +1,4 @@
-"""Workers: tasks that are run in an executor or in processes, and survive a worker's death."""
+"""Runs tasks in an executor or in processes. If a worker dies, its task has an error."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from onnx_scatterx.system.writing import Writing
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.report import Report
 
-_SLACK = 0.5  # seconds that a task has to notice by itself that it is late
+_SLACK = 0.5  # seconds in which a late task may end itself, before its process is ended
 
 
 @dataclass(frozen=True)
 class Task:
     """One model: its path, its output, and the options of ``optimize`` and ``verify``.
 
-    Without an ``output`` it is only inspected. ``external_data`` writes the weights beside it.
-    ``limit`` is how many seconds it may take. ``read`` are files that other tasks read and that
-    this one might overwrite. ``advice`` asks for what to do next.
+    Without an ``output``, the model is only inspected. With ``external_data``, the weights are
+    written beside the output. ``limit`` is how many seconds the task may take. ``read`` are files
+    that any task reads: this task must not overwrite them. With ``advice``, the report says what to
+    do next.
     """
 
     source: Path
@@ -47,7 +48,7 @@ class Task:
 
 
 Events = Generator[Task | ModelOutcome, None, None]
-"""Tasks, when they begin, and outcomes; an executor does not tell when a task begins."""
+"""A task when it begins, and its outcome when it ends. An executor gives only outcomes."""
 
 
 def run_in_executor(executor: Executor, tasks: list[Task]) -> Events:
@@ -99,7 +100,7 @@ def prepare(_: object) -> None:
 
 
 def run_task(task: Task) -> ModelOutcome:
-    """Optimize or inspect one model; every error is in the outcome."""
+    """Optimize or inspect one model; an error becomes a part of the outcome."""
     from onnx_scatterx.doors.api import inspect, optimize
     from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
     from onnx_scatterx.judges.verification.verifying import verify
@@ -169,7 +170,7 @@ def run_task(task: Task) -> ModelOutcome:
 
 
 def _advised(task: Task, report: Report) -> Report:
-    """Return the report on a model with advice; other options are tried."""
+    """Return the report on a model with advice, for which other options are tried."""
     from onnx_scatterx.doors.advice.change import Command
     from onnx_scatterx.doors.explanation import advised
 
@@ -181,7 +182,7 @@ def _advised(task: Task, report: Report) -> Report:
 
 
 class _LateError(Exception):
-    """A task has exceeded its time."""
+    """A task has exceeded its time limit."""
 
 
 def _late(task: Task) -> ModelOutcome:
@@ -191,7 +192,7 @@ def _late(task: Task) -> ModelOutcome:
 
 
 def failed(task: Task, error: str, seconds: float = 0.0) -> ModelOutcome:
-    """Return the outcome of a model that is not written."""
+    """Return the outcome of a task that failed: no file is written."""
     if not error.startswith(str(task.source)):
         error = f"{task.source}: {error}"
     return ModelOutcome(task.source, task.output, None, None, error, seconds)

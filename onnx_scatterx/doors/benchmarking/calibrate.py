@@ -1,9 +1,9 @@
-"""Measuring a machine: one operator at a time in ONNX Runtime, large and small runs.
+"""Measures how long this machine takes for each operator that copies, in ONNX Runtime.
 
     t = launch + bytes * byte + runs * run
 
-A chain of nodes on one element gives ``launch``; a node that moves much in long runs gives
-``byte``, and one that moves the same in short runs gives ``run``.
+A run is a contiguous piece of memory. ``launch`` is measured with a chain of nodes on one element,
+``byte`` with a copy in long runs, and ``run`` with a copy of as many bytes in short runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCATTERX = (
 
 @dataclass(frozen=True)
 class Probe:
-    """A node that writes ``size`` bytes in ``runs`` pieces, and its inputs."""
+    """A node that writes ``size`` bytes in ``runs`` runs, and the node's inputs."""
 
     text: str
     inputs: Mapping[str, np.ndarray]
@@ -40,7 +40,7 @@ class Probe:
 
 
 def probes(kind: str, rows: int) -> tuple[Probe, Probe]:
-    """Return a node of long runs and one of short runs; both write 16 bytes for each row."""
+    """Return a node with long runs and a node with short runs: both write 16 bytes for each row."""
     size, elements, wide = 16.0 * rows, 4 * rows, 4096
 
     def x(*shape: int) -> dict[str, np.ndarray]:
@@ -82,7 +82,7 @@ def probes(kind: str, rows: int) -> tuple[Probe, Probe]:
             blocks = elements // wide
             return (
                 Probe("Transpose <perm = [1, 0, 2]> (x)", x(blocks // 8, 8, wide), size, blocks),
-                # Moving one axis is faster, but exporters move them all.
+                # To move one axis is faster, but exporters move all axes.
                 Probe(
                     "Transpose <perm = [2, 1, 0]> (x)", x(blocks, 64, wide // 64), size, elements
                 ),
@@ -104,7 +104,7 @@ def probes(kind: str, rows: int) -> tuple[Probe, Probe]:
 def calibrate(
     *, threads: int = 1, rows: int = 1 << 19, on_progress: Progress | None = None
 ) -> Machine:
-    """Measure this machine, with so many threads for one node; it takes a few seconds."""
+    """Measure this machine, with so many threads for one node. This takes a few seconds."""
     kernel = fastest_ways(threads, rows)
     with ways(kernel):
         return _measure(threads, rows, kernel, Observer(on_progress))
@@ -135,7 +135,7 @@ def _launch(threads: int) -> float:
 
 
 def _least(body: str, inputs: Mapping[str, np.ndarray], threads: int, repeat: int = 1) -> float:
-    """Return the least nanoseconds of some runs with outputs in memory that is bound once."""
+    """Return the least nanoseconds of several runs, with all outputs bound to memory."""
     unoptimized = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     run = bound(body, inputs, threads, graph_optimization_level=unoptimized)
     times = []

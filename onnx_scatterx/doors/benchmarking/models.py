@@ -1,4 +1,4 @@
-"""Timing models against each other, on inputs that the first of them accepts."""
+"""Times models against each other, on inputs that the first model accepts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Arrays: TypeAlias = Mapping[str, np.ndarray]
 
 ORIGINAL = "original"
 _REST = 0.01  # seconds after which threads that wait for work have gone to sleep
-_PROFILED = 9  # runs
+_PROFILED = 9  # runs in which the nodes are timed
 
 
 def bench(
@@ -50,19 +50,19 @@ def bench(
     """Time models in ONNX Runtime, in turns, on the same inputs.
 
     Args:
-        models: one model, several, or several by their names; each is a path, a
-            `ModelProto`, an `onnx_ir.Model`, or an object with a model, such as a `Result`. Times
-            are compared with the first.
-        targets: with one model, its optimized models for these targets are timed too.
-        sizes: of the named dims of the inputs that are drawn; the others are those that another
-            model has fixed, or all 64 if the first model accepts that.
-        inputs: the inputs themselves, by name.
-        threads: how many ONNX Runtime uses for one node; as many as there are cores where 0.
+        models: one model, several, or several by name. Each is a path, a `ModelProto`, an
+            `onnx_ir.Model`, or an object with a model, such as a `Result`. Times are compared with
+            those of the first model.
+        targets: with one model, the models that are optimized for these targets are timed, too.
+        sizes: the sizes of named dims, for drawn inputs. Another dim has the size that a model has
+            fixed, or else 64 if the first model accepts this.
+        inputs: the inputs by name, instead of drawn inputs.
+        threads: how many threads ONNX Runtime uses for one node; 0 for one per core.
         rounds: how often each model is timed, 6 at least; by default as often as fits.
         seconds: how long all rounds together may take, if ``rounds`` is not given.
-        seed: of the inputs that are drawn.
+        seed: the seed of the drawn inputs.
         library: whether the ScatterX library is registered.
-        node_times: whether to find out where the time is spent, in runs of their own.
+        node_times: whether to time each node, too, in additional runs.
         on_progress: is called after each round: ``("timing", done, total)``.
 
     Returns:
@@ -70,9 +70,9 @@ def bench(
 
     Raises:
         ScatterXError: a model cannot be read, optimized or run on the inputs.
-        TypeError: one is not a model.
+        TypeError: one of ``models`` is not a model.
 
-    Inputs and outputs are bound once, so that their copying and conversion are not timed.
+    Inputs and outputs are bound once, so no copy and no conversion of them is timed.
 
     Example:
         >>> import onnx.parser
@@ -116,7 +116,7 @@ def bench(
 
 
 def _common_sizes(models: Sequence[AnyModel], sizes: Mapping[str, int] | None) -> dict[str, int]:
-    """Return the sizes of the inputs: the given ones, and those that a model has fixed."""
+    """Return the sizes of the inputs: the given sizes, and the sizes that a model has fixed."""
     common = dict(sizes or {})
     first, *others = (load(model) for model in models)
     for other in others:
@@ -153,7 +153,7 @@ def _under_targets(named: Mapping[str, AnyModel], targets: Sequence[str]) -> dic
 
 @dataclass(frozen=True)
 class _Setting:
-    """How models are opened, and a directory for temporary files."""
+    """The options with which models are opened, and a directory for temporary files."""
 
     directory: Path
     threads: int
@@ -219,7 +219,7 @@ def _named_errors(name: str) -> Iterator[None]:
 
 
 def _difference(expected: Arrays, actual: Arrays) -> str | None:
-    """Describe how outputs differ; None if they do not."""
+    """Return how outputs differ, in words; None if they are the same."""
     if expected.keys() != actual.keys():
         return f"others: {', '.join(sorted(expected.keys() ^ actual.keys()))}"
     differences = {name: compare(expected[name], actual[name]) for name in expected}

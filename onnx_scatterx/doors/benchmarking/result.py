@@ -1,4 +1,4 @@
-"""The result of `bench`: times of every model and its nodes, compared with those of the first."""
+"""The result of `bench`: the times of each model and its nodes, compared with the first model."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SUFFIX = "_kernel_time"
 class NodeTime:
     """A node after ONNX Runtime's own optimizations, and the median of its seconds in a run.
 
-    The time of a Loop, Scan or If excludes its body's nodes, which are listed separately, and added
-    up if they run more than once.
+    The time of a Loop, Scan or If excludes the nodes of its body. A node of the body has its own
+    time, which is the sum over its iterations.
     """
 
     node: str
@@ -34,7 +34,7 @@ class NodeTime:
 
 
 def by_operator(nodes: Iterable[NodeTime]) -> dict[str, tuple[int, float]]:
-    """Return how many nodes of each operator there are, and their seconds, the slowest first.
+    """Return for each operator the number of its nodes and their seconds, the slowest first.
 
     >>> by_operator([NodeTime("a", "Add", 1.0), NodeTime("b", "Mul", 5.0), NodeTime("c", "Add", 2)])
     {'Mul': (1, 5.0), 'Add': (2, 3.0)}
@@ -66,7 +66,8 @@ def _key(event: Mapping[str, Any]) -> tuple[str, str]:
 def _own_times(kernels: list[dict[str, Any]]) -> list[float]:
     """Return the microseconds of each kernel without those of the kernels within it.
 
-    A kernel that begins before another has ended is within it: nodes run one after the other.
+    A kernel that begins before another kernel has ended is within that kernel, because nodes run
+    one after the other.
     """
     own = [float(e["dur"]) for e in kernels]
     order = sorted(range(len(kernels)), key=lambda i: (kernels[i]["ts"], -kernels[i]["dur"], -i))
@@ -106,12 +107,11 @@ class Spread:
 
 
 def median_index(count: int, confidence: float = 0.95) -> int:
-    """Return k: the median of a distribution lies between the k-th least and the k-th greatest.
+    """Return the rank k of the ends of the confidence interval of a median, counted from 0.
 
-    These are two of `count` numbers that were drawn from it, counted from 0. It is the interval of
-    the sign test, which assumes nothing about the distribution: how many numbers are below the
-    median is how often a coin shows heads. Raises ValueError if so few numbers cannot give that
-    confidence.
+    If `count` numbers are drawn from a distribution, its median lies between the k-th least and the
+    k-th greatest of them with this confidence. This is the interval of the sign test, which assumes
+    nothing about the distribution. Raises ValueError if `count` is too small for the confidence.
 
     >>> median_index(6), median_index(9), median_index(40)
     (0, 1, 13)
@@ -123,17 +123,17 @@ def median_index(count: int, confidence: float = 0.95) -> int:
     return index
 
 
-_OPERATORS = 12  # that are shown; JSON has all
+_OPERATORS = 12  # the most operators that the table shows; JSON has all of them
 _NUMBERS = ("ms", "quartiles", "times as fast", "95 % sure")
 _BY_OPERATOR = "ms in each operator (and how many nodes), timed in whole microseconds"
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One model: the seconds of one run in every round, its difference, and the time of each node.
+    """One model: the seconds of a run in each round, and the time of each node.
 
-    ``difference`` says how its outputs differ from those of the first model; None if all are the
-    same, bit for bit. ``node_times`` has the slowest nodes first.
+    ``difference`` says how the model's outputs differ from those of the first model; None if they
+    are the same, bit for bit. ``node_times`` has the slowest nodes first.
     """
 
     name: str
@@ -163,7 +163,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Benchmark(ShownInTables):
-    """Models timed in turns. ``sizes`` are those of the inputs' named dims."""
+    """Models that were timed in turns. ``sizes`` are the sizes of the named dims of the inputs."""
 
     timings: tuple[Timing, ...]
     sizes: Mapping[str, int]
@@ -171,7 +171,7 @@ class Benchmark(ShownInTables):
     version: str
 
     def speedup(self, timing: Timing) -> Spread:
-        """Return the speed of a model relative to the first: the ratio in each round."""
+        """Return the spread of a model's speed relative to the first model, over the rounds."""
         return Spread.of(self.timings[0].times / timing.times)
 
     def __getitem__(self, name: str) -> Timing:

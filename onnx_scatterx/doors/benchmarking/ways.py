@@ -1,9 +1,9 @@
-"""The fastest ways to copy in the ScatterX library on this machine.
+"""Finds the fastest ways to copy in the ScatterX library on this machine.
 
     a way is chosen if  min over rounds of t(way)  <=  0.9 * min over rounds of t(the default)
 
-The rounds alternate, so that other load on the machine affects all ways alike. A way that is not
-clearly faster is not chosen: the defaults are never bad, but a measurement may be.
+In each round all ways take turns, so that other load on the machine affects all ways alike. A way
+that is not clearly faster is not chosen, because a measurement may be wrong.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def ways(words: str) -> Iterator[None]:
     """Set the library's ways of copying in this process, and restore them afterwards.
 
     Args:
-        words: as in the variable SCATTERX_COPY, "turns no-panels"; none are the defaults.
+        words: as in the variable SCATTERX_COPY, "turns no-panels"; "" for the defaults.
 
     Raises:
-        onnxruntime's error: a word means nothing.
+        onnxruntime's error: the library does not know a word.
 
     Example:
         >>> with ways("turns"):  # doctest: +SKIP
@@ -51,7 +51,7 @@ def ways(words: str) -> Iterator[None]:
 
 
 def _tell(words: str | None) -> None:
-    """The library reads the variable whenever it is registered."""
+    """Set the variable and register the library, which then reads the variable."""
     if words is None:
         os.environ.pop(VARIABLE, None)
     else:
@@ -63,11 +63,11 @@ def fastest_ways(threads: int = 1, rows: int = 1 << 19) -> str:
     """Return the words for the ways that are clearly faster here than the defaults.
 
     Args:
-        threads: for one node.
-        rows: of 128 bytes, for the largest probe.
+        threads: how many threads run one node.
+        rows: how many rows of 128 bytes the largest probe has.
 
     Returns:
-        Words for `ways`, with spaces between them; none if the defaults are best.
+        Words for `ways`, with spaces between them; no words if the defaults are best.
 
     Raises:
         ScatterXError: this installation has no library.
@@ -78,7 +78,7 @@ def fastest_ways(threads: int = 1, rows: int = 1 << 19) -> str:
 
     """
     copies = [_copy(rows, 0, threads), *(_copy(rows // 32, shift, threads) for shift in (0, 4, 12))]
-    # The time of the thread does not count what others do meanwhile.
+    # The clock of the thread does not count the time in which other threads run.
     clock = time.thread_time if threads == 1 else time.perf_counter
     chosen = [
         _fastest(["lines", "turns", "moves", "memcpy"], copies, clock),
@@ -91,7 +91,7 @@ def fastest_ways(threads: int = 1, rows: int = 1 << 19) -> str:
 
 
 def _fastest(words: list[str], probes: list[Callable[[], None]], clock: Callable[[], float]) -> str:
-    """Return the word of the least time over all probes; the first is the default."""
+    """Return the word whose way is the fastest over all probes; the first word is the default."""
     least: list[dict[str, float]] = [{} for _ in probes]
     for _ in range(_ROUNDS):
         for word in words:
@@ -107,7 +107,7 @@ def _fastest(words: list[str], probes: list[Callable[[], None]], clock: Callable
 
 
 def _copy(rows: int, shift: int, threads: int) -> Callable[[], None]:
-    """Copy rows of 32 floats; the output is so many floats beyond data, modulo a page."""
+    """Copy rows of 32 floats; the output lies ``shift`` floats after data, modulo a page."""
     data, f = np.ones((rows, 32), np.float32), np.zeros((1, 1), int)
     memory = np.ones(rows * 32 + _PAGE, np.float32)
     start = ((data.ctypes.data - memory.ctypes.data) // 4 + shift) % _PAGE
@@ -160,7 +160,7 @@ def bound(
     output: np.ndarray | None = None,
     **options: Any,
 ) -> Callable[[], None]:
-    """Return a call that runs nodes which write z, with all tensors in memory that is bound once.
+    """Return a call that runs the nodes of ``body``, which write z, with all tensors bound.
 
     ``options`` are fields of ONNX Runtime's SessionOptions.
     """

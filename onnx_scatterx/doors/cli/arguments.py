@@ -1,4 +1,4 @@
-"""The arguments that several commands share: models, options, draws; and what is read from them."""
+"""The arguments that several commands share: models, options, draws, and how they are read."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 _SAMPLES = 40
 Arguments: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
-"""What arguments are added to: a command, or a group of its help."""
+"""An object to which arguments are added: a command, or a group of its help."""
 
 
 def add(
     command: Arguments, spec: str, text: str, read: Callable[[str], Any] = str, **more: Any
 ) -> None:
-    """Add an option as its help shows it: ``-o --output OUT`` or, of a flag, ``--json``.
+    """Add an option as its help shows it: ``-o --output OUT``, or ``--json`` for a flag.
 
-    ``read`` reads the text behind it; ``more`` are arguments of ``add_argument``.
+    ``read`` reads the text after the option; ``more`` are arguments of ``add_argument``.
 
     >>> command = argparse.ArgumentParser(prog="x", add_help=False)
     >>> add(command, "--jobs N", "processes", int)
@@ -62,14 +62,14 @@ def add_model(command: Arguments, text: str = "an ONNX model") -> None:
 
 
 def add_options(command: Arguments, *names: str) -> None:
-    """Add the options of ``options.OPTIONS``, or those of these names."""
+    """Add the options of ``options.OPTIONS`` with these names; without names, all of them."""
     for o in OPTIONS:
         if not names or o.name in names:
             more = {"default": [], "action": "append"} if o.collect else {"default": o.default}
             add(command, f"{o.flag} {o.metavar}", o.help, o.read or str, **more)
 
 
-def add_many(command: Arguments) -> None:
+def add_jobs(command: Arguments) -> None:
     """Add --jobs and --timeout."""
     add(command, "--jobs N", "processes for several models (one per core)", count)
     add(command, "--timeout SECONDS", "time limit for each of several models", above_zero)
@@ -80,7 +80,7 @@ def add_json(command: Arguments) -> None:
     add(command, "--json", "print JSON")
 
 
-def add_told(command: Arguments) -> None:
+def add_verbosity(command: Arguments) -> None:
     """Add --verbose, --advice and --no-advice."""
     add(command, "-v --verbose", "print more than one screen")
     advice = command.add_mutually_exclusive_group()
@@ -102,7 +102,7 @@ def add_strict(command: Arguments) -> None:
 
 
 def add_draws(command: Arguments) -> None:
-    """Add what decides on which inputs models are compared, and how."""
+    """Add the options of a comparison: --samples, --strict-zeros, --prove and --effort."""
     add(command, "--samples N", "sets of inputs to compare on (40)", count)
     add(command, "--strict-zeros", "count another sign of a zero as a difference")
     add_seed(command)
@@ -168,20 +168,20 @@ def add_session(command: Arguments, threads: int) -> None:
 
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of ``options.OPTIONS`` that a command has, as its functions take them."""
+    """Return the options of ``options.OPTIONS`` that a command has, as keyword arguments."""
     given = {option: getattr(args, option.name) for option in OPTIONS if option.name in args}
     return {o.name: o.collect(v) if o.collect is not None else v for o, v in given.items()}
 
 
 def checks(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of verify, which optimize takes, too."""
+    """Return the keyword arguments of ``verify`` that `optimize --verify` takes, too."""
     given = {name: getattr(args, name) for name in ("assume", "distrust_dims", "strict_zeros")}
     drawn = {"samples": args.samples or _SAMPLES, "seed": args.seed or 0}
     return {**given, **drawn, "prove": args.prove, "effort": args.effort}
 
 
 def reject_unused(args: argparse.Namespace, when: str, *options: str) -> None:
-    """Raise an error if an option was given that has no effect; ``when`` says in which case."""
+    """Raise an error if one of these options was given. ``when`` says why they have no effect."""
     for option in options:
         given = getattr(args, option, None)
         if given is not None and given is not False and given != []:
@@ -200,7 +200,7 @@ def read_target(args: argparse.Namespace) -> None:
 
 
 STREAM = "-"
-"""Stands for stdin if a model is read, and for stdout if one is written."""
+"""This name of a file means stdin if a model is read, and stdout if a model is written."""
 
 
 def add_models(command: argparse.ArgumentParser, text: str) -> None:
@@ -211,7 +211,7 @@ def add_models(command: argparse.ArgumentParser, text: str) -> None:
 def is_one(models: list[str]) -> bool:
     """Return whether a command is about one model: a file, or stdin.
 
-    Raises ScatterXError if a file is not there, or stdin is named beside others.
+    Raises ScatterXError if a file does not exist, or if stdin and a file are named.
     """
     for model in models:
         if model != STREAM and not os.path.exists(model):
@@ -222,7 +222,7 @@ def is_one(models: list[str]) -> bool:
 
 
 def paths_of(models: list[str]) -> str | list[Path]:
-    """Return the models that were named, and those in directories, or the one directory."""
+    """Return the named models and the models in named directories; or one directory as it is."""
     from onnx_scatterx.doors.batch.many import models_in
 
     if len(models) == 1:
@@ -249,7 +249,7 @@ def given_models(*models: str) -> list[str | onnx.ModelProto]:
 
 
 class Destination:
-    """Where ``-o`` wants a model: a file, or stdout, which then gets nothing else."""
+    """The output of ``-o``: a file, or stdout. If a model goes to stdout, nothing else does."""
 
     def __init__(self, output: str) -> None:
         self._output = output
@@ -264,7 +264,7 @@ class Destination:
     def write(
         self, model: Any, writing: Writing, source_path: Path | None, *, outside: bool = False
     ) -> AnyModel:
-        """Write a model, its weights ``outside`` of it, and return it as it is read again."""
+        """Write a model, and return the written model; ``outside`` puts its weights beside it."""
         from onnx_scatterx.ir.save import MESSAGE_LIMIT, as_bytes, stage
 
         if self.is_stream:
@@ -277,7 +277,7 @@ class Destination:
 
 @contextlib.contextmanager
 def destination(output: str) -> Iterator[Destination]:
-    """Give the destination of a model; if it is stdout, messages go to stderr meanwhile."""
+    """Yield the destination of a model; if this is stdout, messages go to stderr meanwhile."""
     made = Destination(output)
     if not made.is_stream:
         yield made

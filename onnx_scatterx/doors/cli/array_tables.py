@@ -37,7 +37,7 @@ class ArrayTable(ShownInTables):
 
 
 def describe(array: np.ndarray) -> tuple[str, str, str, str, str]:
-    """Return the type, shape, least, greatest and first elements; the text names NaN, too.
+    """Return the type, shape, least, greatest and first elements, as texts.
 
     >>> describe(np.float32([[0.5, np.nan], [2, -1]]))
     ('float32', '2 x 2', '-1', '2 and NaN', '0.5, nan, 2, -1')

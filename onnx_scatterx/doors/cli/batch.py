@@ -1,4 +1,4 @@
-"""What `optimize` and `inspect` do with several models: files, and those in directories."""
+"""`optimize` and `inspect` of several models: files, and all files of directories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def optimize_directory(args: argparse.Namespace) -> int:
-    """Optimize several models; return 1 if some differ, else 2 if some failed."""
+    """Optimize several models; return the exit status of `batch_status`."""
     from onnx_scatterx.doors.batch import optimize_many
     from onnx_scatterx.doors.batch.many import models_in
     from onnx_scatterx.ir.io import note_model

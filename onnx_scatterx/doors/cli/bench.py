@@ -21,7 +21,7 @@ from onnx_scatterx.text.option_values import count
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `bench` takes."""
+    """Add the arguments of `bench`."""
     command.add_argument(
         "models", metavar="MODEL", nargs="+", help="ONNX models; all run on the same inputs"
     )
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from onnx_scatterx.doors.benchmarking.models import bench
 
     given = given_models(*args.models)
-    apart = len(set(args.models)) == len(given)  # else they are numbered
+    apart = len(set(args.models)) == len(given)  # else equal names are numbered
     targets = args.target.split(",") if args.target else []
     inputs = None
     if args.input:

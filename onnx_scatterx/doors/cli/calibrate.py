@@ -14,7 +14,7 @@ from onnx_scatterx.text.visible import as_json, plain
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `calibrate` takes."""
+    """Add the arguments of `calibrate`."""
     add(command, "-o --output OUT", "the file to write (one in the user's configuration)")
     add(command, "--threads N", "threads for one node (1)", count, default=1)
     add_json(command)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `check` takes."""
+    """Add the arguments of `check`."""
     add_model(command)
     add(
         command,
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consumer, str | None]]:
-    """Return the consumers of these names, each with the interpreter that it is run by."""
+    """Return the consumers of these names, each with the interpreter that runs it."""
     from onnx_scatterx.doors.devices.consumer import consumer_of
 
     consumers = [consumer_of(name) for name in names]
@@ -99,7 +99,7 @@ def chosen_consumers(names: list[str], pythons: list[str]) -> list[tuple[Consume
 
 
 def require_consumers(consumers: list[tuple[Consumer, str | None]]) -> None:
-    """Raise MissingConsumerError if one is not installed, before anything is done."""
+    """Raise MissingConsumerError if one of the consumers is not installed."""
     from onnx_scatterx.doors.devices.consumer import ConsumerProcess
 
     for consumer, python in consumers:
@@ -131,7 +131,7 @@ def answers(
 
 
 def _pythons(given: list[str], consumers: list[Consumer]) -> dict[str, str]:
-    """Return the interpreter of each named consumer; the key "" is that of all others."""
+    """Return the interpreter of each consumer in ``--python``; "" is the key of the default."""
     names = {consumer.name for consumer in consumers}
     interpreters: dict[str, str] = {}
     for text in given:

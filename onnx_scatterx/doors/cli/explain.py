@@ -1,4 +1,4 @@
-"""The command `explain`: what each scatter is, and which proof is missing."""
+"""The command `explain`: what is done with each scatter, and why a scatter is kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDTH = 100  # letters of a line that can be read well
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `explain` takes."""
+    """Add the arguments of `explain`."""
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", nargs="?", help="one scatter or gather")
     add_options(command.add_argument_group("what may be written"))

@@ -1,4 +1,4 @@
-"""The command `extract`: the part that one scatter needs, as a model that can be sent."""
+"""The command `extract`: writes the part of a model that one scatter needs, without weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onnx_scatterx.system.writing import Writing
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `extract` takes."""
+    """Add the arguments of `extract`."""
     add_model(command, "an ONNX model, or - for stdin")
     command.add_argument("node", metavar="NODE", help="a scatter or gather")
     add(

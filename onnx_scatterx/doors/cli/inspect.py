@@ -1,4 +1,4 @@
-"""The command `inspect`: the scatters of a model, or of many; and what is said of a report."""
+"""The command `inspect`: lists the scatters of a model, or counts those of many models."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.doors.cli.arguments import (
+    add_jobs,
     add_json,
-    add_many,
     add_models,
     add_options,
     add_strict,
-    add_told,
+    add_verbosity,
     given_model,
     is_one,
     paths_of,
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `inspect` takes."""
+    """Add the arguments of `inspect`."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
-    add_many(command.add_argument_group("several models"))
+    add_jobs(command.add_argument_group("several models"))
     add_options(command.add_argument_group("what may be written"))
     add_strict(command)
     add_json(command)
-    add_told(command)
+    add_verbosity(command)
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the scatters of a model, or count those of many."""
+    """List the scatters of a model, or count those of many models."""
     one = is_one(args.models)
     if one:
         reject_unused(args, "on one model: it is for a directory", "jobs", "timeout")
@@ -85,7 +85,7 @@ def _inspect(args: argparse.Namespace) -> int:
         changed = report.removed or report.native or report.gathers_removed
         if changed and not any(advice.ways for advice in report.advice):
             show("next:")
-            show(f"  {command_of(args).words(args.target.text, ['--verify'])}")
+            show(f"  {command_of(args).text(args.target.text, ['--verify'])}")
     return strict_status(args, report)
 
 
@@ -119,9 +119,9 @@ def with_advice(
     output: str = "OUT.onnx",
     records: Sequence[NodeRecord] | None = None,
 ) -> Report:
-    """Return a report that says what to do next; each command in it was tried.
+    """Return the report with advice: each command in the advice was tried.
 
-    With the ``records`` of the report, the model is not inspected again.
+    If ``records`` has the records of the report, the model is not inspected again.
     """
     if args.no_advice or not (report.is_open or report.growth):
         return report
@@ -131,7 +131,7 @@ def with_advice(
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
-    """Return what the user typed: the arguments that change what is done with the model."""
+    """Return the command that the user typed, with all options that change the new model."""
     from onnx_scatterx.doors.advice.change import Command
 
     said = words({**settings(args), "target": "scatterx"})

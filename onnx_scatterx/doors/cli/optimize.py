@@ -1,4 +1,4 @@
-"""The command `optimize`: one model here, directories in ``cli.batch``."""
+"""The command `optimize` of one model; ``cli.batch`` has that of several models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from onnx_scatterx.doors.cli.arguments import (
     Destination,
     add,
     add_draws,
+    add_jobs,
     add_json,
-    add_many,
     add_models,
     add_options,
     add_strict,
-    add_told,
+    add_verbosity,
     destination,
     given_model,
     is_one,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `optimize` takes."""
+    """Add the arguments of `optimize`."""
     add_models(command, "ONNX models, directories of models, or - for stdin")
     add(
         command,
@@ -52,7 +52,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "where to write the model: a file, - for stdout, or a directory for several models",
         required=True,
     )
-    add_many(command.add_argument_group("several models"))
+    add_jobs(command.add_argument_group("several models"))
     written = command.add_argument_group("what may be written")
     add_options(written)
     checked = command.add_argument_group("checks")
@@ -75,7 +75,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(output, "--save-as-external-data", "write the weights to OUT.data, beside the model")
     add_json(output)
-    add_told(output)
+    add_verbosity(output)
     add(output, "-q --quiet", "print errors only")
 
 
@@ -134,8 +134,8 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             if args.advice or is_page or not (args.json or args.quiet):
                 told = with_advice(args, model, told, observer, args.output, records)
                 asked = told if args.advice else asked
-            del records  # and the analysis that they hold
-        writing.check()  # now the external data of the input are known
+            del records  # which hold the analysis
+        writing.check()  # the external data of the input are known only now
         with stages(quiet=args.quiet) as tell:
             if tell is not None:
                 tell("writing", 0, 0)
@@ -165,7 +165,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
 
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
-    """Return what prints a model after the passes that are wanted."""
+    """Return a function for ``on_pass`` that prints the model after the wanted passes."""
     from onnx_scatterx.optimizer.pipeline import check_passes
 
     check_passes(wanted, "all")

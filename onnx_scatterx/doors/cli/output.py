@@ -1,6 +1,6 @@
-"""What the command line prints and writes besides models.
+"""Prints and writes everything that the command line shows besides models.
 
-Nothing else in the package writes to stdout or stderr.
+No other module of the package writes to stdout or stderr.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 DONE, NO, FAILED, SIGNAL = 0, 1, 2, 128
-"""The exit statuses; a shell reports a signal as the last one and its number."""
+"""The exit statuses. If a signal ends a process, its status is SIGNAL plus the signal's number."""
 
 
 def show(content: object) -> None:
-    """Print a line, or an object that prints itself in lines, to stdout.
+    """Print a line, or an object that has tables, to stdout.
 
-    A terminal gets tables and colors (NO_COLOR turns those off), and so does a pipe if FORCE_COLOR
-    says so. Any other pipe gets lines with tabs between the cells.
+    A terminal gets tables in colors, or without colors if NO_COLOR is set. A pipe gets lines with
+    tabs between the cells, or what a terminal gets if FORCE_COLOR is set.
     """
     if sys.stdout is None:  # closed by the shell
         return
@@ -55,7 +55,7 @@ def show(content: object) -> None:
 
 
 def show_result(result: Any, *, json: bool) -> None:
-    """Print a result, which has ``to_dict`` for JSON."""
+    """Print a result as `show` does, or as JSON by its ``to_dict``."""
     if json:
         show_text(as_json(result))
     else:
@@ -88,7 +88,7 @@ def show_text(text: str, *, err: bool = False) -> None:
 
 def _write(text: str) -> None:
     if sys.stdout is not None:
-        encoding = sys.stdout.encoding or "utf-8"  # which may not hold all that can be seen
+        encoding = sys.stdout.encoding or "utf-8"  # may lack some characters of the text
         sys.stdout.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
 
 
@@ -99,7 +99,7 @@ def print_error(message: object, status: int) -> int:
 
 
 def end_line() -> None:
-    """End the line of stderr if it is a terminal, where a key may have been echoed."""
+    """End the line of stderr if this is a terminal, which may have echoed a key."""
     if sys.stderr is not None and sys.stderr.isatty():
         _to_stderr("")
 
@@ -117,8 +117,8 @@ def _to_stderr(text: str) -> None:
 
 
 @contextlib.contextmanager
-def only_ours() -> Iterator[None]:
-    """Suppress the logs and warnings of libraries on stderr: a command prints its own errors."""
+def quiet_libraries() -> Iterator[None]:
+    """Suppress the logs and warnings of libraries: a command prints its own errors."""
     nobody = logging.NullHandler()
     logging.getLogger().addHandler(nobody)
     try:
@@ -131,7 +131,7 @@ def only_ours() -> Iterator[None]:
 
 
 def report_path(report: str | None, writing: Writing) -> Path | None:
-    """Return the path of a report, if there is to be one; ScatterXError if it cannot be there."""
+    """Return the path of a report; None if none is wanted. ScatterXError if the path is wrong."""
     if report is None:
         return None
     path = Path(report)

@@ -1,10 +1,10 @@
-"""The command line: parse, complete, call the public functions, print.
+"""The command line: parses the arguments, runs one command, and returns the exit status.
 
 Exit status: 0 done, 1 a check failed, 2 could not run (one line on stderr says why), 3 not proven.
 Heavy libraries are imported inside the commands, so that ``--help`` answers at once.
 
-For completion, the shell runs the command with a variable set; only then is argcomplete imported:
-`eval "$(register-python-argcomplete onnx-scatterx)"` turns it on in bash and zsh.
+To complete a word, the shell runs the command with a variable set; only then argcomplete is
+imported. `eval "$(register-python-argcomplete onnx-scatterx)"` turns completion on in bash and zsh.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from onnx_scatterx.doors.cli.output import (
     FAILED,
     SIGNAL,
     end_line,
-    only_ours,
     print_error,
+    quiet_libraries,
     report_bug,
     show,
 )
@@ -44,7 +44,7 @@ from onnx_scatterx.system.reading import recorded
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell, and end the process; do nothing without argcomplete."""
+    """Answer the shell, and end the process. Without argcomplete, do nothing."""
     try:
         import argcomplete
         from argcomplete.completers import FilesCompleter
@@ -76,12 +76,12 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _from(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[..., Iterable[str]]:
-    """Return what completes a word by the names of a module, which is imported when asked."""
+    """Return a completer with names from a module, which is imported only if the shell asks."""
     return lambda **_: names(import_module(f"onnx_scatterx.{module}"))
 
 
 def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    """Return the scatters and gathers of the model that the command names."""
+    """Return the names of the scatters and gathers of the model that was typed."""
     from onnx_scatterx.ir.graphs import all_nodes
     from onnx_scatterx.ir.io import load
 
@@ -116,13 +116,13 @@ _COMMANDS: dict[Any, tuple[str, str]] = {
 }
 """The commands in the order of ``--help``: what each does, and an example."""
 
-_BROKEN_PIPE = 141  # as a shell reports SIGPIPE
+_BROKEN_PIPE = 141  # the status of a process that SIGPIPE ended, as a shell reports it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    Signals that end a program do what Ctrl-C does; the status is 128 and the signal's number.
+    A signal that ends a program does what Ctrl-C does. The status is then 128 plus its number.
     """
     with stoppable(), recorded():
         return _run(argv)
@@ -139,7 +139,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if "run" not in args:
             args.parser.print_help()
             return DONE
-        with only_ours():
+        with quiet_libraries():
             status = int(args.run(args))
         if sys.stdout is not None:  # None if a shell has closed it
             sys.stdout.flush()
@@ -148,10 +148,10 @@ def _run(argv: Sequence[str] | None) -> int:
     except Stopped as stop:
         return print_error(f"ended by {stop}", SIGNAL + stop.number)
     except KeyboardInterrupt:
-        end_line()  # in which a terminal shows ^C
+        end_line()  # the line in which a terminal shows ^C
         return print_error("interrupted", SIGNAL + signal.SIGINT)
     except BrokenPipeError:
-        # Nobody reads on, and the interpreter must not try to flush the rest.
+        # The reader of the pipe is gone, and the interpreter must not try to flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except ScatterXError as error:
@@ -160,7 +160,7 @@ def _run(argv: Sequence[str] | None) -> int:
         return print_error(f"not enough memory: {error}", FAILED)
     except OSError as error:
         return print_error(f"{error.filename or 'error'}: {error.strerror or error}", FAILED)
-    except Exception as error:  # status 1 is an answer, and a bug is not
+    except Exception as error:  # a bug must not end with status 1, which is an answer
         if isinstance(error, ImportError) and _is_of_others(error.name):
             return print_error(f"{error}: install it, or onnx-scatterx again, with pip", FAILED)
         return report_bug(error, FAILED)
@@ -202,7 +202,7 @@ def _epilog(example: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that complains in one line."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error and end with status 2."""
@@ -211,7 +211,7 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Name the nearest choice, where argparse would list them all."""
+        """Raise an error with the nearest choice, instead of argparse's list of all choices."""
         if action.choices is not None and value not in action.choices:
             what = "command" if action.metavar == "COMMAND" else "choice"
             known = [str(choice) for choice in action.choices]
@@ -219,7 +219,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(None, f"no {what} is called {value!r}{near}")
 
     def refuse_unknown(self, unknown: Sequence[str]) -> NoReturn:
-        """Say which arguments are not known, and which option may be meant."""
+        """End with an error that names the unknown arguments, and the option that may be meant."""
         first = next((word for word in unknown if word.startswith("-")), unknown[0])
         known = [name for name in self._option_string_actions if name.startswith("--")]
         near = did_you_mean(first.partition("=")[0], known)

@@ -1,6 +1,6 @@
-"""How far a command is, on stderr if that is a terminal: shown after half a second, to the end.
+"""Shows the progress of a command on stderr, if stderr is a terminal, from half a second on.
 
-A thread draws, so that a step that takes long is seen while it runs.
+A thread draws the line, so that a long step is shown while it runs.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from onnx_scatterx.system.observer import Progress
 
-PATIENCE = 0.5  # seconds in which nothing is shown
-_SPEED = 600.0  # seconds whose steps give the estimate of the remaining time
+PATIENCE = 0.5  # seconds before the line is shown
+_SPEED = 600.0  # the remaining time is estimated from the steps of so many seconds
 
 
 @contextlib.contextmanager
 def stages(*, quiet: bool = False) -> Iterator[Progress | None]:
-    """Give a function to tell (stage, done, wanted) to, which a terminal shows; else None."""
+    """Yield a function that shows (stage, done, total); None if stderr is no terminal."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -40,7 +40,7 @@ def stages(*, quiet: bool = False) -> Iterator[Progress | None]:
 
 
 class _Display:
-    """A line that says the stage; it is drawn by a thread, once the patience is over."""
+    """A line with the stage. A thread draws the line, from ``PATIENCE`` seconds on."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,7 +97,7 @@ class _Display:
             )
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self._timer.cancel()
         self._timer.join()
         with self._lock:

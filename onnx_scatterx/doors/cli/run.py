@@ -1,4 +1,4 @@
-"""The command `run`: a model in ONNX Runtime, on given inputs or on drawn ones."""
+"""The command `run`: runs a model in ONNX Runtime, on given or on drawn inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `run` takes."""
+    """Add the arguments of `run`."""
     add_model(command, "an ONNX model, or - for stdin")
     inputs = command.add_argument_group("inputs")
     add_inputs(inputs)
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
     model = given_model(args.model)
     with opened_model(model, threads=args.threads, library=args.library) as opened:
         given = read_arrays(args.input, {i.name for i in (*opened.inputs, *opened.overridable)})
-        writing.check()  # now all files are known that are read
+        writing.check()  # all files that are read are known only now
         if not opened.inputs:
             reject_unused(args, "on a model without inputs", "samples", "size", "seed")
         drawn = bool(opened.inputs) and not args.input
@@ -73,7 +73,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
             tables.append(table.to_dict())
             if not args.json:
                 show(table)
-            # What was drawn is saved too: an output alone would say little.
+            # Drawn inputs are saved, too, because an output alone would say little.
             saved.append(feeds | outputs if drawn else outputs)
     if args.json:
         show_text(as_json(tables))

@@ -1,8 +1,8 @@
-"""The command line in a process of its own: a crash of a library becomes an error of one line.
+"""Runs the command line in a second process, so that a crash becomes an error of one line.
 
-The parsers and the shape inference of onnx are C++: there are models on which they end the whole
-process, and so does the system if memory is short. The process that the user started only waits,
-passes signals on, and says what happened.
+The parsers and the shape inference of onnx are C++: some models crash them, and with them the whole
+process. The system, too, ends a process if memory is short. The process that the user started only
+waits, passes signals on, and prints the error.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGCONT")
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run one command, by default that which this process was given; return its exit status."""
+    """Run one command, by default with the arguments of this process; return the exit status."""
     if sys.platform in ("win32", "emscripten"):
         return _work(argv)
-    life, held = os.pipe()  # reading `life` ends if this process ends, which alone keeps `held`
+    life, held = os.pipe()  # only this process keeps `held`: reading `life` ends with it
     passed_on = {getattr(signal, name) for name in _PASSED_ON} | {signal.SIGTSTP}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)
     try:
@@ -36,8 +36,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _work(argv)
     if child == 0:
         os.close(held)
-        os.setpgid(0, 0)  # Ctrl-C reaches the parent alone, which passes it on once
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so it may write, also after `stty tostop`
+        os.setpgid(0, 0)  # Ctrl-C reaches only the parent, which passes the signal on once
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # allow writing, also after `stty tostop`
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         threading.Thread(target=_end_with_parent, args=(life,), daemon=True).start()
         return _work(argv)
@@ -55,7 +55,7 @@ def _work(argv: Sequence[str] | None) -> int:
 
 
 def _as_exit_status(status: int) -> int:
-    """Return the exit status of the command, and say what happened if it was killed."""
+    """Return the exit status of the command; if a signal killed the process, print an error."""
     if status >= 0:
         return status
     name = signal.Signals(-status).name
@@ -68,7 +68,7 @@ def _as_exit_status(status: int) -> int:
 
 
 def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
-    """Pass signals on to a process; if it is stopped, stop this one, too."""
+    """Pass signals on to the child process; if the child is stopped, stop this process, too."""
 
     def passed(number: int, _: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -77,7 +77,7 @@ def _pass_on(child: int, numbers: set[signal.Signals]) -> None:
             os.kill(os.getpid(), signal.SIGSTOP)
 
     for number in numbers:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as by nohup
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, passed)
 
 

@@ -15,7 +15,7 @@ from onnx_scatterx.text.visible import as_json
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `target` takes."""
+    """Add the arguments of `target`."""
     command.add_argument("action", metavar="new", choices=["new"], help="write a new profile")
     command.add_argument("name", metavar="NAME", help="its name; the file is NAME.toml")
     add(
@@ -30,7 +30,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write a profile, and print how it is used."""
+    """Write a profile, and print a command that uses it."""
     from onnx_scatterx.ir.io import load
     from onnx_scatterx.optimizer.targets.catalogue import all_targets
     from onnx_scatterx.optimizer.targets.new_profile import new_profile

@@ -1,4 +1,4 @@
-"""The command `targets`: a list of the targets, and what one of them takes."""
+"""The command `targets`: lists the targets, or describes one target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onnx_scatterx.doors.cli.output import show, show_text
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `targets` takes."""
+    """Add the arguments of `targets`."""
     command.add_argument("name", metavar="NAME", nargs="?", help="a target, or a profile.toml")
     add_json(command)
 

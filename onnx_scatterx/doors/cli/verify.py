@@ -1,4 +1,4 @@
-"""The command `verify`: two models are run and compared; and what is said of the answer."""
+"""The command `verify`: runs two models, compares their outputs, and prints the answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STATUS = {"same": DONE, "different": NO, "not compared": FAILED, "not proven": 
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    """Add what `verify` takes."""
+    """Add the arguments of `verify`."""
     command.add_argument("before", metavar="A", help="the original, or - for stdin")
     command.add_argument("after", metavar="B", help="the new model, or - for stdin")
     add_inputs(command, "others are drawn only if --samples is given, too")
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> Verification:
-    """Compare two models as the arguments say, and as ``more`` says, showing how far it is."""
+    """Compare two models, with the arguments of the command and ``more``; show the progress."""
     from onnx_scatterx.judges.verification.verifying import verify
 
     with stages(quiet=getattr(args, "quiet", False)) as tell:
@@ -67,7 +67,7 @@ def verified(args: argparse.Namespace, before: Any, after: Any, **more: Any) -> 
 def answer(verification: Verification, consequence: str = "") -> int:
     """Return the exit status of a verification; if it is not 0, print a line to stderr.
 
-    ``consequence`` is said of models that differ, or that could not be compared.
+    ``consequence`` ends this line if the models differ, or could not be compared.
     """
     status = _STATUS[verification.answer]
     if status == DONE:

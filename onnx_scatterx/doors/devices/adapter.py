@@ -1,9 +1,9 @@
-"""An adapter: one file that runs a model in one consumer of ONNX, and returns its answer.
+"""An adapter: a file that runs a model in one consumer of ONNX, and returns the answer.
 
-An adapter is imported twice: here, for its name and packages, and in the process that runs the
-consumer, perhaps by another Python (3.10 or newer) that has only NumPy and the consumer. So its
-file imports the consumer inside its methods, and otherwise only the standard library, NumPy and
-this module. It ends with ``adapter = MyConsumer()``.
+An adapter is imported twice: in this process, for its name and packages, and in the process of the
+consumer, whose Python (3.10 or newer) may have only NumPy and the consumer. So the file imports the
+consumer inside its methods, and otherwise only the standard library, NumPy and this module. The
+file ends with ``adapter = MyConsumer()``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 Outputs = Mapping[str, np.ndarray] | Sequence[np.ndarray]
-"""Outputs by name, or in the order of the model's if the consumer forgets their names."""
+"""Outputs by name; or in the order of the model's outputs, if the consumer gives no names."""
 
 
 @dataclass(frozen=True)
@@ -36,39 +36,39 @@ class Answer:
     outputs: Outputs | None = None
     """The outputs; None if the model was refused."""
     message: str = ""
-    """Why it was refused, in the words of the consumer."""
+    """Why the model was refused, in the words of the consumer."""
     node: str = ""
-    """The name of the node that it refused, if it reports one."""
+    """The name of the refused node, if the consumer reports it."""
     on_host: tuple[str, ...] = ()
     """The operators, or nodes, that the compiler leaves to the host."""
     version: str = ""
-    """That of the consumer; if it is empty, the process that runs the adapter fills it in."""
+    """The version of the consumer. If empty, the process of the adapter fills it in."""
 
 
 class Adapter(Protocol):
-    """One consumer; subclass it, and set all attributes without a default."""
+    """One consumer. A subclass sets all attributes that have no default."""
 
     name: str
-    """Its name on the command line: the name of its file."""
+    """The consumer's name on the command line, which is the name of its file."""
     packages: tuple[str, ...]
-    """What ``pip install`` installs for it."""
+    """The packages of the consumer, for ``pip install``."""
     tolerance: float = 1e-4
-    """The allowed error of a float, relative to the largest of its output."""
+    """The allowed error of a float, relative to the largest magnitude in the same output."""
 
     @property
     def profile(self) -> str:
-        """The target that describes it: its name, or the path of a profile."""
+        """The target that describes the consumer: its name, or the path of a profile."""
         return self.name
 
     def version(self) -> str:
-        """Return its version; ImportError if it is not installed."""
+        """Return the version of the consumer. Raises ImportError if it is not installed."""
         ...
 
     def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
         """Compile a model and run it on these inputs.
 
-        Any exception is a refusal with its text, so only those that need another text are caught.
-        `directory` is empty, and the current one; it is removed afterwards.
+        An exception is a refusal with the exception's text: catch it only to give another text.
+        `directory` is empty, is the current directory, and is removed afterwards.
         """
         ...
 
@@ -77,7 +77,7 @@ class Adapter(Protocol):
 def captured() -> Iterator[Callable[[], str]]:
     """Collect the output to stdout and stderr, also of native code; yield a function to read it.
 
-    Afterwards the text is written to stdout and stderr.
+    Afterwards the text is written to stderr.
 
     >>> with captured() as text:
     ...     _ = os.write(2, b"layer 3 on the CPU")
@@ -91,7 +91,7 @@ def captured() -> Iterator[Callable[[], str]]:
             end = file.seek(0, os.SEEK_END)
             file.seek(0)
             output = file.read().decode(errors="replace")
-            file.seek(end)  # which the streams share
+            file.seek(end)  # the streams write to the same file
             return output
 
         saved = [os.dup(number) for number in (1, 2)]
@@ -111,9 +111,9 @@ def captured() -> Iterator[Callable[[], str]]:
 def run_program(
     command: Sequence[str], directory: Path | None = None, **more: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, and write what it prints to stderr.
+    """Run a program to its end, and write its output to stderr.
 
-    Its stderr goes where its stdout goes. ``more`` are arguments of ``subprocess.run``.
+    The result has its stdout and stderr as one text. ``more`` are arguments of ``subprocess.run``.
     """
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     text = {"encoding": "utf-8", "errors": "replace"}
@@ -123,7 +123,7 @@ def run_program(
 
 
 def reason_in(text: str, *signs: str, otherwise: str = "no reason given") -> str:
-    r"""Return the first line of an output that has one of these signs, or else its last one.
+    r"""Return the first line of a text that contains one of ``signs``; or else its last line.
 
     >>> reason_in("start\nan error: no such layer\nend\n", "error"), reason_in("start\nend\n")
     ('an error: no such layer', 'end')

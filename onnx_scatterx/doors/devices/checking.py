@@ -1,4 +1,4 @@
-"""Whether a consumer takes a model, and computes what ONNX Runtime computes, as a device can."""
+"""`check`: whether a consumer takes a model, and computes what ONNX Runtime computes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onnx_scatterx.judges.verification.sample_source import valid_draws
 from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from onnx_scatterx.system.scratch import scratch
 
-_FLOAT16 = 1e-3  # the least tolerance of such a number: it has 11 bits
+_FLOAT16 = 1e-3  # the least tolerance of a float16, which has 11 bits
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,19 @@ class Deviation:
 
     output: str
     what: str
-    """In words: the wrong shape, or how many elements differ."""
+    """The wrong shape, or how many elements differ, in words."""
     relative: float = math.inf
-    """The largest distance of two elements, by the largest finite element of the true output."""
+    """The largest distance of two elements, divided by the largest finite magnitude expected."""
 
 
 def deviation(
     expected: Mapping[str, np.ndarray], outputs: Outputs, tolerance: float
 ) -> Deviation | None:
-    """Return the error of the first output that exceeds a tolerance; None if none does.
+    """Return the error of the first output that exceeds a tolerance; None if no output does.
 
-    Numbers of floats may be off by `tolerance` times the largest finite number of the output.
-    Integers and booleans must be equal, and so must NaN and infinities. The element type may be
-    another, and dims of size 1 may be missing or added: many devices know only float and 4 dims.
+    Finite floats may be off by `tolerance` times the largest finite magnitude of the output.
+    Integers, booleans, NaN and infinities must be equal. The element type may differ, and dims of
+    size 1 may be missing or added, because many devices know only float and 4 dims.
 
     >>> truth = {"y": np.array([1.0, 2.0])}
     >>> deviation(truth, [np.array([[1.0, 2.00001]], np.float32)], 1e-4)
@@ -107,19 +107,19 @@ _BINARY = (".onnx", ".ort", ".pb", "")
 
 @dataclass(frozen=True)
 class Check:
-    """One consumer's answer about a model; it is true if the model is taken and right."""
+    """One consumer's answer about a model. It is true if the model is taken and computed right."""
 
     consumer: str
     version: str
     verdict: Verdict
     message: str = ""
-    """The consumer's words if it refuses, or the error."""
+    """The consumer's words if it refuses the model, or the error of an output."""
     nodes: tuple[str, ...] = ()
-    """The nodes, or operators of the model, that the refusal names."""
+    """The nodes that the refusal names; if it names no node, the operators that it names."""
     on_host: tuple[str, ...] = ()
     """The nodes that the compiler leaves to the host."""
     relative: float | None = None
-    """The error of the outputs, relative to the largest number, if they are wrong."""
+    """`Deviation.relative` of the first wrong output; None if all outputs are right."""
 
     def __bool__(self) -> bool:
         return self.verdict == "right"
@@ -146,24 +146,23 @@ def check(
     python: str | None = None,
     timeout: float = LIMIT,
 ) -> Check:
-    """Give a model to a consumer, and compare what it computes with ONNX Runtime.
+    """Give a model to a consumer, and compare its outputs with those of ONNX Runtime.
 
-    ONNX Runtime runs the same model without graph optimizations. Inputs are drawn as `verify` draws
-    them, unless some are given.
+    ONNX Runtime runs the same model without graph optimizations.
 
     Args:
         model: a path, a `ModelProto` or an `onnx_ir.Model`.
         consumer: a name, such as "opencv", the path of an adapter of yours (.py), or a `Consumer`.
-        feeds: inputs by name, instead of drawn ones.
+        feeds: sets of inputs by name. Without them, inputs are drawn as `verify` draws them.
         samples: how many sets of inputs to draw; the consumer compiles the model for each.
-        sizes: of named dims, for inputs that are drawn.
-        seed: of the draws.
+        sizes: the sizes of named dims, for inputs that are drawn.
+        seed: the seed of the draws.
         python: the interpreter of the environment that has the consumer; this one by default.
         timeout: seconds that the consumer has for each set of inputs.
 
-    Raises `ModelError` and `VerifyError` if ONNX Runtime does not run the model, or if its inputs
-    are not numbers of NumPy; `ScatterXError` if the consumer is not known, and
-    `MissingConsumerError` if it is not installed.
+    Raises `ModelError` or `VerifyError` if ONNX Runtime does not run the model, `VerifyError` if an
+    input is not of a type of NumPy, `ScatterXError` if the consumer is not known, and
+    `MissingConsumerError` if the consumer is not installed.
 
     """
     if isinstance(consumer, str):
@@ -174,7 +173,7 @@ def check(
 
 @dataclass(frozen=True)
 class Question:
-    """A model's file, and each set of inputs with ONNX Runtime's outputs, for any consumers."""
+    """The file of a model, and each set of inputs with ONNX Runtime's outputs."""
 
     file: Path
     runs: Sequence[tuple[Feed, Feed]]
@@ -182,7 +181,7 @@ class Question:
     def check(
         self, consumer: Consumer, python: str | None = None, timeout: float | None = None
     ) -> Check:
-        """Return a consumer's answer: the first that is not right."""
+        """Return a consumer's first answer that is not right, or else the last answer."""
         with ConsumerProcess(consumer, python, timeout or LIMIT) as process:
             for feed, truth in self.runs:
                 check = judged(consumer, process.run(self.file, feed), truth, self.file)
@@ -215,10 +214,10 @@ def question(
 
 
 def model_file(model: AnyModel, directory: Path) -> Path:
-    """Return a binary file of a model: its own, or one that is written into a directory."""
+    """Return a binary file of a model: the model's own file, or one written into a directory."""
     path = ModelSource.of(model).path
     if path is not None and path.suffix in _BINARY:
-        load(path)  # any mistake in the model becomes an error of one line
+        load(path)  # raise a ModelError for a mistake in the model
         return path
     return save(load(model), directory / "model.onnx")[0]
 
@@ -239,7 +238,7 @@ def truths(model: Path, feeds: Sequence[Feed], timeout: float = 120.0) -> list[F
 
 
 def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Check:
-    """Return the verdict on an answer, given ONNX Runtime's outputs."""
+    """Return the check of a consumer's answer against ONNX Runtime's outputs."""
     name = consumer.name
     if answer.kind == "refused" or answer.outputs is None:
         message = answer.message or "it gave no outputs"
@@ -255,7 +254,7 @@ def judged(consumer: Consumer, answer: Answer, truth: Feed, model: Path) -> Chec
 
 
 def _named(message: str, model: Path) -> tuple[str, ...]:
-    """Return the nodes that a message names, or else the operators of the model that it names."""
+    """Return the nodes that a message names; if there are none, the operators that it names."""
     words = set(re.findall(r"[\w./:-]+", message))
     words |= {word.strip("./:-") for word in words}
     proto = onnx.load(model, load_external_data=False)

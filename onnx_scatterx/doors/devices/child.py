@@ -1,9 +1,8 @@
-"""The process that runs a consumer: `consumer.py` starts it as a script, perhaps by another Python.
+"""The program of a process that runs a consumer; `consumer.py` starts it as a script.
 
-It gets the file of an adapter, answers with its version, and then runs one job after the other.
-
-The package need not be installed here, and would be slow to import: an empty one replaces it, which
-finds only `onnx_scatterx.doors.devices` and `onnx_scatterx.system`.
+The process gets the file of an adapter, answers with the consumer's version, and then runs one job
+after the other. Its Python may lack the package. So empty packages stand for `onnx_scatterx`, in
+which only `onnx_scatterx.doors.devices` and `onnx_scatterx.system` can be imported.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def bare_packages() -> None:
 
 
 def load(file: str) -> Adapter:
-    """Return the adapter that a file ends with."""
+    """Return the ``adapter`` of a file."""
     path = Path(file)
     if path.parent == _HERE / "consumers":
         module = importlib.import_module(f"onnx_scatterx.doors.devices.consumers.{path.stem}")
@@ -81,7 +80,7 @@ def as_messages(arrays: Mapping[str, np.ndarray]) -> tuple[list[str], list[RawTe
 
 
 def as_arrays(types: Sequence[str], tensors: Sequence[RawTensor]) -> dict[str, np.ndarray]:
-    """Return what `as_messages` was given."""
+    """Return the arrays of a message that `as_messages` made."""
     import numpy as np
 
     return {
@@ -113,7 +112,7 @@ def _answer(adapter: Adapter, job: Mapping[str, Any], tensors: Sequence[RawTenso
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """Return an array of one of NumPy's own types, as files hold no others."""
+    """Return an array as one of NumPy's own types; TypeError if it holds no numbers."""
     if array.dtype.kind == "O":
         raise TypeError("an output is not an array of numbers")
     return array.astype("float32") if array.dtype.kind == "V" else array
@@ -126,6 +125,6 @@ def _text(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    sys.path.pop(0)  # this folder: its modules are found in their package
+    sys.path.pop(0)  # without this folder, its modules are imported only as parts of their package
     bare_packages()
     main(sys.argv[1])

@@ -1,7 +1,7 @@
-"""A consumer: its adapter, one for each file in `consumers` or a file of yours, and its process.
+"""Finds the adapter of a consumer, and runs the consumer in a process.
 
-The process may crash, hang and write files; all is cleaned up. It works in a scratch directory,
-which also has its temporary files and caches.
+An adapter is a file in `consumers`, or a file of yours. The process may crash, hang and write
+files. It works in a scratch directory, which is removed and has its temporary files and caches.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _START = 120.0  # seconds to import a consumer
 
 @dataclass(frozen=True)
 class Consumer:
-    """An adapter, and the file that it is in."""
+    """An adapter and its file."""
 
     adapter: Adapter
     path: Path
 
     @property
     def name(self) -> str:
-        """Its name on the command line."""
+        """The name of the consumer on the command line."""
         return self.adapter.name
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """What pip installs for it."""
+        """The packages that pip installs for the consumer."""
         return tuple(self.adapter.packages)
 
 
@@ -87,22 +87,22 @@ def _own(path: Path) -> Consumer:
 
 
 class ConsumerProcess(Closing):
-    """One consumer for many questions, which is started again after it died.
+    """A process of one consumer that runs many models. If the process dies, another one is started.
 
     Args:
-        consumer: whose adapter is run.
-        python: the interpreter of the environment that it is installed in; this one by default.
+        consumer: the consumer whose adapter is run.
+        python: the interpreter of the environment that has the consumer; this one by default.
         limit: seconds for one model.
 
-    Raises `MissingConsumerError` if the consumer is not installed there.
+    Raises `MissingConsumerError` if the consumer is not installed in that environment.
 
     """
 
     def __init__(self, consumer: Consumer, python: str | None = None, limit: float = LIMIT) -> None:
         self._consumer, self._limit = consumer, limit
         self._python = python or sys.executable
-        if os.path.dirname(self._python):  # it is started in another directory
-            self._python = os.path.abspath(self._python)  # a venv is found by the link: it stays
+        if os.path.dirname(self._python):  # the process starts in another directory
+            self._python = os.path.abspath(self._python)  # a venv is found by the link itself
         self._stack = contextlib.ExitStack()
         self._process: Child | None = None
         self.version = ""
@@ -114,7 +114,7 @@ class ConsumerProcess(Closing):
             raise
 
     def close(self) -> None:
-        """End the process and all that it started, and remove its files."""
+        """End the process and all processes that it started, and remove its files."""
         self._end()
         self._stack.close()
 
@@ -164,7 +164,7 @@ class ConsumerProcess(Closing):
         self.version = first["version"]
 
     def _answered(self, answer: Reply | NoReply) -> Mapping[str, Any]:
-        """Return the content of an answer; if the process ended, why, as ``error``."""
+        """Return the content of an answer; if the process ended, the reason as ``error``."""
         if isinstance(answer, NoReply):
             self._end()
             return {"error": answer.reason}

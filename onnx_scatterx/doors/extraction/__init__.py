@@ -1,4 +1,4 @@
-"""Extract: the part of a model that one scatter needs, for somebody without the model."""
+"""Extraction: cuts the part out of a model that one scatter needs, without weights."""
 
 from onnx_scatterx.doors.extraction.cutting import Part, extract
 

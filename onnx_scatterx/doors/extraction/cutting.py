@@ -1,7 +1,7 @@
-"""The part that the report on one scatter needs: it grows until the report on it is the same.
+"""`extract` finds the smallest part of a model that has the same report on one scatter.
 
-The content of the part is found by trial: a small part is made and inspected. If its report on the
-scatter differs from that of the whole model, a larger part is tried, up to all nodes.
+A small part is made and inspected first. If its report on the scatter differs from that of the
+whole model, a larger part is tried, up to all nodes.
 """
 
 from __future__ import annotations
@@ -43,14 +43,17 @@ from onnx_scatterx.system.observer import NOBODY, Observer, Progress
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 
 
-Tried = tuple[ir.Model, tuple[str, ...]]
-"""A part, and its private attributes."""
+Candidate = tuple[ir.Model, tuple[str, ...]]
+"""A part, and the names of its private attributes."""
 
 
-def parts_of(model: ir.Model, node: str, settings: Settings) -> Iterator[tuple[Tried, bool, bool]]:
-    """Yield parts with the node, the smallest first, and whether they keep attributes and weights.
+def parts_of(
+    model: ir.Model, node: str, settings: Settings
+) -> Iterator[tuple[Candidate, bool, bool]]:
+    """Yield parts with the node, and whether each has private attributes and weights.
 
-    All parts are tried without private attributes first, then with these, and then with weights.
+    Parts of all sizes come first without private attributes, then with private attributes, and then
+    also with weights. Small parts come before large ones.
     """
     graph = model.graph
     roots = roots_of(model, {node})
@@ -107,14 +110,14 @@ def extract(
 ) -> Part[onnx.ModelProto] | Part[ir.Model]:
     """Cut out the part of a model that one scatter needs, with shapes and without weights.
 
-    The report on the scatter is the same for the part as for the whole model, for ``target`` and
-    for ``standard``. Values that are cut off, and weights, become inputs of the same names.
+    The report on the scatter is the same for the part and the whole model, with ``target`` and with
+    the target ``standard``. Values that are cut off, and weights, become inputs of the same names.
 
     Args:
         model: as ``optimize`` takes it.
-        node: the name of a scatter or a gather, or that of its output if it has none.
+        node: the name of a scatter or a gather, or of its output if the node has no name.
         on_progress: is called with the progress, as by ``optimize``.
-        **options: those of ``optimize``; sizes are not fixed in the part.
+        **options: those of ``optimize``. ``fix`` does not change the sizes in the part.
 
     Raises:
         ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
@@ -154,7 +157,7 @@ def extract(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The report on a part: the entry of the node under some settings."""
+    """The entry of a node in the report on the whole model, which a part must have, too."""
 
     settings: Settings
     entry: Entry
@@ -167,9 +170,9 @@ class _Wanted:
         return cls(settings, records[0].entry)
 
     def found_in(self, part: ir.Model, node: str) -> Entry | None:
-        """Return the entry of a part, read as it would be sent; None if it says something else.
+        """Return the entry of the node in a part; None if it differs by more than the graph's name.
 
-        Only the names of graphs may differ.
+        The part is written as a message first, as it would be sent.
         """
         try:
             copy = to_proto(cloned(part))
@@ -190,18 +193,17 @@ def _weights(model: ir.Model) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Part(Generic[M]):
-    """A part of a model, on which the report on one scatter is that on the whole model.
+    """A part of a model that has the same report on one scatter as the whole model.
 
     Attributes:
-        model: the part, of the kind that came in: a ModelProto (also from a path) or an
-            ``onnx_ir.Model``.
+        model: the part: an ``onnx_ir.Model`` if one was given, and otherwise a ModelProto.
         entry: the entry of the report on the scatter.
         nodes: how many nodes the part has.
         whole: how many nodes the model has.
-        weights: the names of large constants, and of attributes with tensors or texts, that are in
-            the part, because the report depends on one of them; usually empty.
-        source_path: the file that the model came from, if it came from one.
-        removed: the attributes with tensors or texts that nodes of the part have in the model.
+        weights: the names of weights and private attributes that are in the part, because the
+            report depends on one of them; usually empty.
+        source_path: the file of the model, if it was read from a file.
+        removed: the names of the private attributes that were removed from nodes of the part.
 
     """
 
@@ -214,7 +216,7 @@ class Part(Generic[M]):
     removed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but the model as plain data."""
+        """Return everything but the model as plain data."""
         return {
             "node": self.entry.node,
             "nodes": {"part": self.nodes, "whole": self.whole},
@@ -224,7 +226,7 @@ class Part(Generic[M]):
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the part to a file, whole or not at all.
+        """Write the part to a file; on an error the file stays as it was.
 
         Raises:
             ScatterXError: the file cannot be written.
@@ -233,7 +235,7 @@ class Part(Generic[M]):
         save(self.model, path, source_path=self.source_path)
 
     def __str__(self) -> str:
-        """Say how large it is, and whether it has weights."""
+        """Return the size of the part, and whether it has weights, in words."""
         count = f"{self.nodes} of {self.whole} nodes, and the same report on {self.entry.node}"
         if not self.weights:
             gone = f"; removed attributes: {', '.join(self.removed)}" if self.removed else ""

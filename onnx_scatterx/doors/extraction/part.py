@@ -1,4 +1,4 @@
-"""A part of a model as a model: some of its nodes, with inputs in place of removed values."""
+"""Makes a model of a part of a model, without weights, private attributes and unread inputs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def part_of(
     weights: bool,
     attributes: bool,
 ) -> tuple[ir.Model, tuple[str, ...]] | None:
-    """Return a model of the nodes of a region, and its private attributes.
+    """Return a model of the nodes of a region, and the names of its private attributes.
 
-    The part is what ``cut_out`` returns. Unless they are wanted, weights become inputs, too, or
-    zeros in functions and subgraphs, and private attributes are removed. Inputs that nothing reads
-    are removed. Names are kept; all other texts are removed.
+    The result is None if ``cut_out`` finds no such model. Without ``weights``, weights become
+    inputs, or zeros in functions and subgraphs. Without ``attributes``, private attributes are
+    removed. Unread inputs and all texts but names are removed.
     """
     copy = cut_out(model, region, known)
     if copy is None:
@@ -47,7 +47,7 @@ def part_of(
         for inner in all_graphs(copy)[1:]:
             _clear(inner)
     private = _private(copy, remove=not attributes)
-    message = as_bytes(copy)[1]  # with its external data
+    message = as_bytes(copy)[1]  # has the external data, too
     remove_texts(message)
     return from_proto(message), private
 
@@ -67,7 +67,7 @@ def _open(graph: ir.Graph, value: ir.Value) -> None:
         name, value.name = value.name, f"{value.name}/cut"
         shape = ir.Shape(tensor.shape.numpy())
         made = ir.Value(name=name, type=ir.TensorType(tensor.dtype), shape=shape)
-        for reader, index in list(value.uses()):  # not its use as an output of the graph
+        for reader, index in list(value.uses()):  # an output of the graph stays the constant
             reader.replace_input_with(index, made)
         graph.inputs.append(made)
         if not value.is_graph_output():
@@ -75,7 +75,7 @@ def _open(graph: ir.Graph, value: ir.Value) -> None:
         return
     assert value.name is not None
     graph.initializers.pop(value.name)
-    if tensor is not None:  # and no sparse one, whose type is known
+    if tensor is not None:  # None: a sparse tensor, whose type is known
         value.const_value = None
         value.type, value.shape = ir.TensorType(tensor.dtype), ir.Shape(tensor.shape.numpy())
     if not value.is_graph_input():
@@ -91,8 +91,8 @@ def _read(graph: ir.Graph) -> dict[ir.Value, None]:
 def _drop_unread(model: ir.Model) -> None:
     """Remove inputs, initializers and functions that nothing reads.
 
-    An input is kept if it declares a size that a used input declares, too: the report assumes that
-    they agree in it.
+    An input is kept if it declares a size that an input which is read declares, too: the report
+    assumes that the size is the same in both inputs.
     """
     graph = model.graph
     read = _read(graph)
@@ -130,7 +130,7 @@ def _zeros(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
 
 
 def _private(model: ir.Model, *, remove: bool) -> tuple[str, ...]:
-    """Return the private attributes of all nodes and functions; remove them if asked."""
+    """Return the names of the private attributes of all nodes and functions; ``remove`` them."""
     names = []
     for node in all_nodes(model):
         for name in private_attributes(node):

@@ -1,6 +1,6 @@
-"""What a part of a model must not tell: large constants, texts, and attributes that hold them.
+"""Finds and removes what a part of a model must not tell: weights, texts and private attributes.
 
-Of messages, fields are kept by name, so one that is new in onnx is removed.
+A field of a message is kept only if its name is listed, so fields that are new in onnx are removed.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from onnx_scatterx.ir.data import DATA_FIELDS, graphs
 from onnx_scatterx.ir.graphs import is_scatterx_domain
 from onnx_scatterx.optimizer.assumptions.clauses import METADATA
 
-_SMALL = 16  # elements that say nothing
+_SMALL = 16  # a tensor with at most so many elements is no weight
 _TEXTS = frozenset({"delimiter", "locale", "pattern", "pool_strings", "stopwords", "weights"})
 _OPEN = (
     *(ir.AttributeType.INT, ir.AttributeType.FLOAT, ir.AttributeType.TYPE_PROTO),
     *(ir.AttributeType.TYPE_PROTOS, ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS),
 )
-_SEEN = 1 << 24  # elements of a constant that is tested for one number
-# The types of masks, sizes and indices. A type that is new in onnx is a weight's.
+_SEEN = 1 << 24  # a larger constant is a weight, even if all its elements are the same
+# The types of masks, sizes and indices. A large constant of any other type is a weight.
 _INDICES = frozenset({"BOOL", "INT32", "INT64", "UINT32", "UINT64"})
 
 
 def is_weight(tensor: ir.TensorProtocol) -> bool:
-    """Return whether a constant is removed from a part, unless the report depends on it.
+    """Return whether a constant is a weight, which a part has only if the report depends on it.
 
-    Not removed are masks, integers of the types of sizes and indices, a few numbers, and many that
-    are all the same. Texts are removed.
+    A constant is no weight if it has the type of masks, sizes or indices, or few elements, or equal
+    elements. A tensor of texts is a weight.
 
     >>> cases = (99, "f4"), (9, "f4"), (99, "i8")
     >>> [is_weight(ir.tensor(np.arange(n).astype(t))) for n, t in cases]
@@ -57,7 +57,7 @@ def weight_of(value: ir.Value) -> bool:
 
 
 def constant_of(node: ir.Node | None) -> ir.TensorProtocol | None:
-    """Return the tensor of a Constant, by whichever of its attributes; None for other nodes."""
+    """Return the tensor of a Constant, from any of its attributes; None for other nodes."""
     if node is None or node.op_type != "Constant" or node.domain != "":
         return None
     if any(attribute.is_ref() for attribute in node.attributes.values()):
@@ -66,9 +66,9 @@ def constant_of(node: ir.Node | None) -> ir.TensorProtocol | None:
 
 
 def private_attributes(node: ir.Node) -> list[str]:
-    """Return the names of a node's attributes that hold tensors or texts which it has for itself.
+    """Return the names of a node's private attributes: tensors, texts and many numbers.
 
-    Texts of standard operators are the words of ONNX, except those of operators on texts.
+    Texts of a standard operator are words of ONNX, and not private, unless it works on texts.
 
     >>> node = ir.node("Tokenize", [], {"keys": ["a"], "axis": 1}, domain="own")
     >>> private_attributes(node)
@@ -85,7 +85,7 @@ def private_attributes(node: ir.Node) -> list[str]:
 
 
 def is_private(attribute: ir.Attr) -> bool:
-    """Return whether an attribute that ONNX does not define holds tensors, texts, many numbers."""
+    """Return whether an attribute, if ONNX does not define it, is private."""
     if attribute.is_ref() or attribute.value is None:
         return False
     if attribute.type in (ir.AttributeType.FLOATS, ir.AttributeType.INTS):
@@ -124,7 +124,7 @@ _DEFAULT = ("", "ai.onnx")
 
 
 def remove_texts(proto: onnx.ModelProto) -> None:
-    """Keep of a message what its graph needs: nodes, values, types, and what was assumed of it.
+    """Remove all texts from a message, but not its names and the used assumptions.
 
     >>> text = '<ir_version: 8, opset_import: ["": 18]> secret (float x) => (float y) {y = Neg(x)}'
     >>> model = onnx.parser.parse_model(text)
@@ -159,7 +159,7 @@ def remove_texts(proto: onnx.ModelProto) -> None:
 
 
 def _replace(entries: object, kept: list[Message]) -> None:
-    """Let a repeated field have these messages of it only."""
+    """Remove all messages of a repeated field but the ``kept`` ones."""
     copies = [type(message).FromString(message.SerializeToString()) for message in kept]
     del entries[:]  # type: ignore[attr-defined]
     entries.extend(copies)  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""A part of a model's graph: the nodes near some of them, and inputs in place of what is cut off.
+"""Finds the nodes near some nodes of a graph, and cuts them out as a model.
 
-A value may be cut off if nothing is known of it but its type and its shape, and an input can
-declare these.
+Values that are cut off become inputs. A value may be cut off if nothing is known of it but its type
+and its shape, and an input can declare this shape.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.symbolic.terms import Term
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Nodes, and the values at which earlier nodes are cut off."""
+    """Some nodes of a graph, and the values that become inputs because their makers are cut off."""
 
     nodes: frozenset[ir.Node]
     cuts: frozenset[ir.Value]
@@ -34,7 +34,7 @@ def region_of(
     distance: int,
     may_cut: Callable[[ir.Value], bool],
 ) -> Neighbourhood:
-    """Return the nodes near some nodes, with all nodes that they need, back to possible cuts.
+    """Return the nodes around ``roots``, with all nodes that they need, back to possible cuts.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[2] x) => (float[2] w) { y = Neg(x) z = Abs(y) v = Exp(z) w = Log(v) }''')
@@ -50,7 +50,7 @@ def region_of(
         return makers(v for v in made if v not in cuts)
 
     nodes = set(reached(_near(graph, roots, distance, _owners_in(graph)), needed))
-    # If one reader needs a node, its outputs exist for the others, too.
+    # A value is no cut if its producer is needed for another value.
     return Neighbourhood(frozenset(nodes), frozenset(v for v in cuts if v.producer() not in nodes))
 
 
@@ -73,7 +73,7 @@ def _near(
 
 
 def _owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
-    """Return for each subgraph the node of the graph in which it stands, at any depth."""
+    """Return for each subgraph, at any depth, the node of the graph that contains it."""
     pairs = ((node, body) for node in graph for body in graphs_of(node))
     return {inner: node for node, body in pairs for inner in with_subgraphs(body)}
 
@@ -81,16 +81,16 @@ def _owners_in(graph: ir.Graph) -> dict[ir.Graph, ir.Node]:
 def _top_level(
     node: ir.Node, graph: ir.Graph, owners: Mapping[ir.Graph, ir.Node]
 ) -> ir.Node | None:
-    """Return the node of a graph in which another one stands, or that node itself."""
+    """Return the node of the graph that contains a node, or is the node; None if there is none."""
     if node.graph is graph:
         return node
     return owners.get(node.graph) if isinstance(node.graph, ir.Graph) else None
 
 
 def roots_of(model: ir.Model, names: Collection[str]) -> list[ir.Node]:
-    """Return the nodes of the main graph that are, or hold, the scatters and gathers of some names.
+    """Return the nodes of the main graph that are or contain the scatters and gathers so named.
 
-    The list is empty if one of them is in a function.
+    The list is empty if one of these scatters and gathers is in a function.
     """
     owners = _owners_in(model.graph)
     called = [n for n, own in names_of(model).items() if own.name in names]
@@ -99,7 +99,7 @@ def roots_of(model: ir.Model, names: Collection[str]) -> list[ir.Node]:
 
 
 class Declared(NamedTuple):
-    """The type and the shape of an input, and whether nothing else is known of it."""
+    """The type and the shape of a value, and whether nothing more is known of the value."""
 
     dtype: ir.DataType
     dims: tuple[int | str | None, ...]
@@ -107,11 +107,11 @@ class Declared(NamedTuple):
 
 
 Known = Mapping[ir.Value, Declared | None]
-"""What can be declared of the values that a graph computes."""
+"""The type and shape that an input can declare instead of each value of a graph."""
 
 
 def known_in(model: ir.Model, knowledge: Knowledge) -> Known:
-    """Return what can be declared, given what is known of a model."""
+    """Return for each value of the main graph the type and shape that an input can declare."""
     values = [value for node in model.graph for value in node.outputs]
     return {value: _declared(knowledge.values.get(value), value) for value in values}
 
@@ -124,9 +124,10 @@ def _declared(known: TensorValue | None, value: ir.Value) -> Declared | None:
 
 
 def may_be_cut(known: Known, value: ir.Value, *, symbols: bool = True) -> bool:
-    """Return whether an input can replace a value: nothing is known of it but its shape.
+    """Return whether an input can replace a value.
 
-    A size is a number, or one that an input of the model declares.
+    Only the value's type and shape may be known. Each size must be a number or, if ``symbols``, a
+    size that an input of the model declares.
     """
     declared = known[value]
     if declared is None or value.name is None:
@@ -144,10 +145,10 @@ def _dim(size: Term) -> int | str | None:
 
 
 def cut_out(model: ir.Model, region: Neighbourhood, known: Known) -> ir.Model | None:
-    """Return a region as a model that has all inputs of the whole; None if it has no output.
+    """Return a region as a model that has all inputs of the model; None if it has no output.
 
-    Removed values become inputs, with their ``known`` types and shapes. Outputs are declared, too,
-    if something is known of them.
+    The region's cuts become inputs with their ``known`` types and shapes. Outputs are declared with
+    their types and shapes, too, if these are known.
     """
     graph = model.graph
     nodes = [node for node in graph if node in region.nodes]

@@ -1,1 +1,1 @@
-"""PyTorch's programs without scatters: the rules, and the graphs that they write."""
+"""Removes scatters from PyTorch's programs: the rules, and the kinds of graphs they write."""

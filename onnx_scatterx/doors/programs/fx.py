@@ -1,7 +1,7 @@
-"""Writes the operations of the rules into a graph of torch.fx.
+"""Writes the operations of the rules as nodes of a torch.fx graph.
 
-The values that the nodes have are computed on fake tensors, in the program's own shape environment.
-Only comparisons that are statically known are used, so there are no more guards than before.
+The values of the nodes are computed on fake tensors, in the program's own shape environment. Only
+comparisons that are known statically decide, so the program gets no new guards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALIKE = {
     *("logical_xor", "lt", "maximum", "minimum", "mul", "ne", "neg", "reciprocal", "relu"),
     *("round", "rsub", "sign", "sqrt", "sub", "where"),
 }
-"""What computes the same bits wherever an element stands, and fails for no element."""
+"""Operators that compute the same bits wherever an element stands, and fail for no element."""
 
 PADDED = ("bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
 SHOWN = {f"aten.{name}" for name in ("slice.Tensor", "select.int", "expand.default")}
@@ -26,7 +26,7 @@ SHOWN |= {f"aten.{name}.default" for name in ("clone", "unsqueeze", "permute", "
 FULL: dict[str, int | None] = {f"aten.{kind}.default": None for kind in ("full_like", "new_full")}
 FULL |= {f"aten.{kind}.default": 0 for kind in ("zeros", "new_zeros", "zeros_like")}
 FULL |= {f"aten.{kind}.default": 1 for kind in ("ones", "new_ones", "ones_like")}
-"""Operators that fill a tensor, and the number; None: it is the last argument."""
+"""Operators that fill a tensor with a number, and this number; None: the last argument has it."""
 
 END = 2**63 - 1
 
@@ -52,7 +52,7 @@ class Fx(Ops):
         self.mode: Any = next((v.fake_mode for v in values if hasattr(v, "fake_mode")), None)
 
     def call(self, target: Any, *args: Any, **kwargs: Any) -> Any:
-        """Insert a node, and compute its value; numbers that became known are ints."""
+        """Insert a node, and compute its value. Return an int if the value is a known number."""
         node = self.graph.call_function(target, args, kwargs)
         value = node.meta["val"] = self._computed(target, args, kwargs)
         value = self._plain(value)
@@ -65,11 +65,11 @@ class Fx(Ops):
     def _computed(self, target: Any, args: Any, kwargs: Any) -> Any:
         take = self.torch.fx.node.map_arg
         args, kwargs = (take(a, lambda node: node.meta["val"]) for a in (args, kwargs))
-        with self.mode, self.symbolic_kernels():  # those that take symbols add fewer guards
+        with self.mode, self.symbolic_kernels():  # kernels that take symbols add fewer guards
             return target(*args, **kwargs)
 
     def _plain(self, value: Any) -> Any:
-        """A number that the shape environment knows is an int."""
+        """Return a value; if the shape environment knows it as a number, return an int."""
         known = isinstance(value, self.torch.SymInt) and value.node.expr.is_Integer
         return int(value.node.expr) if known else value
 
@@ -83,7 +83,7 @@ class Fx(Ops):
             return size
         expr = str(size.node.expr)
         if expr not in self.numbers:
-            for node in self.inputs:  # a size of an input needs nothing else
+            for node in self.inputs:  # read a size from an input if possible
                 shape = getattr(node.meta.get("val"), "shape", ())
                 for at, s in enumerate(shape):
                     if str(getattr(getattr(s, "node", None), "expr", s)) == expr:
@@ -111,7 +111,7 @@ class Fx(Ops):
         return all(self.symbolic.statically_known_true(a == b) for a, b in sizes)
 
     def _bound(self, x: Tensor, dim: int, at: Number) -> Number:
-        """A constant distance from the end is written as Python does."""
+        """Return a position; if its distance from the end is constant, as a negative number."""
         if isinstance(at, int):
             return at
         distance = getattr(self.value(x).shape[dim] - self.value(at), "node", None)
@@ -230,7 +230,7 @@ class Fx(Ops):
             number = self._number(FULL[name] if FULL[name] is not None else x.args[-1])
         elif name in SHOWN or name == "aten._to_copy.default":
             number = self._number(x.args[0])
-        elif isinstance(x, bool | int | float):  # all bits of it, whatever the default type is
+        elif isinstance(x, bool | int | float):  # with all bits, whatever the default type is
             return self.torch.tensor(x, dtype=self.torch.float64 if type(x) is float else None)
         else:
             number = self.constants.get(getattr(x, "name", None))
@@ -273,14 +273,14 @@ PARTS = "aten.slice.Tensor", "aten.select.int"
 
 
 def behind(node: Any, operators: Sequence[str]) -> Any:
-    """Return the node to whose value some operators were applied: copies of it, or parts."""
+    """Follow a node back through these operators to the node whose value they copy or cut."""
     while str(node.target) in operators:
         node = node.args[0]
     return node
 
 
 def _equal(a: Any, b: Any, depth: int = 8) -> bool:
-    """Return whether two nodes compute the same."""
+    """Return whether two nodes are known to compute the same value."""
     if a is b or not hasattr(a, "meta") or not hasattr(b, "meta"):
         return bool(a is b or (type(a) is type(b) and repr(a) == repr(b)))
     random = any(

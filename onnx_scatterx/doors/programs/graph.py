@@ -1,7 +1,7 @@
-"""Removes the scatters of an ExportedProgram: a pass over its graph and its branches.
+"""Removes the scatters of an ExportedProgram: a pass over its graph and the graphs of its branches.
 
-Each write is replaced by nodes before it. What a program reads of a write, without the rest of it,
-is then taken from where it came from, so that a chain of writes is one cat.
+Each write is replaced by nodes in front of it. If a program reads only a part of a written tensor,
+the part is read from the tensor that it was written from. So a chain of writes becomes one cat.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ RULES: dict[str, Callable[..., Tensor | None]] = {
 def remove(program: Any, last_bits: bool) -> bool:
     """Remove the scatters of a functional ExportedProgram, in place.
 
-    Returns whether a tensor is laid out in memory in another way: then it must be traced again.
+    Returns whether some tensor has other strides than before: then the program must be traced
+    again.
     """
     modules, moved = program.graph_module.modules(), False
     for module in [m for m in modules if hasattr(m, "graph")]:
@@ -66,7 +67,7 @@ def remove(program: Any, last_bits: bool) -> bool:
 
 
 def _replacement(ops: Fx, node: Any) -> Any:
-    """Return what a node becomes, or None if it stays."""
+    """Return the node that replaces a node; None if the node stays."""
     name = str(node.target).removeprefix("aten.")
     if node.op != "call_function" or name == str(node.target):
         return None
@@ -78,7 +79,7 @@ def _replacement(ops: Fx, node: Any) -> Any:
             arguments, base, _ = ops.diagonals.get(args[0], (None, args[0], None))
             args = (base if arguments == (args[2:], kwargs) else args[0], *args[1:])
         new = RULES[name](ops, *args, **kwargs)
-        if new is not None:  # PyTorch promotes tensors without dims otherwise
+        if new is not None:  # the type may differ: PyTorch promotes tensors without dims
             fine = ops.fits(new, node) and ops.value(new).dtype == ops.value(node).dtype
             new = new if fine else None
         if new is not None and name.startswith("diagonal_scatter"):
@@ -100,7 +101,7 @@ def _replacement(ops: Fx, node: Any) -> Any:
 def _read(
     ops: Fx, name: str, x: Any, dim: int = 0, start: Any = 0, end: Any = None, step: Any = 1
 ) -> Any:
-    """Read a slice or a row of what was written from where it came from, if this is one place."""
+    """Read a slice or row of a written tensor from its source, if it has only one source."""
     axis, pieces = ops.rows[x]
     dim, n = dim % ops.rank(x), ops.size(x, dim)
     lo = ops.front(0 if start is None else start, n)
@@ -120,13 +121,13 @@ def _read(
 
 
 def _indexable(ops: Fx, indices: Sequence[Any]) -> bool:
-    """Return whether every index is of integers, or a mask of booleans."""
+    """Return whether every index holds int32, int64 or booleans."""
     types = (ops.torch.bool, ops.torch.int32, ops.torch.int64)
     return all(index is None or ops.value(index).dtype in types for index in indices)
 
 
 def _root(node: Any) -> Any:
-    """Return the node whose memory a node shows; None for a number."""
+    """Return the node whose memory a node is a view of, or the node; None for a number."""
     if not hasattr(node, "target"):
         return None
     while arguments := getattr(getattr(node.target, "_schema", None), "arguments", None):
@@ -137,7 +138,7 @@ def _root(node: Any) -> Any:
 
 
 def _own(ops: Fx, output: Any, before: list[Any]) -> None:
-    """Give outputs memory of their own that now share it with an input, or with each other."""
+    """Copy each output that shares memory with an input or another output, but did not before."""
     seen: dict[Any, Any] = {}
     outputs = list(output.args[0])
     for i, (node, root) in enumerate(zip(outputs, before, strict=True)):

@@ -1,4 +1,4 @@
-"""Writes by an index or by a mask.
+"""Rules for writes by an index or by a mask.
 
     x[:, a:b:s] by an arange         a slice
     x[m] = v, x[m] = y[m]            where(m, v, x), where(m, y, x)
@@ -8,7 +8,8 @@
     scatter(x, d, i, v)              slices, if i is constant and the same in all rows along d
     x[arange(n), i] = v              where(i[:, None] == arange(m), v[:, None], x)
 
-An index i that counts from the end is ``remainder(i, n)``: the program checks -n <= i < n.
+If an index i counts from the end, ``remainder(i, n)`` counts from the start: the program checks
+-n <= i < n.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from onnx_scatterx.doors.programs.rows import Piece, Run, emit, part, written
 from onnx_scatterx.doors.programs.slices import box, write
 
 MOST = 2**20
-"""The most comparisons of positions with indices, if their number is known."""
+"""The most comparisons of positions with indices that a rule writes, if their number is known."""
 
 MOST_KNOWN = 1000
-"""The most constant indices that are looked at one by one."""
+"""The most constant indices for which each update is written as a part of its own."""
 
 
 def index_put(
@@ -71,7 +72,7 @@ def index_copy(ops: Ops, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
 
 
 def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor | None:
-    """Write to a box, or one element to each row along an axis if the index has all rows of x."""
+    """Write to a box; or, if the index has all rows of x, one element to each row along an axis."""
     rank = ops.rank(x)
     if not rank or ops.rank(index) != rank:
         return None
@@ -94,7 +95,7 @@ def scatter(ops: Ops, x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor
 def _to_box(
     ops: Ops, x: Tensor, dim: int, line: list[int], sizes: Sequence[Number], src: Tensor
 ) -> Tensor | None:
-    """Write the head of src, of these sizes, to positions along an axis of the head of x."""
+    """Write the first elements of src (``sizes``) to positions along an axis of x (``line``)."""
     lengths = [ops.size(x, d) if d == dim else size for d, size in enumerate(sizes)]
     covers = all(ops.holds(n, k) for n, k in zip(ops.sizes(x), lengths, strict=True))
     if not covers and not all(isinstance(k, int) for k in lengths):
@@ -123,7 +124,7 @@ def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tens
     elements = ops.unmasked(values, mask, x) if dim == 0 else None
     if elements is not None:
         return _where(ops, _deep(ops, mask, rest), elements, x)
-    at = ops.rank(values) - rest - 1  # the axis of what the mask chooses
+    at = ops.rank(values) - rest - 1  # the axis of the values that counts the chosen positions
     if at < 0 or (ops.holds(ops.size(values, at), 1) and ops.holds(1, ops.size(values, at))):
         return _where(ops, _deep(ops, mask, rest), _spread(ops, values, rest, at, depth), x)
     if dim:
@@ -137,13 +138,13 @@ def _masked(ops: Ops, x: Tensor, dim: int, mask: Tensor, values: Tensor) -> Tens
 
 
 def _where(ops: Ops, mask: Tensor, values: Tensor, x: Tensor) -> Tensor | None:
-    """Choose values, if they are known to fit."""
+    """Return ``where(mask, values, x)``; None if the values may not fit."""
     fine = ops.expand(values, ops.sizes(x)) is not None
     return ops.where(mask, values, x) if fine else None
 
 
 def _spread(ops: Ops, values: Tensor, rest: int, at: int, depth: int) -> Tensor:
-    """Give values one axis of size 1 for each axis of a mask, in front of the rest."""
+    """Insert axes of size 1 into values, before the last ``rest`` axes, for a mask's axes."""
     have = 1 if at >= 0 else 0
     if ops.rank(values) - have > rest or have:
         for _ in range(depth - have):
@@ -160,14 +161,14 @@ def _where_at(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> T
 def _in_order(ops: Ops, x: Tensor, mask: Tensor, source: Tensor, broadcast: bool = False) -> Tensor:
     """Write the rows of source, in order, where a mask of leading axes is true.
 
-    If ``broadcast``, a single row goes to all these places.
+    If ``broadcast``, a source of a single row goes to all these places.
     """
     is_vector = ops.rank(mask) == 1
     at = ops.cumsum(mask if is_vector else ops.view(mask, [-1]))
     k, rest = ops.size(source, 0), ops.sizes(source)[1:]
     if broadcast and not ops.holds(2, k):
         at = ops.calc("min", at, k)
-    zero = ops.cast(ops.arange(0, 1, x), x)  # a row where nothing was true yet
+    zero = ops.cast(ops.arange(0, 1, x), x)  # the row for places before the first true one
     rows = ops.cat([ops.expand(zero, [1, *rest]) if rest else zero, source], 0)
     new = ops.take(rows, 0, at)
     new = new if is_vector else ops.view(new, ops.sizes(x))
@@ -175,7 +176,7 @@ def _in_order(ops: Ops, x: Tensor, mask: Tensor, source: Tensor, broadcast: bool
 
 
 def _deep(ops: Ops, mask: Tensor, rest: int) -> Tensor:
-    """Give a mask axes of size 1 behind its own."""
+    """Append axes of size 1 to a mask."""
     for _ in range(rest):
         mask = ops.unsqueeze(mask, ops.rank(mask))
     return mask
@@ -197,7 +198,7 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
     if ops.holds(k, 1) and ops.holds(1, k):
         return _where_at(ops, x, dim, index, values)
     at = _wrapped(ops, index, n)
-    if not ops.holds(1, k):  # an index that is never hit, so that there is a maximum
+    if not ops.holds(1, k):  # k may be 0: the index -1 is never hit, and gives a maximum
         at, k = ops.cat([at, ops.cast(ops.arange(-1, 0, x), at)], 0), ops.add(k, 1)
     i, j = ops.arange(0, n, x), ops.arange(1, ops.add(k, 1), x)
     hit = ops.calc("eq", ops.unsqueeze(i, 1), at)
@@ -208,7 +209,7 @@ def _rows(ops: Ops, x: Tensor, dim: int, index: Tensor, values: Tensor) -> Tenso
 
 
 def _at_known(ops: Ops, x: Tensor, dim: int, known: list[int], values: Tensor) -> Tensor | None:
-    """Write values to constant positions along an axis, the last one wins."""
+    """Write values to constant positions along an axis; the last value of a position wins."""
     n = ops.size(x, dim)
     series = _series(known, n)
     if series is not None:
@@ -222,14 +223,14 @@ def _at_known(ops: Ops, x: Tensor, dim: int, known: list[int], values: Tensor) -
 
 
 def _wrapped(ops: Ops, index: Tensor, n: Number) -> Tensor:
-    """Return an index that counts from the start."""
+    """Return the index with each position counted from the start."""
     if isinstance(n, int):
         return ops.calc("remainder", index, n)
     return ops.where(ops.calc("ge", index, 0), index, ops.calc("add", index, n))
 
 
 def _series(index: list[int], n: Number) -> tuple[int, int] | None:
-    """Return start and step of indices that go up evenly, none before the first element.
+    """Return start and step of indices that go up by equal steps, counted from the start.
 
     >>> _series([2, 5, 8], 9), _series([-2, -1], 9), _series([0, 2, 1], 9)
     ((2, 3), (7, 1), None)

@@ -1,10 +1,9 @@
-"""What a write is made of: a few operations on tensors and numbers, for any kind of graph.
+"""The operations that the rules of this folder write, for any kind of graph.
 
-The rules of this folder write a program once. `fx.Fx` inserts it into an ExportedProgram, and
-`table.Onnx` into an ONNX model; the tests compute it with NumPy. A number is an int, or a value of
-the graph that is known only at run time. Numbers are added, and compared, by methods here: they
-make a node only if the result is not known, and nothing is ever compared to choose between two
-programs unless the comparison is known, so no guard is added.
+`fx.Fx` writes them into an ExportedProgram, and `table.Onnx` into an ONNX model; the tests compute
+them with NumPy. A number is an int, or a value of the graph that is known only at run time. Methods
+here add and compare numbers: they write a node only if the result is not known. A rule chooses by a
+comparison only if the comparison is known, so no guard is added.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Ops(Protocol):
     """Writes operations; a tensor is a value of the graph."""
 
     sums: dict[Number, tuple[Number, Number]]
-    rows: dict[Tensor, tuple[int, list[Piece]]]  # the parts of what was written
+    rows: dict[Tensor, tuple[int, list[Piece]]]  # a written tensor's axis, and its parts along it
 
     def __init__(self) -> None:
         self.sums, self.rows = {}, {}
@@ -36,13 +35,13 @@ class Ops(Protocol):
         """Return "add", "sub", "mul", "max" or "lt" of two numbers, or "ite" of three."""
 
     def known(self, a: Number, b: Number) -> bool:
-        """Return whether ``a <= b`` is known; one of them is no int."""
+        """Return whether ``a <= b`` is known; at least one of the two is no int."""
 
     def fits(self, new: Tensor, x: Tensor) -> bool:
         """Return whether the shapes are known to be equal."""
 
     def learn(self, a: Number, b: Number) -> None:
-        """Note that ``a <= b`` wherever the program runs, for a graph that needs no guards."""
+        """Note that ``a <= b`` holds because the program runs; a graph with guards ignores it."""
         return
 
     # Tensors. `calc` is "add", "sub", "mul", "min", "fmod", "remainder", "eq", "lt",
@@ -53,7 +52,7 @@ class Ops(Protocol):
     def permute(self, x: Tensor, axes: Sequence[int]) -> Tensor: ...
     def view(self, x: Tensor, sizes: Sequence[Number]) -> Tensor: ...
     def expand(self, x: Tensor, sizes: Sequence[Number]) -> Tensor | None:
-        """Return the tensor broadcast to a shape, or None if it is not known that it fits."""
+        """Return the tensor broadcast to a shape; None if the tensor is not known to fit."""
 
     def where(self, condition: Tensor, x: Tensor, y: Tensor) -> Tensor: ...
     def arange(self, start: int, stop: Number, like: Tensor) -> Tensor: ...
@@ -65,14 +64,14 @@ class Ops(Protocol):
 
     def cast(self, x: Tensor, like: Tensor) -> Tensor: ...
     def same(self, x: Tensor) -> Tensor:
-        """Return the tensor itself, as a value of its own if the graph wants that."""
+        """Return the tensor; a graph that needs a new value for each result gets a new one."""
 
     def line(self, index: Tensor, dim: int) -> list[int] | None:
-        """Return the elements along an axis of a constant, if they are the same in all rows."""
+        """Return the elements along an axis of a constant; None if its rows differ."""
         return None
 
     def progression(self, index: Tensor) -> tuple[Number, int] | None:
-        """Return start and step of an arange that is known only at run time."""
+        """Return start and step of an index that is an arange; None for any other index."""
         return None
 
     def constant(self, elements: list[int]) -> Tensor | None:
@@ -92,7 +91,7 @@ class Ops(Protocol):
         raise AssertionError("asked only if numbers are known")
 
     def unmasked(self, values: Tensor, mask: Tensor, x: Tensor) -> Tensor | None:
-        """Return f of all elements, if the values are f of those where the mask is true."""
+        """Return ``f(x)`` if the values are ``f(x[mask])``; otherwise None."""
         return None
 
     # Numbers.
@@ -120,7 +119,7 @@ class Ops(Protocol):
         return a if isinstance(b, int) and b == 1 else self._folded("mul", operator.mul, a, b)
 
     def front(self, position: Number, n: Number) -> Number:
-        """Return where a slice starts that starts at a position, which is negative from the end."""
+        """Return a position counted from the start: a negative one counts from the end."""
         if self.holds(0, position):
             return position
         from_end = self.add(n, position)
@@ -134,7 +133,7 @@ class Ops(Protocol):
         return [self.size(x, dim) for dim in range(self.rank(x))]
 
     def along(self, x: Tensor, dim: int, rank: int) -> Tensor:
-        """Turn a vector into one along an axis of tensors of a rank."""
+        """Return a vector as a tensor of a rank that has the elements along an axis."""
         return x if dim == rank - 1 else self.view(x, [-1, *[1] * (rank - 1 - dim)])
 
     def _folded(self, name: str, compute: Any, a: Number, b: Number) -> Number:

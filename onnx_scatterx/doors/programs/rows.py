@@ -1,7 +1,7 @@
-"""The parts of a tensor along one axis, each a part of another tensor: what slices read.
+"""The parts of a tensor along one axis: from which tensor each element comes.
 
 A `Run` is a slice of another tensor. A `Comb` has several columns, and takes one element of each in
-turn. To write a slice replaces parts; to read one needs only the parts that it meets.
+turn. If a slice is written, parts are replaced. If a slice is read, its parts are taken.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from onnx_scatterx.doors.programs.ops import Number, Ops, Tensor
 
 MOST_PARTS = 6
-"""With more nodes, one read at constant positions is written instead, if positions are known."""
+"""If a tensor has more parts, and their positions are known, one gather is written instead."""
 
 MOST_POSITIONS = 2**16
-"""No longer vector of constant positions is written."""
+"""The longest vector of constant positions that is written."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Comb:
-    """The elements ``lo <= i < hi``; element ``lo + g * len(columns) + r`` is that of column r.
+    """The elements ``lo <= i < hi``; ``lo + g * len(columns) + r`` is element g of column r.
 
     A column is ``source, first, stride``, and its element g is ``source[first + g * stride]``.
     """
@@ -45,7 +45,7 @@ Piece = Run | Comb
 
 
 def split(ops: Ops, pieces: list[Piece], at: Number) -> tuple[list[Piece], list[Piece]] | None:
-    """Return the parts before a position and those from it on, if it is known where it is."""
+    """Return the parts before a position, and from it on; None if its part is not known."""
     for i, piece in enumerate(pieces):
         if ops.holds(piece.lo, at) and ops.holds(at, piece.hi):
             if ops.holds(at, piece.lo):
@@ -61,7 +61,7 @@ def split(ops: Ops, pieces: list[Piece], at: Number) -> tuple[list[Piece], list[
 def cut(
     ops: Ops, pieces: list[Piece], lo: Number, hi: Number
 ) -> tuple[list[Piece], list[Piece], list[Piece]] | None:
-    """Return the parts before a slice, in it, and after it."""
+    """Return the parts before a slice, in the slice, and after it; None if not known."""
     ends = split(ops, pieces, hi)
     starts = ends and split(ops, ends[0], lo)
     return (*starts, ends[1]) if starts and ends else None
@@ -70,14 +70,14 @@ def cut(
 def written(
     ops: Ops, pieces: list[Piece], src: Tensor, lo: Number, k: Number, step: int, first: Number = 0
 ) -> list[Piece] | None:
-    """Return the parts after k elements of src, from the first, went to ``lo, lo + step, ...``."""
+    """Return the parts after ``src[first : first + k]`` is written to ``lo, lo + step, ...``."""
     hi = ops.add(lo, k)
     if step == 1 or ops.holds(k, 1):
         parts = cut(ops, pieces, lo, hi)
         return parts and [*parts[0], Run(lo, hi, src, ops.sub(lo, first)), *parts[2]]
     if not isinstance(lo, int):
         return None
-    for r in range(min(lo, step - 1) + 1):  # the groups begin with the r-th element before lo
+    for r in range(min(lo, step - 1) + 1):  # the comb begins r elements before lo
         hi = ops.add(lo - r, ops.mul(k, step))
         parts = cut(ops, pieces, lo - r, hi) if ops.holds(hi, pieces[-1].hi) else None
         columns = parts and _columns(ops, parts[1], lo - r, step)
@@ -114,7 +114,7 @@ def emit(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor:
 
 
 def _gathered(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor | None:
-    """Write the parts as a read at constant positions of all that they come from."""
+    """Write the parts as one gather, at constant positions, from a cat of all their sources."""
     ends = [end for piece in pieces for end in (piece.lo, piece.hi)]
     if not all(isinstance(end, int) and end <= MOST_POSITIONS for end in ends):
         return None
@@ -137,16 +137,16 @@ def _gathered(ops: Ops, dim: int, pieces: list[Piece]) -> Tensor | None:
 
 
 def _padded(ops: Ops, dim: int, pieces: list[Piece]) -> list[Tensor]:
-    """Write the parts; those of one number are the padding of their neighbours.
+    """Write the parts. A part filled with one number becomes padding of its neighbour.
 
-    If all sizes are fixed, a part of one number is a constant, which costs no node in a Concat.
+    If all sizes are fixed, a part filled with one number is a constant, and needs no padding.
     """
-    entries: list[list[Any]] = []  # a part, a number, how often it is before and after the part
+    entries: list[list[Any]] = []  # a part, its padding's number, and the widths before and after
     for p in pieces:
         fill, width = ops.filled(p.source) if isinstance(p, Run) else None, ops.sub(p.hi, p.lo)
         last: list[Any] = entries[-1] if entries else [None, None, 0, 0]
         if fill is not None and isinstance(width, int):
-            alike = repr(last[1]) == repr(fill)  # NaN is, and the sign of a zero counts
+            alike = repr(last[1]) == repr(fill)  # equal bits: NaN is like NaN, -0.0 not like 0.0
             if last[0] is not None and (last[1] is None or alike):
                 last[1], last[3] = fill, last[3] + width
             elif alike:

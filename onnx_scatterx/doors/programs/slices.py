@@ -1,11 +1,11 @@
-"""Writes to slices, rows, diagonals and boxes, as slices and cat.
+"""Rules for writes to slices, rows, diagonals and boxes.
 
     before   y = slice_scatter(x, src, dim, s, e)
     after    y = cat([x[:s], src, x[s + k:]]), with k = src.size(dim)
 
 The program runs only if src is as long as the slice. So ``s + k`` is the end of the slice, however
-the end was given, and if the slice is empty, k is 0 and y is x. If it is not known that
-``0 <= s`` and ``s + k <= n`` (positions of the run), the same is read by computed positions:
+the end was given. If the slice is empty, k is 0 and y is x. If ``0 <= s`` and ``s + k <= n`` are
+not known, as s is a number of the run, y is read at computed positions:
 
     after    y = cat([x, src])[i - s + n if s <= i < s + k else i], for i in arange(n)
 """
@@ -35,7 +35,7 @@ def slice_scatter(
     if isinstance(start, int) and isinstance(k, int) and start < 0:
         length = (0 if last else end) - start
         if isinstance(length, int) and 0 < k == length <= -start:
-            ops.learn(0, ops.add(n, start))  # else the slice would be cut off, and too short
+            ops.learn(0, ops.add(n, start))  # otherwise the slice would be shorter than src
     if not isinstance(step, int):
         return None
     if last and step == 1 and ops.holds(start, 0) and ops.holds(0, start):
@@ -54,7 +54,7 @@ def select_scatter(ops: Ops, x: Tensor, src: Tensor, dim: int, index: Number) ->
 def write(
     ops: Ops, x: Tensor, src: Tensor, dim: int, lo: Number, step: int, last: bool = False
 ) -> Tensor:
-    """Write all of src to ``lo, lo + step, ...`` along an axis of x, up to its last element."""
+    """Write src to ``lo, lo + step, ...`` along an axis of x; if ``last``, to the end of x."""
     src = ops.cast(src, x)
     n, k = ops.size(x, dim), ops.size(src, dim)
     if ops.holds(k, 0):
@@ -93,13 +93,13 @@ def diagonal_scatter(
     """``y[i, i + offset] = src[i]``, by a comparison of the positions of both axes."""
     rank = ops.rank(x)
     dim1, dim2, src = dim1 % rank, dim2 % rank, ops.cast(src, x)
-    if offset < 0:  # then dim1 is the axis on which src begins at the first position
+    if offset < 0:  # let dim1 be the axis on which the diagonal begins at position 0
         dim1, dim2, offset = dim2, dim1, -offset
     n, length = ops.size(x, dim1), ops.size(src, rank - 2)
     if ops.holds(length, 0):
         return ops.same(x)
     rows, columns = ops.arange(0, n, x), ops.arange(0, ops.size(x, dim2), x)
-    if not ops.holds(n, length):  # beyond the diagonal stands a 0 that is never chosen
+    if not ops.holds(n, length):  # pad src with zeros, which are never chosen
         zero = ops.expand(ops.cast(ops.arange(0, 1, x), x), [*ops.sizes(src)[:-1], 1])
         within = ops.cast(ops.calc("lt", rows, length), rows)
         at = ops.calc("mul", ops.calc("add", rows, 1), within)
@@ -115,7 +115,7 @@ def diagonal_scatter(
 def box(
     ops: Ops, x: Tensor, src: Tensor, spans: list[tuple[int, int, int]], dim: int = 0
 ) -> Tensor:
-    """Write src to a box: start, length and step for each axis, from one axis on."""
+    """Write src to a box: ``spans`` has start, length and step of each axis, from ``dim`` on."""
     if dim == len(spans):
         return src
     lo, k, step = spans[dim]
@@ -133,13 +133,13 @@ def as_strided_scatter(
     stride: list[Number],
     storage_offset: Number = None,
 ) -> Tensor | None:
-    """Write to a box of a contiguous tensor of fixed shape; None if it is no box."""
+    """Write to a box of a contiguous tensor of fixed shape; None if src does not fill a box."""
     shape, offset = ops.sizes(x), 0 if storage_offset is None else storage_offset
     if not all(isinstance(v, int) for v in (*shape, *size, *stride, offset)) or 0 in size:
         return None
     strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     spans = [(offset // s % n, 1, 1) for s, n in zip(strides, shape, strict=True)]
-    taken: dict[int, int] = {}  # which axis of src goes along an axis of x
+    taken: dict[int, int] = {}  # axis of x: axis of src that goes along it
     for axis, (k, step) in enumerate(zip(size, stride, strict=True)):
         if k > 1:
             fitting = (

@@ -1,8 +1,8 @@
 """The rules as functions for `torch.onnx.export(custom_translation_table=...)`.
 
-Here a rule sees one operator, and no guards: but what the program checks is known. If k elements
-are written from s on, ``0 <= s`` and ``s + k <= n`` hold wherever it runs, so the start may be a
-number of the run. A number that is not known is a tensor of shape [1].
+Here a rule sees one operator, and no guards. But the program runs only if its writes are in bounds:
+if k elements are written from s on, ``0 <= s`` and ``s + k <= n``. So s may be known only at run
+time. Such a number is a tensor of shape [1].
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Onnx(Ops):
         known = x.shape[dim] if x.shape is not None else None
         if isinstance(known, int):
             return known
-        name = getattr(known, "value", None)  # equal names are equal sizes
+        name = getattr(known, "value", None)  # sizes of one name are equal
         key = ("size", name) if name else ("size", x, dim)
         if key not in self.made:
             self.made[key] = self.op.Shape(x, start=dim, end=dim + 1)
@@ -84,7 +84,7 @@ class Onnx(Ops):
         return self._shaped(self.op.Slice(x, *given), self.rank(x))
 
     def _from_end(self, n: Number, at: Number) -> Number:
-        """A constant distance from the end is written as Python does."""
+        """Return a position; if its distance from the end is constant, as a negative number."""
         distances = (key for key, made in self.made.items() if made is at)
         for name, *args in distances:
             if name == "add" and args[0] is n and isinstance(args[1], int):
@@ -144,7 +144,7 @@ class Onnx(Ops):
         return self.op.Concat(*map(self._vector, sizes), axis=0)
 
     def _shaped(self, value: Any, rank: int) -> Any:
-        """Note the rank of a value; sizes are read at run time."""
+        """Note the rank of a value, whose sizes are read at run time."""
         if value.shape is None:
             value.shape = ir.Shape([None] * rank)
         return value
@@ -158,7 +158,7 @@ def table() -> dict[Any, Callable[..., Any]]:
     return {getattr(ops.aten, function.__name__).default: function for function in written}
 
 
-# The exporter reads the signatures: what has no type is a tensor, or a number of the run.
+# The exporter reads the signatures: an argument without a type is a tensor or a number of the run.
 def slice_scatter(self, src, dim: int = 0, start=None, end=None, step: int = 1):  # type: ignore[no-untyped-def]
     ops = Onnx()
     start, end = (_number(ops, at) for at in (start, end))
@@ -189,5 +189,5 @@ def masked_scatter(self, mask, source):  # type: ignore[no-untyped-def]
 
 
 def _number(ops: Onnx, given: Any) -> Any:
-    """Return an int as it is, and a number of the run as a tensor of shape [1]."""
+    """Return an int unchanged, and a number of the run as a tensor of shape [1]."""
     return given if given is None or isinstance(given, int) else ops.op.Reshape(given, [-1])

@@ -1,6 +1,5 @@
-"""Equivalence: whether two ONNX models are equal at every size and on every input.
+"""Equivalence: proves two ONNX models equal at every size and on every input, by an SMT solver.
 
-Translation validation of any two models by an SMT solver. Any tool may have made the second model.
-It shares no code with the analysis that the rewriting uses: the operators are defined again, more
-simply, element by element.
+This is translation validation: any tool may have made the second model. The judge shares no code
+with the optimizer's analysis: the operators are defined again, more simply, element by element.
 """

@@ -1,4 +1,7 @@
-"""A model as tensors, node by node; equal nodes of both models on equal inputs are one."""
+"""Builds the tensors of a model, node by node.
+
+Equal nodes of both models that read the same tensors give the same tensors.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +48,10 @@ INVALID = (ValueError, IndexError, KeyError, TypeError, AttributeError, ZeroDivi
 """The errors of an operator whose attributes or inputs make no sense."""
 
 MARKED = ("opaque", "opaque size")
-"""The first parts of the names of elements and sizes that a node which is not modelled gives."""
+"""The first parts of the names of unknowns: the elements and sizes that an opaque node gives."""
 
 SizeKey = str | tuple[str, int]
-"""A size: by the name of a dim, or by an input and an axis, which no name of a file is."""
+"""The key of a size: the name of a dim, or an input and an axis."""
 
 Equal = Callable[[Tensor, Tensor], bool]
 
@@ -62,10 +65,11 @@ Branch = tuple[str, onnx.GraphProto, "Scope"]
 
 
 class Scope(dict[str, Tensor]):
-    """The values of a model by their names; ``stored`` are those that it has as constants.
+    """The values of a model by their names; ``stored`` are the names of its constants.
 
-    ``bodies`` has the branch of each If that is known to be taken, by the first output of the If:
-    the name of its attribute, the branch, and its values. The branch may be that of an equal If.
+    ``bodies`` has the branch that an If takes, if this is known: by the first output of the If, the
+    name of the attribute, the branch, and the values of the branch. The branch may be that of an
+    equal If.
     """
 
     def __init__(self, values: Mapping[str, Tensor], stored: Iterable[str] = ()) -> None:
@@ -78,7 +82,7 @@ class Scope(dict[str, Tensor]):
 class Opaque:
     """A node that is an unknown function of its inputs and of the values that it captures.
 
-    ``stored`` says which of these the model has as constants, where a runtime may pack them.
+    ``stored`` says which of these values are constants of the model: a runtime may pack constants.
     """
 
     node: Node
@@ -92,9 +96,9 @@ class Opaque:
 class Builder:
     """Builds tensors from nodes, for both models in turn.
 
-    ``fixed`` gives sizes by name; if ``trusted``, dims of one name are one size. ``removed`` has
-    what is assumed of the nodes of the first model that the second one does not have. ``refused``
-    says why no pair with a node of these models is judged; empty if there is no reason.
+    ``fixed`` gives sizes by name. If ``trusted``, dims of one name are one size. ``removed`` has
+    the assumptions about nodes that only the first model has. ``refused`` says why the models
+    cannot be judged because of a node; empty without such a node.
     """
 
     world: World
@@ -111,7 +115,7 @@ class Builder:
     _branches: dict[int, Branch] = field(default_factory=dict)
 
     def constant(self, content: Contents) -> Tensor:
-        """Return a constant, the same tensor for the same contents."""
+        """Return a constant: for the same contents always the same tensor."""
         if content not in self._constants:
             dtype, dims = content.dtype, tuple(map(integer, content.shape))
             name = ("constant", content)
@@ -123,7 +127,7 @@ class Builder:
         return self._constants[content]
 
     def input(self, stated: Declared) -> Tensor:
-        """Return an input: each element is unknown, and so is each dim, with or without a name."""
+        """Return an input: each element is an unknown, and each dim that is not a number."""
         name, dtype = stated.name, stated.dtype
         low, high = range_of(dtype)
         if not is_tensor(dtype):
@@ -134,7 +138,7 @@ class Builder:
 
         if stated.dims is None:
             return Tensor(dtype, None, define)
-        if not stated.dims:  # ONNX Runtime takes any shape for it
+        if not stated.dims:  # ONNX Runtime takes any shape for a scalar
             self.world.assume("an input that is stated to be a scalar is one")
         dims = [self._size(d, name, axis) for axis, d in enumerate(stated.dims)]
         return Tensor(dtype, tuple(dims), define)
@@ -157,15 +161,15 @@ class Builder:
         return self.sizes[key]
 
     def scope(self, graph: Graph, inputs: Mapping[str, Tensor]) -> Scope:
-        """Return the values that a graph starts with."""
+        """Return a scope with the inputs and the constants of a graph."""
         stored = {name: self.constant(content) for name, content in graph.constants.items()}
         return Scope({**inputs, **stored}, stored)
 
     def run(self, node: Node, scope: Scope, equal: Equal | None = None) -> None:
         """Add the outputs of a node to a scope.
 
-        With ``equal``, an unmodelled node may be the same as an earlier one whose inputs are
-        proven equal.
+        With ``equal``, a node that is not modelled gets the outputs of an equal node whose inputs
+        are proven equal.
         """
         content = constant_of(node)
         if content is not None:
@@ -232,7 +236,7 @@ class Builder:
         read = (*inputs, *captured)
         if equal is not None:
             for other in (o for o in self.opaque if o.node.kind == node.kind):
-                reason = f"{node.op}: what it reads is not proven to be the same in the first model"
+                reason = f"{node.op}: its inputs are not proven to be the same in the first model"
                 if _alike(other.read, read, equal):
                     return other.outputs
         if self.world.owing:
@@ -250,7 +254,7 @@ class Builder:
         scope: Scope,
         equal: Equal | None,
     ) -> list[Tensor] | None:
-        """Return the outputs of an If, if it is known which branch it takes."""
+        """Return the outputs of an If; None if its branch is not known."""
         condition = inputs[0]
         if condition is None or condition.rank:
             return None
@@ -273,7 +277,7 @@ class Builder:
         outputs = []
         for k, name in enumerate(node.outputs):
             dtype, dims = types.get(name, ("unknown", None))
-            with suppress(*INVALID):  # of a node with other inputs than it should have
+            with suppress(*INVALID):  # a node with wrong inputs raises these errors
                 slid = computed_dims(node, inputs, self.world)
                 dims = dims if slid is None else list(slid)
             low, high = range_of(dtype)
@@ -315,5 +319,5 @@ def _alike(one: tuple[Tensor | None, ...], other: tuple[Tensor | None, ...], equ
 
 
 def _stored(node: Node, scope: Scope) -> tuple[bool, ...]:
-    """Return which of the values that a node reads its model has as constants."""
+    """Return for each value that a node reads whether it is a constant of the model."""
     return tuple([name in scope.stored for name in (*node.inputs, *node.captured)])

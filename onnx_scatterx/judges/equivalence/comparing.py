@@ -1,9 +1,9 @@
-"""Which values of two models may be the same, and whether they are: types, dims and elements.
+"""Finds pairs of values that may be the same in two models, and decides whether a pair is the same.
 
-No name of an inner value counts. Values are numbered from the inputs up: nodes of one kind on
-equal numbers have one number. From the outputs down, the makers of a pair of values are compared:
-if they are nodes of one kind, their inputs are pairs. So the ends of a part that was rewritten are
-pairs, and each pair is a question of its own.
+Names of inner values do not matter. From the inputs up, values get numbers: if nodes of one kind
+read equal numbers, their outputs get equal numbers, and are pairs. From the outputs down, if a pair
+of values is made by nodes of one kind, the inputs of the nodes are pairs. So the ends of a part
+that was rewritten are pairs, and each pair is a question of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onnx_scatterx.judges.equivalence.core.terms import (
     Term,
     UnsupportedError,
     limit_of,
-    reached,
+    limit_reached,
     walk,
 )
 from onnx_scatterx.judges.equivalence.core.world import World
@@ -32,9 +32,9 @@ _MOST, _CHUNK = 6000, 64
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is known of two tensors: the same, perhaps not (with a reason), or not decided.
+    """Whether two tensors are the same, perhaps differ (with a reason), or are not decided.
 
-    ``goal`` is the statement that Z3 found a counterexample to.
+    ``goal`` is the statement that Z3 did not prove.
     """
 
     status: Literal["same", "differ", "open"]
@@ -75,7 +75,7 @@ def proven(goal: Term, world: World, what: str) -> Comparison:
         return SAME
     if answer.status == "refuted":
         return Comparison("differ", what, goal)
-    return Comparison("open", f"{what}: {reached(answer.limit)}", goal)
+    return Comparison("open", f"{what}: {limit_reached(answer.limit)}", goal)
 
 
 def _elements(a: Tensor, b: Tensor, world: World) -> Comparison:
@@ -105,7 +105,7 @@ def number_of(point: Term) -> int | None:
 
 
 def _looked_up(terms: Sequence[Term], points: Coordinates) -> set[Term]:
-    """Return the coordinates by which constants are looked up."""
+    """Return the points at which constants are looked up."""
     lookups = (t for t in walk(terms) if t.op == "lookup")
     inside = {p for t in lookups for p in walk([t])}
     return {p for p in points if p in inside}
@@ -114,7 +114,7 @@ def _looked_up(terms: Sequence[Term], points: Coordinates) -> set[Term]:
 def _one_by_one(
     a: Tensor, b: Tensor, points: Coordinates, chosen: set[Term], world: World
 ) -> Comparison | None:
-    """Compare at each value of some coordinates; None if these are too many, or not known."""
+    """Compare at each value of some coordinates; None if the values are too many or not known."""
     counts = [number_of(p) if p in chosen else 1 for p in points]
     if any(n is None for n in counts):
         return None
@@ -138,7 +138,7 @@ Maker = tuple[Node, int]
 
 
 class _Side:
-    """One model: which node makes a value, and the number of a value."""
+    """One model: the maker and the number of each value."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -167,7 +167,7 @@ class _Side:
 
 
 def paired(first: Graph, second: Graph) -> dict[str, str]:
-    """Return pairs: for values of the second model, a value of the first."""
+    """Return pairs: for each value of the second model that has one, a value of the first."""
     one, other = _Side(first), _Side(second)
     table: dict[Hashable, int] = {}
     for node in first.nodes:
@@ -190,7 +190,7 @@ def paired(first: Graph, second: Graph) -> dict[str, str]:
 
 
 def _upwards(theirs: Maker | None, mine: Maker, pairs: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of what the makers of a pair read."""
+    """Yield pairs of inputs, if the makers of a pair of values are nodes of one kind."""
     if theirs is None or theirs[1] != mine[1] or theirs[0].kind != mine[0].kind:
         return
     a, b = theirs[0], mine[0]

@@ -1,4 +1,4 @@
-"""From Z3's counterexample to inputs that can be run."""
+"""Makes inputs that can be run from Z3's counterexample."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from onnx_scatterx.judges.equivalence.core.types import sort_of
 from onnx_scatterx.judges.equivalence.judge import Judgement
 
 _SMALL = (2, 4, 9)
-_ELEMENTS = 1 << 16  # of one input
-_ASKED = 2048  # elements of one input that Z3 determines; others are 0
+_ELEMENTS = 1 << 16  # the most elements of one input
+_ASKED = 2048  # the most elements of one input that Z3 determines; others are 0
 _STATEMENTS = 5
-_NEAR = 99  # integers of inputs are tried below it first
+_NEAR = 99  # integers of inputs below this are tried first
 _BELOW = 2  # integers are drawn below this, so that positions and conditions are likely to run
 _RANGES = ((1, 4), (3, 8), (0, 1), (8, 16))  # of the sizes of inputs that the facts allow
 
 Feeds = dict[str, np.ndarray]
 
 Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
-"""Runs both models on sizes and inputs; says how they differ, None if they do not."""
+"""Runs both models on sizes and inputs; returns how they differ, or None if they do not."""
 
 
 def refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[str, np.ndarray]]:
-    """Return how the models differ, and on which inputs; None and nothing if no run shows it."""
+    """Return how the models differ, and on which inputs; None and {} if no run shows it."""
     for sizes, feeds in counterexamples(judgement):
         difference = replay(sizes, feeds)
         if difference is not None:
@@ -44,8 +44,8 @@ def refuted(judgement: Judgement, replay: Replay) -> tuple[str | None, Mapping[s
 def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[str, int], Feeds]]:
     """Yield sizes and inputs on which the models may differ, the smallest first.
 
-    Of the integers that a statement reads, small ones come first: the ends of int64 wrap around,
-    which is described by unknown functions in part.
+    Small integers are tried first: near the ends of int64, integers wrap around, which Z3 knows
+    only in part.
     """
     doubted = [c for _, c in judgement.owed]
     doubted += [r.comparison for r in judgement.regions] + list(judgement.outputs.values())
@@ -66,7 +66,7 @@ def counterexamples(judgement: Judgement, seed: int = 0) -> Iterator[tuple[dict[
 def _accepted(
     judgement: Judgement, rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, int], Feeds]]:
-    """Yield inputs that the facts allow, if Z3 finds no counterexample for a doubt."""
+    """Yield drawn inputs at sizes that the facts allow, for a doubt without a counterexample."""
     solver = judgement.world.solver
     sizes = list(judgement.sizes.values())
     for least, most in _RANGES if sizes else _RANGES[:1]:
@@ -78,7 +78,7 @@ def _accepted(
 
 
 def _small_elements(goal: Term) -> list[Term]:
-    """Return the wish that the integers of inputs that a statement reads are small."""
+    """Return conditions: the integers of the inputs that a statement reads are small."""
     read = [
         t
         for t in walk([goal])
@@ -125,7 +125,7 @@ def _asked(
     rng: np.random.Generator,
     spread: float,
 ) -> np.ndarray:
-    """Return an input: integers and conditions from Z3's model, the rest drawn at random."""
+    """Return an input: integers and booleans from Z3's model, other elements drawn."""
     if sort_of(tensor.dtype) == "data":
         return _drawn(tensor, shape, rng, spread)
     array = np.zeros(shape, bool if tensor.dtype == "bool" else tensor.dtype)
@@ -148,8 +148,8 @@ def _drawn(
 def possible_sizes(judgement: Judgement, count: int) -> Iterator[Mapping[SizeKey, int]]:
     """Yield small sizes that the facts allow, no two the same.
 
-    If the facts allow it, the sizes differ from each other and from 1: an axis of size 1, or two of
-    one size, hide what is wrong.
+    If the facts allow it, the sizes differ from each other and from 1, because an axis of size 1,
+    or two axes of the same size, may hide a mistake.
     """
     solver, dims = judgement.world.solver, list(judgement.sizes.values())
     small = [at_most(d, integer(len(dims) + 3)) for d in dims]

@@ -1,14 +1,13 @@
-"""Sizes: what models state of them, what a runtime infers, and what the user knows.
+"""Checks the dims that models state and that a runtime infers, and adds the user's facts.
 
-What a model states is not believed: it must follow from the inputs.
-ONNX Runtime folds a Shape by a dim that a model states as a number, and reuses memory of values
-whose dims have one name. So a wrong dim changes what a model computes, or lets it fail.
+A dim that a model states is not believed: it must follow from the inputs. ONNX Runtime folds a
+Shape by a stated number, and reuses the memory of a value for another value if their dims have the
+same names. So a wrong dim changes the results of a model, or lets the model fail.
 
-The dims that ONNX Runtime infers of the second model's values must follow from the inputs, too. It
-gives the memory of one value to another by them. What it infers is asked, not followed: for
-instance, it takes a Cast of sizes to bool for one that keeps them.
-
-What the user states is a fact.
+The dims that ONNX Runtime infers of the second model's values must follow from the inputs, too,
+because ONNX Runtime reuses memory by them. ONNX Runtime is asked for these dims, since its
+inference is not always right: for example, it takes a Cast of sizes to bool for one that keeps the
+sizes.
 """
 
 from __future__ import annotations
@@ -68,10 +67,10 @@ def fixed_by(
 
 
 def wrong_dim(graph: Graph, scope: Scope, world: World, first: Graph | None = None) -> str | None:
-    """Return the first dim that a model states and that was not proven to follow from its inputs.
+    """Return the first dim that a model states and that does not provably follow from its inputs.
 
-    If there is a ``first`` model, this is the second one. Then dims of one name must be one size,
-    too; the inputs give it first.
+    If ``first`` is given, ``graph`` is the second model. Then all dims of one name must be of the
+    same size, too.
     """
     which = "first" if first is None else "second"
     known: dict[str, Term] = {}
@@ -89,9 +88,9 @@ def _stated(values: Iterable[Declared], scope: Scope) -> Iterator[tuple[Declared
 
 
 def unread(graph: Graph, first: Graph | None) -> set[str]:
-    """Return the outputs that no node reads and that both models declare alike.
+    """Return the outputs that no node reads and that both models declare.
 
-    Names of their dims do not count: ONNX Runtime never gives their memory to another value.
+    The names of their dims need not be right: ONNX Runtime never reuses the memory of an output.
     """
     read = {name for node in graph.nodes for name in (*node.inputs, *node.captured)}
     alike = set(graph.declared) & set(first.declared if first else ())
@@ -101,10 +100,10 @@ def unread(graph: Graph, first: Graph | None) -> set[str]:
 def doubts(
     one: Declared, tensor: Tensor, known: dict[str, Term], world: World, unnamed: bool
 ) -> Iterator[tuple[str, Term]]:
-    """Yield what is stated of a value's rank and dims, and was not proven, with what it says.
+    """Yield descriptions of the stated rank and dims of a value that were not proven.
 
-    What it says is FALSE if it cannot hold. ``known`` are the sizes of the names so far; if a value
-    is ``unnamed``, names do not count.
+    Each comes with the condition that is to be proven, or FALSE if it cannot hold. ``known`` has
+    the first size of each name of a dim. If ``unnamed``, names of dims are ignored.
     """
     if one.dims is None:
         return
@@ -125,12 +124,12 @@ def doubts(
 
 
 Plan = Mapping[str, Any]
-"""Dims by the names of values ("dims"), and plans of subgraphs ("inner"), each after the first
-output of its node and the name of its attribute."""
+"""The plan of a graph: "dims" has the dims by the names of values, and "inner" the subgraphs: the
+first output of the node, the name of the attribute, and the plan of the subgraph."""
 
 Planner = Callable[[bytes], "tuple[str, Plan] | None"]
-"""Returns the runtime's name with its version, and its plan of a serialized model; None if it does
-not load it."""
+"""Returns the name and version of a runtime, and its plan of a serialized model; None if the
+runtime does not load the model."""
 
 NOT_ASKED = "a runtime infers no wrong dims (this was not checked)"
 
@@ -138,11 +137,11 @@ NOT_ASKED = "a runtime infers no wrong dims (this was not checked)"
 def wrong_plan(
     other: Graph, second: Scope, builder: Builder, one: Graph, planner: Planner | None
 ) -> str | None:
-    """Return the first dim that a runtime infers and that was not proven to follow from the inputs.
+    """Return the first dim that a runtime infers and that does not provably follow from the inputs.
 
-    If a node is not modelled, its dims are assumed to be those that the runtime infers, unless the
-    facts say that they are not. Only what depends on them may rest on that: an assumption may be
-    false for some inputs, and other dims must follow for all.
+    If a node is not modelled, the inferred dims of its outputs are assumed to be right, unless the
+    facts contradict them. Only the proof of a dim that depends on such a node may use this
+    assumption: it may be false for some inputs, and other dims must be right for all inputs.
     """
     world = builder.world
     answer = planner and planner(other.skeleton.SerializeToString(deterministic=True))
@@ -162,7 +161,7 @@ def wrong_plan(
             continue
         for doubt, condition in doubts(value, tensor, known, world, value.name in last):
             text, op = f"{runtime} infers of {value.name!r} {doubt}", named.get(id(tensor))
-            if op is None and not _names_unknown(condition):  # no assumption may prove it
+            if op is None and not _names_unknown(condition):  # must follow without assumptions
                 return text
             claims.append((text, condition, op))
     for text, condition, op in claims:
@@ -175,7 +174,7 @@ def wrong_plan(
 
 
 def _names_unknown(condition: Term) -> bool:
-    """Return whether a condition speaks of a size or an element of a node that is not modelled."""
+    """Return whether a condition names a size or an element of a node that is not modelled."""
     return any(t.op == "apply" and t.data[0][0] in MARKED for t in walk([condition]))
 
 
@@ -185,10 +184,10 @@ def _inferred(
     plan: Plan,
     scope: Scope,
 ) -> Iterator[tuple[Declared, Tensor | None]]:
-    """Yield what is inferred of the outputs of nodes, with their tensors.
+    """Yield the inferred dims of the outputs of nodes, with the tensors of these outputs.
 
-    The scope has the outputs of ``twins``, which are the same nodes with other names. A node with
-    subgraphs that were not followed comes by its operator, without a tensor.
+    The scope has the outputs of ``twins``, which are the same nodes with other names. For a
+    subgraph that was not built, the operator of its node is yielded without a tensor.
     """
     inner = {(output, attribute): body_plan for output, attribute, body_plan in plan["inner"]}
     for node, twin in zip(nodes, twins or nodes, strict=True):
@@ -222,9 +221,10 @@ _SIGNS: dict[str, Callable[[Term, Term], Term]] = {
 class InputClause:
     """A property of a size, or of every element of an integer input.
 
-    ``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0. The bound is a
-    number or the name of a size. The sign ``contiguous`` says that along the last axis each
-    element is the one before it plus 1. The name is what a user calls it, or the key of a size.
+    The property is ``value sign bound``, or ``value % modulus sign bound`` if the modulus is not 0.
+    The bound is a number or the name of a size. The sign ``contiguous`` says that, along the last
+    axis, each element is the previous element plus 1. ``name`` is the name of the input or size, or
+    the key of a size.
     """
 
     name: SizeKey
@@ -246,10 +246,10 @@ def take(
     inputs: Mapping[str, Tensor],
     world: World,
 ) -> None:
-    """Add the givens to the facts; givens about absent names are ignored.
+    """Add the clauses to the facts; clauses about absent names are ignored.
 
-    A named dim is known by its name alone: ``x[0]`` is the first dim of x only if this dim has no
-    name. If a size and an input have one name, it means the size; but only elements are contiguous.
+    ``x[0]`` is the first dim of x only if this dim has no name. If a size and an input have the
+    same name, the clause is about the size, unless its sign is ``contiguous``.
     """
     unnamed = [(i.name, axis) for i in stated for axis, d in enumerate(i.dims or ()) if d is None]
     called = {shown(key): sizes[key] for key in unnamed}
@@ -285,7 +285,7 @@ def _fact_of(
         if not at or at[-1] is ZERO:
             return TRUE
         first = tensor.at((*at[:-1], ZERO))
-        # The numbers end at the type's limits.
+        # The first and the last element lie within the limits of the type.
         last = first + (tensor.shape[-1] - 1)
         return both(equal(element, first + at[-1]), at_most(last, integer(element.high)))
 

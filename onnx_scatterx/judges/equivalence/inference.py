@@ -1,9 +1,8 @@
 """The types and dims of operators that are not modelled, as ONNX infers them or by formulas.
 
-The dims are believed only of the operators in ``BELIEVED``, which a test holds against runs. For
-pools that are larger than their input, for an Einsum that broadcasts, and for a Resize that rounds,
-ONNX infers other sizes than a run gives. For all operators that are not in ``BELIEVED``, only the
-type and the rank are believed.
+ONNX's dims are believed only for the operators in ``BELIEVED``, which a test compares with runs.
+For other operators, only the type and the rank are believed. For pools that are larger than their
+input, for an Einsum that broadcasts, and for a Resize that rounds, ONNX infers wrong dims.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _REFUSED = (
     *(onnx.shape_inference.InferenceError, onnx.defs.SchemaError, onnx.checker.ValidationError),
     *(KeyError, TypeError, ValueError),
 )
-"""What ONNX raises for a node that is not valid, or of whose inputs nothing is known."""
+"""The errors of ONNX for a node that is not valid, or whose inputs are not known."""
 
 
 def is_tensor(dtype: str) -> bool:
@@ -44,7 +43,7 @@ def is_tensor(dtype: str) -> bool:
 
 
 def pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None:
-    """Return the length of the axis that an output's positions are on."""
+    """Return the length of the axis on which an output's elements are positions, or None."""
     if not node.standard or (node.op, k) not in (("TopK", 1), ("ArgMax", 0), ("ArgMin", 0)):
         return None
     a = inputs[0]
@@ -57,9 +56,9 @@ def pointing(node: Node, k: int, inputs: Sequence[Tensor | None]) -> Term | None
 def inferred(
     node: Node, inputs: Sequence[Tensor | None]
 ) -> dict[str, tuple[str, list[Term | None] | None]]:
-    """Return the types and dims of a node's outputs, as ONNX infers them from those of its inputs.
+    """Return the types and dims of a node's outputs, as ONNX infers them from its inputs.
 
-    The node is inferred alone, so the model's declared shapes do not matter.
+    ONNX gets only this node, so the shapes that the model declares do not matter.
     """
     if node.op in _IN_RUNTIME and node.domain == "com.microsoft" and inputs and inputs[0]:
         return {node.outputs[0]: (inputs[0].dtype, None)}
@@ -102,9 +101,9 @@ def inferred(
         if kind.WhichOneof("value") != "tensor_type":
             continue
         dims: list[Term | None] | None = None
-        if kind.tensor_type.HasField("shape") and node.op != "Squeeze":  # of no axes, it is wrong
+        if kind.tensor_type.HasField("shape") and node.op != "Squeeze":  # wrong without axes
             dims = [_dim(d, names) for d in kind.tensor_type.shape.dim]
-            # What a subgraph states may be wrong, and ONNX reads an ``output_shape`` wrongly.
+            # A subgraph may state wrong dims, and ONNX reads an ``output_shape`` wrongly.
             if any(a.HasField("g") or a.name == "output_shape" for a in proto.attribute):
                 dims = None
             elif node.op not in BELIEVED or node.get("auto_pad", b"NOTSET") != b"NOTSET":
@@ -138,22 +137,25 @@ BROADCAST = {
     *("GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Pow", "Sub"),
     "Sum",
 }
-_CONVOLUTIONS = {"Conv": 1, "QLinearConv": 3}  # and the position of the weights
+_CONVOLUTIONS = {"Conv": 1, "QLinearConv": 3}  # operator: the input that has the weights
 _POOLS = ("AveragePool", "LpPool", "MaxPool")
 _IN_RUNTIME = {
     **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), (0,)),
     **dict.fromkeys(("QLinearAdd", "QLinearMul"), (0, 3)),
 }
-"""Operators of ONNX Runtime, whose results have the type of their first input.
+"""Operators of ONNX Runtime whose result has the type of the first input.
 
-The inputs at these positions are broadcast to their shape.
+The shape of the result is that to which the inputs at these positions are broadcast.
 """
 
 
 def computed_dims(
     node: Node, inputs: Sequence[Tensor | None], world: World
 ) -> tuple[Term | None, ...] | None:
-    """Return the dims of a node's outputs, None for one that is not known; None for other nodes."""
+    """Return the dims of a node's outputs, by a formula; None if there is no formula.
+
+    A dim that is not known is None.
+    """
     if any(i is None or i.dims is None for i in inputs[:1]) or not inputs:
         return None
     if not node.standard:
@@ -171,7 +173,7 @@ def computed_dims(
 def _multiplied(
     node: Node, inputs: Sequence[Tensor | None], world: World
 ) -> tuple[Term, ...] | None:
-    """Return the dims of a product of matrices, whose other axes are broadcast."""
+    """Return the dims of a MatMul, whose axes before the last two are broadcast."""
     a, b = inputs
     if a is None or b is None or b.dims is None or a.rank < 2 or b.rank < 2:
         return None
@@ -182,7 +184,7 @@ def _multiplied(
 def _einsum(
     node: Node, inputs: Sequence[Tensor | None], world: World
 ) -> tuple[Term | None, ...] | None:
-    """Return the dims of an Einsum: a letter has one size, unless one is 1 and the other is not."""
+    """Return the dims of an Einsum; a dim is None if its letter may stand for two sizes."""
     equation = node.get("equation", b"").decode().replace(" ", "")
     sides, arrow, result = equation.partition("->")
     terms = sides.split(",")
@@ -201,7 +203,7 @@ def _einsum(
 def _resized(
     node: Node, inputs: Sequence[Tensor | None], world: World
 ) -> tuple[Term | None, ...] | None:
-    """Return the dims of a Resize by whole numbers, or to sizes; others are rounded."""
+    """Return the dims of a Resize to sizes, or by integer factors: other factors are rounded."""
     a = inputs[0]
     policy = node.get("keep_aspect_ratio_policy", b"stretch")
     if a is None or policy != b"stretch" or "axes" in node.attributes or node.version < 11:
@@ -255,7 +257,7 @@ def _slid_over(
     for k in range(spatial):
         reach = dilations[k] * (kernel[k] - 1) + 1
         room = dims[2 + k] + (pads[k] + pads[k + spatial] - reach)
-        # If the window does not fit, Conv fails, and a pool may give a window all the same.
+        # If the window does not fit, a Conv fails, but a pool may give an element all the same.
         if node.op in _CONVOLUTIONS:
             world.need(at_most(ZERO, room), "Conv: the kernel fits")
         fits = world.known(at_most(ZERO, room))

@@ -1,4 +1,7 @@
-"""The judge: two models, cut at the values that both name, and the second one's requirements."""
+"""The judge: decides which outputs of two models are the same, and why others are not proven.
+
+Values that are proven to be the same are cuts: a proof spans only the nodes between cuts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,13 @@ from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
 from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, reached, share, walk
+from onnx_scatterx.judges.equivalence.core.terms import (
+    Term,
+    UnsupportedError,
+    limit_reached,
+    share,
+    walk,
+)
 from onnx_scatterx.judges.equivalence.core.witnesses import coordinates
 from onnx_scatterx.judges.equivalence.core.world import Debt, World
 from onnx_scatterx.judges.equivalence.declarations import (
@@ -30,7 +39,7 @@ from onnx_scatterx.judges.equivalence.declarations import (
 )
 
 Progress = Callable[[int, int], None]
-_TRIED = (2, 1, 8, 3, 16)  # sizes of all axes that are not known
+_TRIED = (2, 1, 8, 3, 16)  # the sizes that are tried for all unknown sizes at once
 ALWAYS_ASSUMED = (
     "every axis is shorter than 2^31",
     "inputs count on which the first model runs without graph optimizations, too",
@@ -40,7 +49,7 @@ ALWAYS_ASSUMED = (
 
 @dataclass(frozen=True)
 class PairedValue:
-    """A value that both models name and compute in different ways."""
+    """A value of the second model that was compared with one of the first."""
 
     value: str
     comparison: Comparison
@@ -48,12 +57,12 @@ class PairedValue:
 
 @dataclass
 class Judgement:
-    """The result for two models: for each output, each region and each debt.
+    """The result for two models: the comparisons of the outputs and of other pairs of values.
 
-    ``owed`` are the requirements of the second model that were not proven. ``stated`` is a dim that
-    a model states and that was not proven. ``replaced`` says whether a function may run in the
-    place of a ScatterX that was read as the kernel. ``facts`` says whether all facts can hold at
-    once ("refuted": they can). ``fixed`` are sizes that only the second model has as numbers.
+    ``owed`` are the unproven requirements of the second model. ``facts`` says whether all facts can
+    hold at once. ``stated`` describes an unproven dim that a model states or a runtime infers.
+    ``replaced`` says whether a fallback may run instead of a ScatterX that was read as the kernel.
+    ``fixed`` are the sizes that are numbers only in the second model.
     """
 
     outputs: dict[str, Comparison]
@@ -71,14 +80,11 @@ class Judgement:
     seconds: float = 0.0
 
     def doubt(self, comparison: Comparison) -> str:
-        """Return why an output is not proven; empty if it is.
-
-        Unmodelled operators come first, as all else follows.
-        """
-        if self.facts.status == "proven":
+        """Return why an output is not proven, unmodelled operators first; empty if it is proven."""
+        if self.facts.status == "impossible":
             return "the first model runs on no input"
         if self.facts.status == "limit":
-            return f"the first model may run on no input: {reached(self.facts.limit)}"
+            return f"the first model may run on no input: {limit_reached(self.facts.limit)}"
         if not comparison:
             known = {o.reason for o in self.builder.opaque}
             unmodelled = (what for what, open_ in self.owed if what in known and not open_)
@@ -89,11 +95,13 @@ class Judgement:
         return self.stated or ""
 
     def _reason(self, comparison: Comparison, what: str) -> str:
-        """Return why a comparison is open, with the unmodelled operators in its question."""
+        """Return why a comparison is open, and on which unmodelled operators it depends."""
         named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
         marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
-        needed = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
-        needs = f"; it depends on what is not modelled: {', '.join(needed)}" if needed else ""
+        missing = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
+        needs = (
+            f"; it depends on nodes that are not modelled: {', '.join(missing)}" if missing else ""
+        )
         if comparison.status != "differ":
             return what + needs
         if not needs and named:
@@ -115,11 +123,10 @@ def judge(
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
-    ``sizes`` fixes dims of the inputs by name, ``given`` has the assumptions about the inputs.
-    ``distrust_dims`` lets dims of one name differ. ``effort`` multiplies Z3's work. With
-    ``fallback``, the functions in the place of ScatterX are judged, not the kernel. ``planner``
-    says which dims a runtime infers.
-    Raises UnsupportedError if a model cannot be read.
+    ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
+    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies Z3's work. If
+    ``fallback``, the fallbacks of ScatterX are judged instead of the kernel. ``planner`` says which
+    dims a runtime infers. Raises UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
@@ -157,15 +164,17 @@ def _judge(
     if twice := [text for text, count in texts.items() if count > 1]:
         raise UnsupportedError(f"two sizes are called {twice[0]!r}")
     take(given, builder.sizes, one.inputs, inputs, world)
-    trial = Trial(world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs)
+    pair = ModelPair(
+        world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs
+    )
     total = len(one.nodes) + len(other.nodes)
     for done, node in enumerate(one.nodes):
-        builder.run(node, trial.first)
+        builder.run(node, pair.first)
         if progress is not None and done % 16 == 0:
             progress(done, total)
     world.owing = True
     for done, node in enumerate(other.nodes):
-        trial.take(node)
+        pair.take(node)
         for domain in custom_domains(node.proto):
             world.assume(f"operators of {domain} are functions of their inputs, and draw nothing")
         if progress is not None and done % 4 == 0:
@@ -174,20 +183,20 @@ def _judge(
         raise UnsupportedError(builder.refused)
     for text in builder.removed.values():
         world.assume(text)
-    outputs = {name: trial.same(trial.first[name], trial.second[name]) for name in one.outputs}
-    stated = wrong_dim(one, trial.first, world)
-    stated = stated or wrong_dim(other, trial.second, world, one)
+    outputs = {name: pair.same(pair.first[name], pair.second[name]) for name in one.outputs}
+    stated = wrong_dim(one, pair.first, world)
+    stated = stated or wrong_dim(other, pair.second, world, one)
     facts = _possible(world, list(builder.sizes.values()))
-    if stated is None and all(outputs.values()) and not trial.owed:
+    if stated is None and all(outputs.values()) and not pair.owed:
         before = len(world.solver.facts)
-        stated = wrong_plan(other, trial.second, builder, one, planner)
+        stated = wrong_plan(other, pair.second, builder, one, planner)
         if stated is None and len(world.solver.facts) > before:
-            possible = _possible(world, list(builder.sizes.values())).status == "refuted"
+            possible = _possible(world, list(builder.sizes.values())).status == "possible"
             stated = None if possible else "dims that a runtime infers may be impossible together"
     return Judgement(
         outputs,
-        trial.regions,
-        trial.owed,
+        pair.regions,
+        pair.owed,
         facts,
         tuple(world.assumed),
         world,
@@ -202,25 +211,25 @@ def _judge(
 
 
 def _possible(world: World, sizes: list[Term]) -> Decision:
-    """Return whether all facts can hold at once ("refuted": they can); if hard, try some sizes."""
-    solver = world.solver  # with some extra work, since nothing counts without it
+    """Return whether all facts can hold at once; if a limit is reached, try some sizes."""
+    solver = world.solver  # gets some extra work, because a proof needs this answer
     solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
     answer = solver.satisfiable()
     for size in _TRIED:
         if answer.status != "limit" or not sizes:
             break
         tried = solver.satisfiable([equal(d, integer(size)) for d in sizes])
-        if tried.status == "refuted":
+        if tried.status == "possible":
             answer = tried
     return answer
 
 
 @dataclass
-class Trial:
-    """The second model, node by node, compared with the first.
+class ModelPair:
+    """The two models, while the judge goes through the second one node by node.
 
-    A pair of values that is proven to be the same is a cut: the judge goes on with the value of
-    the first model. If it is not proven, the second model keeps its own.
+    If a pair of values is proven to be the same, it is a cut: later nodes of the second model read
+    the value of the first model. Otherwise they read their own value.
     """
 
     world: World
@@ -234,7 +243,7 @@ class Trial:
     _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def same(self, a: Tensor, b: Tensor, guessed: bool = False) -> Comparison:
-        """Return whether two tensors are the same; a guess is asked once."""
+        """Return whether two tensors are the same. A guessed pair is asked only once."""
         if a is b:
             return SAME
         key = (id(a), id(b))
@@ -246,19 +255,19 @@ class Trial:
 
     def take(self, node: Node) -> None:
         """Add a node of the second model."""
-        self.builder.run(node, self.second, lambda a, b: bool(self._tried(a, b)))
+        self.builder.run(node, self.second, lambda a, b: bool(self._guess(a, b)))
         self._prove_requirements(node)
         for name in node.outputs:
             mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
             if mine is None or theirs is None or mine is theirs:
                 continue
-            answer = self._tried(theirs, mine)
+            answer = self._guess(theirs, mine)
             self.regions.append(PairedValue(name, answer))
             if answer:
                 self.second[name] = theirs
 
-    def _tried(self, a: Tensor, b: Tensor) -> Comparison:
-        """Compare a pair that is only a guess: it has its own share of the work."""
+    def _guess(self, a: Tensor, b: Tensor) -> Comparison:
+        """Compare a pair that is a guess, with a limited share of the work."""
         solver = self.world.solver
         kept = solver.budget
         solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
@@ -269,7 +278,7 @@ class Trial:
             solver.budget = kept
 
     def _prove_requirements(self, node: Node) -> None:
-        """Prove a node's requirements; each proven one is a fact from then on."""
+        """Prove the requirements of a node; a proven requirement becomes a fact."""
         debts, self.world.debts = self.world.debts, []
         for debt in debts:
             answer = settled(debt, self.world)

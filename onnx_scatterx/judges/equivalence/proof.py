@@ -1,4 +1,4 @@
-"""The answer of `prove` for two models: each output proven, refuted, or not known, and why."""
+"""`prove`: decides for each output of two models whether it is proven, refuted, or unknown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one output, and why not more."""
+    """The verdict on one output, and why it is not "proven"."""
 
     kind: Kind
     why: str = ""
@@ -40,12 +40,12 @@ class Verdict:
 class Proof:
     """The verdicts on the outputs of two models.
 
-    ``promised`` are the statements about the inputs that the user made, ``assumed`` a proof's other
-    assumptions. ``fixed`` are the sizes that only the second model has as numbers. If no proof was
-    found for all sizes, one was perhaps found for all that are at least ``least`` (2 or 1; 0: not
-    found), or else for ``sizes``. ``refutation`` says how the models differ on ``inputs``, which
-    were run, and ``contradicted`` whether a proof was found all the same. ``regions`` counts the
-    pairs of values that were tried, ``proven_regions`` those that were proven to be the same.
+    ``promised`` are the user's statements about the inputs. ``assumed`` are the other assumptions
+    of the proof. ``fixed`` are the sizes that are numbers only in the second model. If no proof was
+    found for all sizes, ``least`` is 1 or 2 if there is a proof for all sizes from it on; if not,
+    ``sizes`` may have a proof. ``refutation`` says how the models differ on ``inputs``, which were
+    run. ``contradicted`` says that a proof was found all the same. ``regions`` counts the pairs of
+    values that were compared, ``proven_regions`` the pairs that were proven to be the same.
     """
 
     outputs: Mapping[str, Verdict]
@@ -65,7 +65,7 @@ class Proof:
 
     @property
     def kind(self) -> Kind:
-        """What is known of all outputs together."""
+        """The verdict on all outputs together."""
         kinds = {v.kind for v in self.outputs.values()}
         order = get_args(Kind)[::-1]
         return next((k for k in order if k in kinds), "proven")
@@ -131,7 +131,7 @@ class Proof:
 
     @property
     def shortfall(self) -> str:
-        """What is missing for a full proof; empty if nothing is."""
+        """Why this is not a full proof; empty if it is one."""
         if self.kind == "proven for sizes":
             return f"not proven for all sizes, only for {self._some_sizes}"
         if self.kind == "proven for the kernel":
@@ -139,7 +139,7 @@ class Proof:
         return {"proven": "", "unknown": "not proven"}.get(self.kind, self.kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but the inputs as plain data."""
+        """Return everything but the inputs as plain data."""
         return {
             "answer": self.kind,
             "outputs": {n: {"answer": v.kind, "why": v.why} for n, v in self.outputs.items()},
@@ -175,11 +175,11 @@ def prove(
 ) -> Proof:
     """Decide for every size and every input whether two models are the same.
 
-    A model is a path or a message, perhaps with the directory of its external data.
-    ``replay`` runs the solver's counterexamples: only a difference there is a refutation. ``given``
-    has the assumptions about the inputs, ``distrust_dims`` lets dims of one name differ. ``effort``
-    multiplies all limits: Z3's work, and the steps in terms. ``planner`` says which dims ONNX
-    Runtime infers; without it, they are assumed to be right.
+    A model is a path or a ModelProto, perhaps with the directory of its external data. ``replay``
+    runs the solver's counterexamples: only a difference in a run is a refutation. ``given`` has the
+    assumptions about the inputs. If ``distrust_dims``, dims of one name may differ. ``effort``
+    multiplies Z3's work and the steps in terms. ``planner`` says which dims ONNX Runtime infers;
+    without it, these dims are assumed to be right.
 
     >>> import onnx.parser
     >>> head = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 4] x) => (float[N, 4] y)'
@@ -214,11 +214,11 @@ def _prove(question: Question, replay: Replay | None, progress: Progress | None)
                 refutation, inputs = refuted(judgement, replay)
             if refutation is not None:
                 outputs = _unless_proven(outputs, lambda v: Verdict("refuted"))
-            elif judgement.sizes and judgement.facts.status != "proven":
+            elif judgement.sizes and judgement.facts.status != "impossible":
                 some = list(question.for_sizes(judgement))
                 if some:
                     outputs = _unless_proven(outputs, lambda v: Verdict("proven for sizes", v.why))
-    except UnsupportedError as error:  # a limit may also end the reasons, or the trials of sizes
+    except UnsupportedError as error:  # a limit may also end the search for reasons or sizes
         return Proof({"": Verdict("unknown", str(error))}, seconds=time.monotonic() - start)
     return Proof(
         outputs,
@@ -239,13 +239,13 @@ def _prove(question: Question, replay: Replay | None, progress: Progress | None)
 def _unless_proven(
     outputs: Mapping[str, Verdict], other: Callable[[Verdict], Verdict]
 ) -> dict[str, Verdict]:
-    """Return other verdicts for the outputs that are not proven."""
+    """Return the verdicts, changed by ``other`` for the outputs that are not proven."""
     return {n: v if v.kind == "proven" else other(v) for n, v in outputs.items()}
 
 
 @dataclass(frozen=True)
 class ForSizes:
-    """A proof for all sizes that are at least a number, or (``least`` is 0) for some sizes."""
+    """A proof for all sizes of at least ``least``; if ``least`` is 0, for ``sizes``."""
 
     assumed: tuple[str, ...]
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -254,10 +254,9 @@ class ForSizes:
 
 @dataclass(frozen=True)
 class Question:
-    """Whether two models are the same: for all sizes, for large ones, or for some.
+    """Asks whether two models are the same for all sizes, for large sizes, or for some sizes.
 
-    ``judged`` judges them, also with more arguments of ``judge``; ``given`` and ``effort`` are the
-    arguments that it has already.
+    ``judged`` is ``judge`` for these models, with its arguments ``given`` and ``effort``.
     """
 
     judged: Callable[..., Judgement]
@@ -265,9 +264,9 @@ class Question:
     effort: float = 1
 
     def answered(self, **how: Any) -> tuple[Judgement, dict[str, Verdict], tuple[str, ...]]:
-        """Return a judgement, its verdicts, and what they assume.
+        """Return a judgement, its verdicts, and their assumptions.
 
-        What is proven of the kernel of ScatterX must hold for the functions in its place, too.
+        A proof for the kernel of ScatterX is full only if it holds for the fallbacks, too.
         """
         judgement = self.judged(**how)
         outputs, assumed = verdicts(judgement), judgement.assumed
@@ -283,7 +282,7 @@ class Question:
         return judgement, outputs, tuple(dict.fromkeys(assumed))
 
     def for_large_sizes(self, judgement: Judgement) -> ForSizes | None:
-        """Return a proof for all sizes of at least 1, or else of at least 2; None if none."""
+        """Return a proof for all sizes of at least 1, or else of at least 2; None if not found."""
         keys = [key for key in judgement.sizes if key not in judgement.fixed]
         for_sizes = None
         for least in (2, 1) if keys else ():  # 1 broadcasts, 0 is empty
@@ -295,7 +294,7 @@ class Question:
         return for_sizes
 
     def for_sizes(self, judgement: Judgement) -> Iterator[ForSizes]:
-        """Yield proofs: for all large sizes, or else for those of some that are tried."""
+        """Yield a proof for all large sizes; without one, proofs for some sizes."""
         large = self.for_large_sizes(judgement)
         if large is not None:
             yield large
@@ -306,10 +305,11 @@ class Question:
                 yield ForSizes(assumed, {shown(key): size for key, size in sizes.items()})
 
     def _proven(self, **how: Any) -> tuple[str, ...] | None:
-        """Return what a proof of everything assumes; None if there is none."""
+        """Return the assumptions of a proof of all outputs; None without such a proof."""
         with suppress(UnsupportedError), new_table(self.effort):
             one, outputs, assumed = self.answered(**how)
-            if one.facts.status != "proven" and {v.kind for v in outputs.values()} == {"proven"}:
+            is_proven = all(v.kind == "proven" for v in outputs.values())
+            if is_proven and outputs and one.facts.status != "impossible":
                 return assumed
         return None
 

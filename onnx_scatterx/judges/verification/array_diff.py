@@ -1,4 +1,4 @@
-"""Comparison of two arrays, bit for bit or with a tolerance; any NaN equals any NaN."""
+"""Compares two arrays, bit for bit or with a tolerance; any NaN equals any NaN."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from onnx_scatterx.errors import VerifyError
 
 Kind = Literal["values", "rounding", "zero sign", "shape", "dtype", "missing", "failed"]
 
-# The largest difference of two results of one sum in another order, relative to their size.
+# By bytes of an element: the tolerance (rtol, atol) within which a difference is "rounding".
 _CLOSE = {8: (1e-12, 1e-14), 4: (1e-5, 1e-6), 2: (1e-2, 1e-3), 1: (0.0, 0.0)}
 
 
@@ -116,7 +116,7 @@ def compare(
 
 
 def count_zero_signs(before: np.ndarray, after: np.ndarray) -> int:
-    """Return how many elements are a zero in both arrays, of another sign.
+    """Return how many elements are zeros of different signs in the two arrays.
 
     >>> count_zero_signs(np.array([0.0, 0.0, 1.0]), np.array([-0.0, 0.0, -1.0]))
     1

@@ -1,8 +1,8 @@
-"""The range of a model's integer inputs, as far as the operators that use them show it.
+"""Finds ranges for a model's integer inputs, from the operators that use them.
 
-One pass over the nodes, backwards: the constraints of operators on their operands are
-passed on to the operands' sources. The range need not be exact: it only guides the draws of
-`verify`, and the original model is run on every draw.
+One pass goes backwards over the nodes, and passes the constraints of operators on their inputs on
+to the sources of these inputs. The ranges need not be exact: they only guide the draws of `verify`,
+and the original model is run on every draw.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ from onnx_scatterx.judges.verification.interface import Dim
 class Bound:
     """`value + offset` lies in [-size, size + slack), or in [0, size + slack) if not `signed`.
 
-    `whole` says that the value is a number for arithmetic: anything that its type holds.
+    If `whole`, the value is a number for arithmetic, and may be any number of its type.
     """
 
     size: Dim
@@ -40,7 +40,7 @@ IndexConstraints = dict[int | None, Bounds]
 
 SMALL = frozenset([Bound(6, signed=False)])  # for elements that are used as extents
 WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as numbers
-_MOST_COLUMNS = 64  # of indices into data of unknown rank
+_MOST_COLUMNS = 64  # the most columns of indices, if the rank of the data is not known
 _STEP = frozenset([Bound(3, nonzero=True)])
 
 
@@ -89,7 +89,7 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Ind
         return _all(Bound(extent_of(data, first)))
     rank = rank_of(data)
     most = _MOST_COLUMNS if rank is None else rank
-    columns = range(min(width, most))  # with more of them the node is invalid
+    columns = range(min(width, most))  # with more columns the node is invalid
     return {column: frozenset([Bound(extent_of(data, first + column))]) for column in columns}
 
 
@@ -274,7 +274,7 @@ class _Backwards:
 
 
 def _computes(node: ir.Node) -> bool:
-    """Return whether a node takes integers as numbers: it computes, or makes floats of them."""
+    """Return whether a node computes with integers, or casts them to floats."""
     if node.op_type == "Cast":
         return ir.DataType(node.attributes.get_int("to", 1)).is_floating_point()
     return node.op_type in _ARITHMETIC
@@ -285,7 +285,7 @@ def _anywhere(constraints: IndexConstraints) -> IndexConstraints:
 
 
 def compared_constants(model: ir.Model) -> tuple[int, ...]:
-    """Return the integers that the model compares with, such as the label -100."""
+    """Return the constants with which the model compares integers, such as the label -100."""
     constants: set[int] = set()
     for node in all_nodes(model):
         for value in node.inputs if node.op_type in _COMPARISONS else ():

@@ -1,7 +1,6 @@
-"""Random integers in the range of their uses, such as the indices of an axis.
+"""Draws random integers for an input, within the bounds of all operators that the input reaches.
 
-An integer is drawn within the bounds of all operators that it reaches, and sometimes equals a
-number that the model compares with.
+Sometimes an integer equals a number with which the model compares.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from onnx_scatterx.optimizer.assumptions.assumption import Assumption
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate
 
 _INT64 = np.iinfo(np.int64)
-_SPAN = 4096  # numbers that are tried for some that are allowed
+_SPAN = 4096  # how many numbers are tried to find allowed ones
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,8 @@ class IntegerSampler:
     constraints: IndexConstraints
     compared_constants: tuple[int, ...]
     assumption: Assumption
-    sizes: Combination  # of all inputs
-    own: Combination  # the same, as this input names them
+    sizes: Combination  # the sizes of all inputs
+    own: Combination  # the same sizes, by the names that this input declares
     limit: int  # of the absolute values
 
     def draw(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -58,7 +57,7 @@ class IntegerSampler:
         if unique and not known:
             high = int(min(max(high, low + length), max(most, low)))
         if contiguous and shape:
-            end = min(int(self.dtype.max), int(_INT64.max)) + 1  # where all numbers end
+            end = min(int(self.dtype.max), int(_INT64.max)) + 1  # above all numbers of the type
             low = min(low, end - max(length, 1))
             last = max(low, min(high + 1, end) - max(length, 1))
             starts = self.rng.integers(low, last, (*shape[:-1], 1), endpoint=True)
@@ -85,7 +84,7 @@ class IntegerSampler:
         return [n for n in numbers if n <= top and self.assumption.allows(n, self.own)]
 
     def _chosen(self, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
-        """Return different numbers that are allowed, if there are enough."""
+        """Return allowed numbers: all different if there are enough."""
         count = int(np.prod(shape))
         numbers = self._allowed(range(low, min(high, low + _SPAN) + 1))
         if len(numbers) < count:
@@ -120,7 +119,7 @@ class IntegerSampler:
 
 
 def _nearest(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return for each value the nearest of some numbers in order, the lesser of two.
+    """Return for each value the nearest of some sorted numbers, and the lesser of two nearest.
 
     >>> _nearest(np.array([-7, 4, 5, 9]), np.array([2, 6]))
     array([2, 2, 6, 6])
@@ -132,7 +131,7 @@ def _nearest(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 
 
 def _around(edge: float) -> range:
-    """Return the numbers near a bound, if it is one."""
+    """Return the numbers near a bound; none if it is infinite."""
     if not _INT64.min < edge < _INT64.max:
         return range(0)
     return range(max(int(edge) - _SPAN, _INT64.min), min(int(edge) + _SPAN, _INT64.max))
@@ -153,7 +152,7 @@ def integers(
     high: int,
     distinct: bool,
 ) -> np.ndarray:
-    """Return integers from low to high, often different ones; ``distinct`` asks for those."""
+    """Return integers from low to high. If ``distinct``, they are different, if possible."""
     count = int(np.prod(shape))
     span = high - low + 1
     choice = rng.random()

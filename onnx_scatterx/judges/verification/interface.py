@@ -1,6 +1,6 @@
-"""The inputs and outputs of a model, and whether and at which sizes it can be compared.
+"""The inputs and outputs of a model, and whether and at which sizes two models can be compared.
 
-A model with fixed sizes takes inputs of these sizes alone: at others, nothing can be compared.
+A model with fixed sizes takes only inputs of these sizes, so it can be compared only at them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from onnx_scatterx.optimizer.transforms.write_sizes import declare_fixed
 
 Dim = int | str | None
 
-_OVERRIDABLE_SINCE = 4  # the IR version from which initializers that are inputs can be overridden
+_OVERRIDABLE_SINCE = 4  # from this IR version on, a caller may override initializers
 
 
 @dataclass(frozen=True)
 class Input:
     """A graph input: its type (None if not a tensor) and its declared dims (None: any rank).
 
-    `default` is the initializer of the same name, which a caller may override.
+    `default` is the initializer of the same name, which a caller may override; None without one.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Input:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """A name for every dim: its own, or `name[axis]` if it has none."""
+        """A name for every dim: the name of the dim, or `input[axis]` if the dim has no name."""
         return tuple(
             dim if isinstance(dim, str) else f"{self.name}[{axis}]"
             for axis, dim in enumerate(self.dims or ())
@@ -45,7 +45,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Interface:
-    """The inputs that a caller must feed, those that one may override, and the output names."""
+    """The inputs that a caller must feed, the inputs that it may override, and the outputs."""
 
     inputs: tuple[Input, ...]
     overridable: tuple[Input, ...]
@@ -98,7 +98,7 @@ def differences(before: Interface, after: Interface) -> tuple[str, ...]:
 
 
 def require_same_names(before: Interface, after: Interface) -> None:
-    """Raise `VerifyError` if one feed cannot serve both models."""
+    """Raise `VerifyError` if the two models cannot run on the same inputs."""
     one = {i.name for i in (*before.inputs, *before.overridable)}
     other = {i.name for i in (*after.inputs, *after.overridable)}
     if {i.name for i in before.inputs} - other or {i.name for i in after.inputs} - one:
@@ -118,7 +118,7 @@ def require_deterministic(model: ir.Model, what: str) -> None:
 
 
 def _trains(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
-    """Return whether a Dropout (7 and up) may be in training mode."""
+    """Return whether a Dropout, of operator set 7 or newer, may be in training mode."""
     if node.op_type != "Dropout" or len(node.inputs) < 3 or node.inputs[2] is None:
         return False
     mode = constant(node.inputs[2], overridable)
@@ -128,8 +128,8 @@ def _trains(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
 def narrowing(first: ir.Model, second: ir.Model, distrust_dims: bool = False) -> FixedSizes:
     """Return the sizes that are numbers in the inputs of the second model, and not in the first.
 
-    A name of the first model that is a number in one input is this number in all of its inputs,
-    unless ``distrust_dims``.
+    If the second model has a number for a dim's name in one input, this number is for all inputs
+    with this name, unless ``distrust_dims``.
 
     >>> text = '''<ir_version: 8, opset_import: ["" : 18]>
     ...     g (float[N, ?] x) => (float[N, M] y) { y = Neg (x) }'''
@@ -168,7 +168,7 @@ def narrowing(first: ir.Model, second: ir.Model, distrust_dims: bool = False) ->
 
 
 def narrowed(first: ir.Model, fixed: FixedSizes) -> ir.Model:
-    """Return a model with fixed sizes, for analysis; the model itself without fixed sizes."""
+    """Return a copy of a model with fixed sizes; the model itself if no sizes are fixed."""
     if not fixed.shapes:
         return first
     copy = cloned(first)

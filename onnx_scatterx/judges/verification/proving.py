@@ -1,6 +1,6 @@
 """The proof for `verify`: its assumptions, and the runs of its counterexamples.
 
-Inputs that break a promise refute and contradict no proof, as they are not drawn, either.
+Inputs that break a promise neither refute nor contradict a proof, and are not drawn, either.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from onnx_scatterx.judges.equivalence.declarations import InputClause
     from onnx_scatterx.judges.equivalence.proof import Proof
 
-_NUMBER = -(1 << 30)  # of the draws that a solver made
+_NUMBER = -(1 << 30)  # the number of a draw that the solver made
 
 
 @dataclass(frozen=True)
 class Promises:
-    """What is promised of sizes and of integer inputs, by name; and the inputs themselves.
+    """The promises about sizes and integer inputs, by name; and the inputs that declare them.
 
-    Dims that are numbers are promises, too. So are equal sizes of dims with one name, unless
-    ``distrust_dims``.
+    A dim that is a number is a promise. A name of several dims is the promise that their sizes are
+    equal, unless ``distrust_dims``.
     """
 
     inputs: Sequence[Input]
@@ -45,7 +45,7 @@ class Promises:
     distrust_dims: bool = False
 
     def kept(self, feeds: Mapping[str, np.ndarray]) -> bool:
-        """Return whether inputs keep all promises; one that speaks of unknown sizes is kept.
+        """Return whether inputs keep all promises; a promise about unknown sizes counts as kept.
 
         >>> import onnx_ir as ir
         >>> i = Input("i", ir.DataType.INT64, ("n",))
@@ -75,7 +75,7 @@ class Promises:
 
 
 def _sizes(i: Input, array: np.ndarray) -> list[tuple[str, int]]:
-    """Return the sizes of an input that are not numbers, by their names or places."""
+    """Return the sizes of an input's dims that are not numbers, by their names or axes."""
     dims = (None,) * array.ndim if i.dims is None else i.dims
     return [
         (d or f"{i.name}[{axis}]", n)
@@ -84,7 +84,7 @@ def _sizes(i: Input, array: np.ndarray) -> list[tuple[str, int]]:
     ]
 
 
-def needed() -> None:
+def require_solver() -> None:
     """Raise VerifyError if a package that a proof needs is not installed."""
     try:
         import z3  # noqa: F401 - is it there?
@@ -104,11 +104,11 @@ def proven(
     progress: Callable[[int, int], None] | None = None,
     strict_zeros: bool = False,
 ) -> Proof:
-    """Return a solver's verdict on two models; its counterexamples are run.
+    """Return the proof of a solver for two models, after its counterexamples were run.
 
-    The prover reads the files itself. Only what the user assumes is a fact. Some promises are no
-    facts of the prover, so a counterexample that breaks one is not run. With ``strict_zeros``,
-    nothing is proven that rests on the sign of a zero not counting.
+    The solver reads the files itself, and takes only the user's assumptions as facts. It does not
+    know all promises, so a counterexample that breaks a promise is not run. With ``strict_zeros``,
+    a proof must not assume that the sign of a zero does not count.
     """
     from onnx_scatterx.judges.equivalence.proof import prove
 
@@ -128,7 +128,7 @@ def proven(
         _source(one, other.directory),
         _source(other, one.directory),
         replay=replay,
-        given=givens(assumed),
+        given=input_clauses(assumed),
         distrust_dims=promises.distrust_dims,
         effort=effort,
         progress=progress,
@@ -138,7 +138,7 @@ def proven(
 
 
 def _with_signs(proof: Proof) -> Proof:
-    """Return a proof for which the sign of a zero counts: none, if it rests on the contrary."""
+    """Return a proof, but "unknown" if it assumes that the sign of a zero does not count."""
     from onnx_scatterx.judges.equivalence.operators.elementwise import SIGN_OF_ZERO
     from onnx_scatterx.judges.equivalence.proof import Verdict
 
@@ -152,7 +152,7 @@ def _with_signs(proof: Proof) -> Proof:
 
 
 def unrun(why: str, *, refuted: bool) -> Proof:
-    """Return the verdict on two models of which the declarations differ, or one does not load."""
+    """Return the proof for two models that were not run: ``refuted`` or unknown."""
     from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
 
     if refuted:
@@ -161,9 +161,9 @@ def unrun(why: str, *, refuted: bool) -> Proof:
 
 
 def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) -> Proof:
-    """Return a proof after the runs: refuted if they differ, which no proof may be.
+    """Return a proof after the runs: it is refuted if outputs differ, also if it was proven.
 
-    Inputs that a user gave and that break a promise contradict no proof.
+    A difference does not count if the user gave the inputs and they break a promise.
     """
     if not differences or proof.kind == "refuted":
         return proof
@@ -181,10 +181,10 @@ def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) 
 
 
 def _source(given: ModelSource, beside: Path | None) -> Source:
-    """Return a model as the prover reads it: the file itself, if there is one.
+    """Return a model as the solver reads it: its file if there is one, otherwise a message.
 
-    The external data of an `onnx_ir.Model` lie in directories of its own, those of a message in
-    its directory, or ``beside``.
+    The tensors of an `onnx_ir.Model` name the directories of its external data. The external data
+    of a message lie in the message's directory, or ``beside``.
     """
     from onnx_scatterx.judges.equivalence.core.reading import Placed
 
@@ -198,11 +198,11 @@ def _source(given: ModelSource, beside: Path | None) -> Source:
     return Placed(to_proto(model), directory)
 
 
-def givens(assumed: Iterable[Clause]) -> Sequence[InputClause]:
-    """Return clauses in the judge's form.
+def input_clauses(assumed: Iterable[Clause]) -> Sequence[InputClause]:
+    """Return the clauses that the judge knows, in its form.
 
-    That no two elements are equal, or that they are sorted, is omitted. So are bounds that are
-    expressions, such as ``2*n``: for the judge, this is the name of a size, which may be any.
+    Clauses such as ``unique`` and ``increasing`` are omitted. So are clauses whose bound is an
+    expression, such as ``2*n``, because the judge would take it for the name of a size.
     """
     from onnx_scatterx.judges.equivalence.declarations import InputClause
 

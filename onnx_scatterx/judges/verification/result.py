@@ -1,4 +1,4 @@
-"""The answer of `verify`: whether two models agree, on how much, and where they do not."""
+"""The answer of `verify`: whether two models agree, on how many inputs, and how they differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,8 +24,9 @@ _SHOWN = 5
 class Draw:
     """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
 
-    `feeds` are the inputs themselves. Inputs that the user gave are numbered -1, -2, ...
-    `outputs` are ONNX Runtime's, without graph optimizations, if `valid_draws` ran the model.
+    `feeds` are the inputs by name. Inputs that the user gave have the numbers -1, -2, ...
+    `outputs` are ONNX Runtime's outputs without graph optimizations, if `valid_draws` ran the
+    model.
     """
 
     number: int
@@ -45,7 +46,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Difference:
-    """One output that differs on one draw; if `fused`, under ONNX Runtime's default options."""
+    """An output that differs on a draw. If `fused`, it differs under the default options."""
 
     draw: Draw
     output: str
@@ -91,20 +92,22 @@ class Difference:
 class Verification:
     """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
 
-    If there is a `tolerance`, floats may differ by it.
-    In `zero_signs` elements they differed only in the sign of a zero, because the second model has
-    a Where that the first lacks.
-    `draws` sets of inputs were drawn, and `accepted` of them count. The process of the first model
-    died on `crashed`, and it gave other outputs every time on `unstable`. `sizes` are the accepted
-    sizes of each symbol; `rejections` are some of the reasons why draws do not count. `interface`
-    says how the declared inputs and outputs differ: then nothing is run. `assumed` are the
-    assumptions that all draws satisfied, and `stated` those of them that only the second model
-    states; a proof does not use these. `fixed` are the sizes that the second model declares as
-    numbers, and the first does not. On `rounded` draws floats differ by rounding under ONNX
-    Runtime's default options, since it fuses or packs other nodes of the two models.
-    `in_onnxruntime` are the reasons that the second model gives why ONNX Runtime may compute other
-    values of it: another last bit, or quantizers that are moved under the default options.
-    If the models ran in onnx's reference evaluator, `missing` says why not in ONNX Runtime.
+    `draws` sets of inputs were drawn, and `accepted` of them count. `rejections` are some of the
+    reasons why draws do not count: the first model's process died on `crashed` draws, and the first
+    model gave different outputs in each run on `unstable` draws. `sizes` are the accepted sizes of
+    each symbol.
+
+    Floats may differ by `tolerance`, if there is one. `zero_signs` elements differ only in the sign
+    of a zero, because the second model has a Where that the first lacks. On `rounded` draws, floats
+    differ by rounding under ONNX Runtime's default options, because these fuse or pack different
+    nodes of the two models. `interface` says how the declared inputs and outputs differ: then
+    nothing is run.
+
+    `assumed` are the assumptions that all draws satisfied. `stated` are those of them that only the
+    second model states: a proof does not use these. `fixed` are the sizes that are numbers only in
+    the second model. `in_onnxruntime` are reasons, from the second model's metadata, why ONNX
+    Runtime may compute other values. If the models ran in onnx's reference evaluator, `missing`
+    says why they did not run in ONNX Runtime.
     """
 
     draws: int
@@ -129,19 +132,19 @@ class Verification:
 
     @property
     def answer(self) -> Answer:
-        """The answer in a word; "not proven": nothing differed, but a full proof was asked for."""
+        """The answer in a word; "not proven": the outputs are the same, but a proof is missing."""
         if not self.same:
             return "different" if self.conclusive else "not compared"
         return "same" if self.proof is None or self.proof.proven else "not proven"
 
     @property
     def same(self) -> bool:
-        """Whether the models were compared and nothing differed."""
+        """Whether the models were compared and no output differs."""
         return self.conclusive and not self.differences and not self.interface
 
     @property
     def conclusive(self) -> bool:
-        """Whether some draw counts, the declarations differ, or a proof alone was asked for."""
+        """Whether some draw counts, the declarations differ, or only a proof was asked for."""
         alone = not self.draws and self.proof is not None and self.proof.proven
         return self.accepted > 0 or bool(self.interface) or alone
 
@@ -153,7 +156,7 @@ class Verification:
 
     @property
     def shortfall(self) -> str:
-        """A line about what is missing for the answer "same"; empty if nothing is."""
+        """Why the answer is not "same", in a line; empty if it is."""
         if self.answer == "different":
             return "the models differ"
         if self.proof is not None and self.answer == "not proven":
@@ -197,7 +200,7 @@ class Verification:
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
         lines += [f"  {self.missing}"] * bool(self.missing)
-        if self.conclusive:  # who gave inputs wants to know that they were not compared
+        if self.conclusive:  # say which of the user's inputs were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:
             lines += [f"  {line}" for line in why]
@@ -231,7 +234,7 @@ class Verification:
         return lines(head, [line.strip() for line in rest], good=self.same)
 
     def _counts(self) -> str:
-        """Describe on how many inputs the first model ran, or out of how many if it ran on none."""
+        """Return on how many inputs the first model ran; if it ran on none, how many were drawn."""
         count = self.accepted or self.draws
         rejected = self.draws - count - self.crashed - self.unstable
         notes = []
@@ -245,7 +248,7 @@ class Verification:
         return f"{count} set{'s' * (count != 1)} of inputs{more}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the drawn arrays, ready for JSON."""
+        """Return everything but the drawn arrays as plain data."""
         names = "answer same conclusive only_rounding draws accepted crashed unstable rounded"
         behind = "zero_signs interface differences sizes fixed rejections in_onnxruntime missing"
         return {
@@ -263,7 +266,7 @@ def _numbers(numbers: tuple[int, ...]) -> str:
 
 
 class DifferenceError(ScatterXError):
-    """An optimized model gives other outputs than the original, or they could not be compared.
+    """An optimized model gives other outputs than the original model.
 
     ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
     raises this error.

@@ -1,4 +1,4 @@
-"""The source of draws: sizes that are searched for, their inputs, and those that a model takes."""
+"""Draws sets of inputs for a model: searches for sizes, and draws arrays at these sizes."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,10 +36,10 @@ _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 class SamplingPolicy:
     """How inputs are drawn.
 
-    ``flavours`` are those of the floats, in turn; ``equal_sizes`` are tried for all symbols at
-    once, if ``equal_first`` before sizes that differ; ``elements`` is how many all inputs may have
-    together, if the declared dims allow it; ``overrides`` is whether overridable initializers are
-    drawn now and then.
+    ``flavours`` are the kinds of floats, in turn. ``equal_sizes`` are tried for all symbols at
+    once; if ``equal_first``, before sizes that differ. ``elements`` is how many elements all inputs
+    may have together, if the declared dims allow this. If ``overrides``, overridable initializers
+    are drawn now and then.
     """
 
     flavours: Sequence[str]
@@ -50,19 +50,19 @@ class SamplingPolicy:
 
 
 THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
-"""To find differences: special values, small sizes that differ first."""
+"""The policy that finds differences: special values, and small sizes that differ first."""
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Whether the inputs of a combination exist and are of a reasonable size."""
+    """Decides whether the inputs at a combination of sizes exist and are not too large."""
 
     samplers: Sequence[InputSampler]
     assumptions: Mapping[str, Assumption]
     elements: int
 
     def exist(self, sizes: Combination, most: int = MOST_ELEMENTS) -> bool:
-        """Return whether arrays can be made of it, and all assumptions on symbols are true."""
+        """Return whether arrays of these sizes exist, and all assumptions on symbols are true."""
         elements = 0
         for sampler in self.samplers:
             shape = sampler.shape(sizes)
@@ -81,7 +81,7 @@ class Fits:
 
 @dataclass
 class SampleSource:
-    """The source of draws."""
+    """Draws sets of inputs at the sizes that ``search`` proposes."""
 
     samplers: Sequence[InputSampler]
     optional: Sequence[InputSampler]
@@ -136,15 +136,15 @@ class SampleSource:
         return bool(self.samplers or self.optional)
 
     def draws(self, samples: int) -> Iterator[tuple[Draw, Combination, bool]]:
-        """Yield draws, more than enough for so many to be accepted; `draw` describes them."""
+        """Yield draws as `draw` returns them, enough for ``samples`` of them to be accepted."""
         drawn = map(self.draw, range(6 * samples + 60))
         yield from (each for each in drawn if each is not None)
 
     def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
-        """Return a draw, the combination it has, and whether an initializer is overridden.
+        """Return a draw, its combination of sizes, and whether an initializer is overridden.
 
-        None if at the next sizes a declared dim would be negative, or no drawn input satisfies all
-        assumptions.
+        The result is None if a declared dim is negative at the next sizes, or if no drawn input
+        satisfies all assumptions.
         """
         rng = np.random.default_rng([self.seed, number])
         sizes = self.search.next()
@@ -189,7 +189,7 @@ def _symbols(
 def _override(
     sampler: InputSampler, rng: np.random.Generator, flavour: str, sizes: Combination
 ) -> np.ndarray:
-    """Return another value for an initializer: its own elements in another order, or new ones."""
+    """Return another value for an initializer: its elements in another order, or new elements."""
     assert sampler.input.default is not None
     default = sampler.input.default.numpy()
     if default.size > 1 and rng.random() < 0.5:
@@ -213,12 +213,12 @@ def valid_draws(
     seed: int = 0,
     library: str | None = None,
 ) -> tuple[Draw, ...]:
-    """Return as many draws as requested, fewer if others were not found, but at least one.
+    """Return draws that a model accepts: ``samples`` of them, or fewer if more are not found.
 
-    Floats are normally distributed. ``sizes`` are those of named dims; the others are all 64 in the
-    first draw if the model accepts that, and vary in the next. ``library`` has custom operators.
-    The model runs in a process of its own. Raises `ModelError` if ONNX Runtime cannot load the
-    model, and `VerifyError` if no draw is accepted or the model lacks a symbol.
+    Floats are normally distributed. ``sizes`` gives named dims a size. Other dims are all 64 in the
+    first draw if the model accepts this, and vary in the next draws. ``library`` has custom
+    operators. The model runs in a process of its own. Raises `ModelError` if ONNX Runtime cannot
+    load the model, and `VerifyError` if no draw is accepted or the model lacks a named dim.
 
     >>> import onnx.parser
     >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>

@@ -1,7 +1,7 @@
-"""Random inputs that a model is likely to accept and that show differences.
+"""Draws random inputs that a model is likely to accept and that show differences.
 
-Floats are plain in some draws, and mixed with NaN, infinities, both zeros and denormals in others:
-a model with NaN everywhere tests nothing.
+In some draws, floats are ordinary numbers. In other draws, they are mixed with NaN, infinities,
+both zeros and denormals. Not all draws have NaN, because NaN hides other differences.
 """
 
 import math
@@ -20,26 +20,26 @@ from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate
 
 MOST_ELEMENTS = 1 << 28
-"""How many elements all inputs may have together, for any declared dims."""
+"""The most elements that all inputs have together, for any declared dims."""
 
 MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
-"""How many dims an array of NumPy can have."""
+"""The most dims of an array of NumPy."""
 
 FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
 """The kinds of floats that are drawn, in turn."""
 
-_MOST_SPAN = 1 << 58  # so that each position has an address, also with 16 bytes an element
+_MOST_SPAN = 1 << 58  # the most elements that NumPy can address, with 16 bytes each
 _UNDRAWN = (ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128)
 _WORDS = ("", "a", "b", "scatter", "Größe", "0")
 
 
 def limit_name(input_name: str) -> str:
-    """Return the name of the pseudo-symbol that limits an integer input."""
+    """Return the name of the symbol for the limit of an integer input's elements."""
     return f"limit({input_name})"
 
 
 def rank_name(input_name: str) -> str:
-    """Return the name of the pseudo-symbol for the rank of an input without a declared rank."""
+    """Return the name of the symbol for the rank of an input without a declared rank."""
     return f"rank({input_name})"
 
 
@@ -78,12 +78,12 @@ class InputSampler:
 
     @property
     def least_elements(self) -> int:
-        """How many elements it has if each open dim is 1."""
+        """How many elements the input has if each dim that is not a number is 1."""
         return math.prod(dim for dim in self.input.dims or () if isinstance(dim, int))
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The dims of the input by name."""
+        """The names of the input's dims; for unknown rank, of 4 dims."""
         if self.input.dims is None:
             return tuple(f"{self.input.name}[{axis}]" for axis in range(4))
         names = self.input.symbols
@@ -96,7 +96,7 @@ class InputSampler:
         )
 
     def own(self, sizes: Combination) -> Combination:
-        """Return sizes by the names that the model has for them, as this input sees them."""
+        """Return sizes by the names in the model; if inputs differ, those of this input."""
         if not self.independent:
             return sizes
         plain = {name.partition("@")[0]: n for name, n in sizes.items()}
@@ -110,7 +110,7 @@ class InputSampler:
         return dtype is not None and dtype.is_integer()
 
     def shape(self, sizes: Combination) -> tuple[int, ...] | None:
-        """Return the input's shape; None if a declared dim would be negative, or too large."""
+        """Return the input's shape; None if a dim is negative or too large at these sizes."""
         if self.input.dims is None:
             return tuple(sizes[name] for name in self.symbols[: sizes[rank_name(self.input.name)]])
         shape = [
@@ -145,7 +145,7 @@ class InputSampler:
 
 
 def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Return booleans: lengths along the last axis, or each drawn alone."""
+    """Return booleans: each drawn alone, or true for the first elements of each row."""
     kind = rng.random()
     if kind < 0.2 and shape:  # lengths
         return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
@@ -154,7 +154,7 @@ def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 def floats(rng: np.random.Generator, shape: tuple[int, ...], flavour: str) -> np.ndarray:
     """Return numbers of a flavour, one of ``FLAVOURS``."""
-    if flavour == "counting":  # every element differs from every other
+    if flavour == "counting":  # all elements are different
         values = 1.0 + np.arange(np.prod(shape)).reshape(shape)
     elif flavour == "ties":
         values = rng.integers(-2, 3, shape).astype(np.float64)

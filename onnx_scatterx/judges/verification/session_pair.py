@@ -1,8 +1,8 @@
-"""Two running models, compared on one draw after another.
+"""Runs two models on one draw after another, and compares their outputs.
 
-Each draw is run without graph optimizations, and once more under ONNX Runtime's default options, if
-the first model gives the same bits there. Floats may differ by rounding there if ONNX Runtime fuses
-other nodes of the two models.
+Each draw is run without graph optimizations. If the first model gives the same bits under ONNX
+Runtime's default options, both models are compared under these options, too. Then floats may differ
+by rounding if ONNX Runtime fuses different nodes of the two models.
 """
 
 import re
@@ -25,13 +25,13 @@ from onnx_scatterx.judges.verification.result import Difference, Draw, Verificat
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
 
-_DIFFERING_DRAWS = 3  # that are collected before giving up
+_DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run
 _REASONS = 3
 
 
 @dataclass
 class SessionPair:
-    """Two running models, and the answer of the runs so far."""
+    """Two running models, and the answer after the runs so far."""
 
     before: Runner
     after: Runner
@@ -44,12 +44,12 @@ class SessionPair:
         self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
 
     def _add(self, **more: Any) -> None:
-        """Add to the numbers of the answer, and to what it lists."""
+        """Add numbers and entries to the fields of the answer."""
         changed = {name: getattr(self.so_far, name) + added for name, added in more.items()}
         self.so_far = replace(self.so_far, **changed)
 
     def load(self) -> str | None:
-        """Wait for both models; return how the second fails to load if the first does not."""
+        """Wait for both models; return why only the second one does not load, or None."""
         failure = self.before.load(self.timeout)
         if failure is not None:
             raise VerifyError(_cannot_load("the first model", failure.reason, self.before))
@@ -62,7 +62,7 @@ class SessionPair:
 
     def _load_fused(self) -> str | None:
         if self._load(self.before, fused=True) is not None:
-            return None  # nothing is to be compared there
+            return None  # the models are not compared under the default options
         failure = self._load(self.after, fused=True)
         self.fused = failure is None
         if failure is None:
@@ -70,7 +70,7 @@ class SessionPair:
         return f"the second model does not load under the default options: {failure.reason}"
 
     def _load(self, runner: Runner, *, fused: bool = False) -> NoReply | None:
-        """Load a model; if memory is short, again after the other one has ended."""
+        """Load a model; if memory is short, end the other model's process and load again."""
         failure = runner.load(self.timeout, fused=fused)
         if failure is None or not failure.is_of_memory:
             return failure
@@ -83,12 +83,12 @@ class SessionPair:
     def _run(
         self, runner: Runner, draw: Draw, timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | NoReply:
-        """Run a model after the first has run; if memory is short, again without the other."""
+        """Run a model; if memory is short, end the other model's process and run again."""
         answer = runner.run(draw.feeds, timeout, fused=fused)
         if not isinstance(answer, NoReply) or not answer.is_of_memory:
             return answer
         self._other(runner).close()
-        runner.close()  # it may keep memory of earlier runs
+        runner.close()  # its process may keep memory of earlier runs
         answer = runner.run(draw.feeds, timeout, fused=fused)
         # Under the default options the first model need not run.
         needed = not self.so_far.differences and (runner is self.after or not fused)
@@ -106,8 +106,8 @@ class SessionPair:
         samples: int,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Draw until enough draws were accepted, or more draws would show nothing new."""
-        deadline = time.monotonic() + self.timeout  # a proof took its time before
+        """Run draws until enough were accepted, or more draws would show nothing new."""
+        deadline = time.monotonic() + self.timeout  # the time of a proof does not count
         wanted = self.so_far.accepted + (samples if source.varies else 1)
         for draw, sizes, overridden in source.draws(samples):
             accepted = self.one(draw)
@@ -130,7 +130,7 @@ class SessionPair:
             self._add(crashed=expected.kind == "crash")
             self._reject(draw, expected.reason)
             return False
-        # The second model may be slower, but not beyond all bounds.
+        # The second model may be slower, up to 50 times.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
         actual = self._run(self.after, draw, patience)
         differences = list(self._differences(draw, expected, actual))
@@ -154,7 +154,7 @@ class SessionPair:
     def _fused_differences(
         self, draw: Draw, expected: Mapping[str, np.ndarray], patience: float
     ) -> Iterator[Difference]:
-        """Compare under the default options, if the original gives the same outputs there."""
+        """Compare under the default options, if the first model gives the same outputs there."""
         again = self._run(self.before, draw, self.timeout, fused=True)
         if isinstance(again, NoReply) or any(self._differences(draw, expected, again, own=True)):
             return
@@ -174,7 +174,7 @@ class SessionPair:
         return one is not None and one == other
 
     def _forgives(self, output: str) -> bool:
-        """Return whether the sign of a zero may differ in an output, or in a part of it."""
+        """Return whether the sign of a zero may differ in an output, or in an element of it."""
         return output in self.forgiven or output.rpartition("[")[0] in self.forgiven
 
     def _differences(
@@ -184,7 +184,7 @@ class SessionPair:
         actual: Mapping[str, np.ndarray] | NoReply,
         own: bool = False,
     ) -> Iterator[Difference]:
-        """Compare outputs; if `own`, both are of the first model, and signs of zeros count."""
+        """Compare outputs. If `own`, both are of the first model, and the sign of a zero counts."""
         if isinstance(actual, NoReply):
             yield Difference(draw, "", ArrayDifference("failed", None, actual.reason))
             return
@@ -200,7 +200,7 @@ class SessionPair:
                 yield Difference(draw, name, mismatch)
 
     def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
-        """Return whether the original gives the same outputs again."""
+        """Return whether the first model gives the same outputs again."""
         again = self._run(self.before, draw, self.timeout)
         return not any(self._differences(draw, expected, again, own=True))
 

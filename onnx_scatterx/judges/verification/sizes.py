@@ -1,9 +1,9 @@
-"""The sizes to try next: those that the original model accepts are found by trial.
+"""Proposes sizes at which to run a model, and learns which sizes the model accepts.
 
-A *combination* gives every symbol a number. Numbers that differ come first, then equal ones. An
-accepted combination is grown, symbol by symbol, until it shows much: its sizes differ, and few are
-small. Then each symbol of it is set to 0, 1, 2, its neighbours. From there on accepted combinations
-are varied at random.
+A *combination* gives every symbol a number. Combinations of different numbers come first, then
+those of equal numbers. An accepted combination is grown, symbol by symbol, until its sizes differ
+and few are small. Then each of its symbols is set to 0, 1, 2 and the neighbours of its size. Then
+accepted combinations are varied at random.
 """
 
 from collections import Counter
@@ -17,24 +17,24 @@ from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 
 Combination = dict[str, int]
 Trials = Generator[Combination, bool, None]
-"""Yields combinations to try; whether each was accepted is sent back."""
+"""Yields combinations to try. The caller sends back whether the model accepted each of them."""
 
 _DIFFERING = ((3, 1), (8, 8), (32, 32))  # the first of several sizes, and the step to the next
 EQUAL_SIZES = (4, 8, 2, 1, 3, 16, 5, 32, 64, 0, 7, 12, 24, 48, 128, 256, 512, 1024)
-_TELLING = (4, 1, 0)  # equal sizes that are tried if small ones that differ were accepted
-_ENOUGH = 3  # accepted combinations of equal sizes after which large equal ones are left out
+_TELLING = (4, 1, 0)  # equal sizes to try if small different sizes were accepted
+_ENOUGH = 3  # after so many accepted combinations of equal sizes, larger ones are not tried
 _LARGE = 16
 _GROWN = (9, 6, 4)
-_PATIENCE = 20  # tries to find sizes that fit
+_PATIENCE = 20  # how often sizes that fit are looked for
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
 FREE = 1 << 30  # a limit that is never reached
 
 
 @dataclass(frozen=True)
 class SizeSymbol:
-    """Something with a size: a named or nameless dim, a rank, or the limit of an integer input.
+    """An unknown number: a named or nameless dim, a rank, or the limit of an integer input.
 
-    A limit is the range of an integer input's elements, if no more is known.
+    The limit bounds the elements of an integer input whose uses give no range.
     """
 
     name: str
@@ -53,9 +53,9 @@ class SizeSymbol:
 
 @dataclass
 class SizeSearch:
-    """Proposes combinations by `next` and learns from `tell`.
+    """Proposes combinations by `next`, and learns from `tell` which ones the model accepts.
 
-    `fits` says whether tensors of a combination are of a reasonable size.
+    `fits` returns whether the inputs of a combination exist and are not too large.
     """
 
     symbols: Sequence[SizeSymbol]
@@ -75,12 +75,12 @@ class SizeSearch:
         self._verdict: bool | None = None
 
     def next(self) -> Combination:
-        """Return the combination to try next; `fits` may be false if nothing fits."""
+        """Return the combination to try next, which may not fit if none that fits is found."""
         verdict, self._verdict = self._verdict, False
         return next(self._plan) if verdict is None else self._plan.send(verdict)
 
     def tell(self, combination: Combination, accepted: bool) -> None:
-        """Learn whether the original ran at the combination that was proposed last."""
+        """Learn whether the model ran at the combination that was proposed last."""
         self._verdict = accepted
         for pair in combination.items():
             self._tried[pair] += 1
@@ -116,7 +116,7 @@ class SizeSearch:
                 yield from self._with_limits([value] * len(self._sizes))
 
     def _with_limits(self, values: Sequence[int]) -> Trials:
-        """Try sizes near to these: with free limits, and with the least ones if that fails."""
+        """Try sizes near ``values``: first with free limits, and then with the least limits."""
         pairs = zip(self._sizes, values, strict=True)
         combination = {symbol.name: symbol.nearest(value) for symbol, value in pairs}
         combination |= {symbol.name: FREE for symbol in self._limits}
@@ -124,14 +124,11 @@ class SizeSearch:
             return
         accepted = yield combination
         if not accepted and self._limits:
-            # Perhaps the sizes are fine and the integers too large: zero indexes everything.
+            # The sizes may be right and the integers too large: with limit 1, all integers are 0.
             yield combination | {symbol.name: 1 for symbol in self._limits}
 
     def _growing(self) -> Trials:
-        """Make small sizes of the best combination larger, and equal ones different.
-
-        Small ones grow freely, or as others suggest.
-        """
+        """Enlarge the small sizes of the best combination, and make equal sizes different."""
         for symbol in self._sizes:
             base = max(self.accepted, key=self._shows)
             here = base[symbol.name]
@@ -149,7 +146,7 @@ class SizeSearch:
                         break
 
     def _around(self, base: Combination) -> Trials:
-        """Change one symbol of a combination, then two that may be tied to each other."""
+        """Change one symbol of a combination, and then two that may depend on each other."""
         changed = []
         for number in range(6):
             for symbol in self._sizes:
@@ -177,7 +174,7 @@ class SizeSearch:
         return tuple(sorted(combination.items())) not in self._rejected
 
     def _shows(self, combination: Combination) -> tuple[int, ...]:
-        """Return how much a combination shows: nothing empty, few small sizes, none very large."""
+        """Return a score: higher if no size is 0, if few sizes are small, and if none is huge."""
         numbers = self._numbers(combination)
         return (
             all(n > 0 for n in numbers),
@@ -198,7 +195,7 @@ class SizeSearch:
 
     def _changed(self, base: Combination) -> Combination:
         result = dict(base)
-        if len(self._sizes) > 1 and self.rng.random() < 0.4:  # two that are tied to each other
+        if len(self._sizes) > 1 and self.rng.random() < 0.4:  # two that may depend on each other
             step, twice = int(self.rng.integers(-2, 6)), self.rng.random() < 0.3
             for index in self.rng.permutation(len(self._sizes))[:2]:
                 tied, size = self._sizes[index], base[self._sizes[index].name]
@@ -214,7 +211,7 @@ class SizeSearch:
         return result
 
     def _blind(self) -> Combination:
-        """Return sizes at random while nothing is accepted: all small, or powers of two."""
+        """Return random sizes, as long as none are accepted: all small, or powers of two."""
         powers = self.rng.random() < 0.5
         for _ in range(_PATIENCE):
             result = {}

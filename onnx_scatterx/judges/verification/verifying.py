@@ -1,7 +1,7 @@
-"""Testing by runs whether two models agree.
+"""`verify`: runs two models on the same inputs, and compares their outputs.
 
 ONNX Runtime's Where does not keep the sign of a zero that it selects. So if a masked write became a
-Where, the model may return 0.0 instead of -0.0, in the outputs that the new Where reaches.
+Where, outputs that this Where reaches may have 0.0 instead of -0.0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ from onnx_scatterx.judges.verification.interface import (
     require_deterministic,
     require_same_names,
 )
-from onnx_scatterx.judges.verification.proving import Promises, judged, needed, proven, unrun
+from onnx_scatterx.judges.verification.proving import (
+    Promises,
+    judged,
+    proven,
+    require_solver,
+    unrun,
+)
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.judges.verification.session_pair import SessionPair
@@ -71,52 +77,53 @@ def verify(
 ) -> Verification:
     """Run two models on the same inputs and compare their outputs, bit for bit by default.
 
-    Both run in ONNX Runtime on the CPU with one thread, in processes of their own: without graph
-    optimizations, and under the default options if `before` gives the same bits there. If ONNX
-    Runtime fuses other nodes of the two models, floats may differ by rounding there. Inputs that
-    `before` rejects, or dies on, do not count. The sign of a zero may differ in an output that a
-    Where of floats reaches which `before` lacks: ONNX Runtime's Where does not keep it. If `after`
-    declares sizes as numbers that are symbols in `before`, they are compared at these sizes.
+    Both models run in ONNX Runtime on the CPU with one thread, in processes of their own, without
+    graph optimizations. If `before` gives the same bits under the default options, both run under
+    these, too; then floats may differ by rounding if ONNX Runtime fuses different nodes. Inputs
+    that `before` rejects, or dies on, do not count. If only `after` has a Where of floats, the sign
+    of a zero may differ in outputs that the Where reaches: ONNX Runtime's Where does not keep it.
+    If `after` declares numbers for symbols of `before`, the models are compared at these sizes.
 
-    If ONNX Runtime is missing, both run in onnx's reference evaluator instead, in this process. The
-    answer says so: that is weaker, since the evaluator is another program.
+    If ONNX Runtime is missing, both run in onnx's reference evaluator, in this process. The answer
+    says so, because the evaluator may compute other values.
 
     Args:
         before: the original: a path, a `ModelProto`, an `onnx_ir.Model`, or an object with one.
         after: the new model, as any of these, such as the `Result` of `optimize`. External data of
             a `ModelProto` are expected beside the other model.
         samples: how many draws the original must accept.
-        seed: of the random draws.
+        seed: the seed of the random draws.
         assume: constraints on symbols and integer inputs, such as `{"seq": "<= 4096"}` or
             `{"positions": "contiguous, nonnegative"}`, or statements, `["0 <= idx < n"]`. The
             assumptions in the metadata of the second model are added for the runs. A proof
-            does not use them.
-        feeds: inputs to run before the random ones, by name. With `samples=0`, they alone are run.
+            does not use those in the metadata.
+        feeds: sets of inputs by name, which are run before the drawn ones. With `samples=0`, only
+            these are run.
         rtol: let floats differ by `atol + rtol * abs(output of before)`. If neither `rtol` nor
-            `atol` is given, every bit counts; if one is, the other is 0.
+            `atol` is given, every bit counts. If one of them is given, the other is 0.
         atol: the absolute part of this tolerance.
         library: a library of custom operators to register for both models.
-        timeout: seconds of drawing after which no new draw is begun, and for which a single run may
-            last. A proof counts its own work.
+        timeout: seconds that a run may take, and after which no new draw is begun. The limit of a
+            proof is `effort`.
         distrust_dims: let dims of one name on different inputs differ.
-        strict_zeros: let the sign of a zero be a difference everywhere. Then a proof must not rest
-            on the assumption that it does not count.
+        strict_zeros: count another sign of a zero as a difference in every output. A proof must not
+            assume that the sign of a zero does not count.
         on_progress: is called with "verifying", how many draws are accepted and how many are
             wanted; and with "proving", how many nodes are examined, and how many there are.
-        prove: decide first, by a solver, whether the two are the same for every size and every
-            input; the answer is `proof` of the result. Needs z3-solver.
+        prove: decide first, by a solver, whether the two models are the same for every size and
+            every input. The answer is `proof` of the result. Needs z3-solver.
         effort: multiplies the limits of a proof: the solver's work and the steps in terms.
 
     Returns:
-        The answer, which is true if nothing differs and, with ``prove``, the proof was found.
+        The answer. It is true if no output differs and, with ``prove``, a proof was found.
 
     Raises:
         ModelError: a model cannot be read.
-        VerifyError: the two cannot be compared: different input names, random operators, inputs
-            that cannot be drawn, feeds of another type or shape, an original that ONNX Runtime
-            cannot load, an operator that it does not know, a proof without z3-solver, a tolerance
-            for a proof or for `strict_zeros`.
-        TypeError: one is not a model.
+        VerifyError: the models cannot be compared: different input names, random operators, inputs
+            that cannot be drawn, feeds of another type or shape, a `before` that ONNX Runtime
+            cannot load, an unknown operator, no z3-solver for a proof, a tolerance with a proof or
+            `strict_zeros`.
+        TypeError: `before` or `after` is not a model.
 
     Example:
         >>> import onnx.parser
@@ -129,7 +136,7 @@ def verify(
     start, observer = time.monotonic(), Observer(on_progress)
     tolerance = _tolerance(rtol, atol, prove, strict_zeros)
     if prove:
-        needed()
+        require_solver()
     beside = ModelSource.of(before).directory or ModelSource.of(after).directory
     first, second = load(before, beside), load(after, beside)
     require_deterministic(first, "the first model")
@@ -148,7 +155,7 @@ def verify(
     except ScatterXError as error:
         raise VerifyError(str(error)) from error
     given = [_validated(feed, number, face) for number, feed in enumerate(feeds or (), 1)]
-    looked_at = narrowed(first, fixed)  # the original itself runs
+    looked_at = narrowed(first, fixed)  # for analysis only: the original is run
     at = Interface.of(looked_at)
     promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
     source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
@@ -164,7 +171,7 @@ def verify(
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
         comparison = SessionPair(one, other, timeout, forgiven, tolerance)
         failure = comparison.load()
-        if failure is not None and not fixed.shapes:  # else the first may not run at them, either
+        if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
             why = told_of(second.metadata_props)
             proof = unrun(failure, refuted=True) if prove else None
             return replace(
@@ -182,7 +189,7 @@ def verify(
             )
         if source is not None:
             comparison.many(source, samples, observer.counted("verifying"))
-    kept = () if source is None else tuple(map(str, assumed))  # given inputs may break them
+    kept = () if source is None else tuple(map(str, assumed))  # given feeds may break assumptions
     if proof is not None:
         proof = judged(proof, comparison.so_far.differences, promises)
     return replace(
@@ -209,7 +216,7 @@ def _tolerance(
 
 
 def _validated(feed: Feed, number: int, face: Interface) -> Feed:
-    """Return inputs that were given, as arrays that the models take."""
+    """Return a feed of the user as arrays that the models take; VerifyError if that fails."""
     required, overridable = (
         [_declared(i) for i in some] for some in (face.inputs, face.overridable)
     )
@@ -236,7 +243,7 @@ def _existing(library: str | os.PathLike[str]) -> str:
 def outputs_of_new_where(before: ir.Model, after: ir.Model) -> frozenset[str]:
     """Return the outputs of ``after`` that a Where of floats reaches which ``before`` lacks.
 
-    A Where is the same in both if its output has the same name. One of unknown type counts.
+    A Where is in both models if its output has the same name. A Where of unknown type counts, too.
     """
     known = {v.name for n in all_nodes(before) for v in n.outputs if _is_where(n)}
     new = {

@@ -1,1 +1,1 @@
-"""The scatters of frameworks, each convention written as the one equation."""
+"""The scatters and gathers of frameworks, each written as the equation of the paper."""

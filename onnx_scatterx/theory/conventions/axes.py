@@ -1,9 +1,9 @@
-"""A transformer from a source for each axis of data, and the checks that conventions share.
+"""Makes transformers from a source for each axis of data, and checks the arguments of calls.
 
     J_c = I_d              axis c comes from the dim d: p2 takes it
     J_c = numbers_c[I]     axis c comes from an array: it is a column of f
 
-p1 takes the dims that some array depends on, and p puts both into the order of the axes.
+p1 takes the dims on which an array depends, and p puts the axes into their order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -71,14 +71,14 @@ def check_extents(
     most: tuple[int, ...],
     except_on: int | None = None,
 ) -> None:
-    """Raise ``ValueError`` if a dim is larger than that of another array, except on one axis."""
+    """Raise ``ValueError`` if a dim is larger than in another array, except on one axis."""
     for d, (extent, size) in enumerate(zip(shape, most, strict=True)):
         fault = f"dim {d} of {name} is {extent}, but {other} has only {size} there"
         check(d == except_on or extent <= size, fault)
 
 
 def check_choice(name: str, value: str, known: Iterable[str]) -> None:
-    """Raise ``ValueError`` if a word is not among those that are known."""
+    """Raise ``ValueError`` if a word is not among the known words."""
     check(value in known, f"{name} must be one of {', '.join(known)}, not {value!r}")
 
 
@@ -91,8 +91,7 @@ def check_columns(
 ) -> None:
     """Raise ``ValueError`` if a number of an index tuple is not within its axis.
 
-    Each number of the tuples is one of the ``columns``. If they are ``signed``, negative numbers
-    count from the end.
+    A column has one number of each tuple. If ``signed``, negative numbers count from the end.
     """
     for c, (column, size) in enumerate(zip(columns, sizes, strict=False)):
         check_range(name.format(c), column, -size if signed else 0, size - 1)
@@ -118,9 +117,9 @@ def wrap_batch(
     *,
     signed: bool = True,
 ) -> int:
-    """Count the batch dims, which indices and data share; ``ValueError`` if they do not.
+    """Return the number of batch dims; ValueError if indices and data have different batch dims.
 
-    If the number is ``signed``, it may count from the end of the indices.
+    If ``signed``, a negative ``batch_dims`` counts from the end of the indices.
     """
     batch = batch_dims + indices.ndim if signed and batch_dims < 0 else batch_dims
     least, own = -indices.ndim if signed else 0, indices.shape[:batch]
@@ -139,7 +138,7 @@ def check_same_dtype(name: str, array: NDArray[Any], other: str, data: NDArray[A
 def by_axes(
     shape: Sequence[int], data_shape: Sequence[int], axes: Sequence[int | Integers]
 ) -> XTransformer:
-    """Make the transformer of updates of a shape; an array broadcasts to that shape.
+    """Make the transformer with a source for each axis; arrays broadcast to the shape of updates.
 
     >>> T = by_axes((2, 3), (3, 5), [1, np.array([[4], [0]])])
     >>> T((0, 2)), T.p1, T.p2, T.p
@@ -159,7 +158,7 @@ def by_axes(
 
 
 def by_element(data_shape: tuple[int, ...], numbers: Integers, axis: int) -> XTransformer:
-    """Make the transformer of a number for each element: that of its place on an axis.
+    """Make the transformer with a number for each element: its position on one axis.
 
     >>> by_element((2, 3), np.array([[2], [0]]), 1)((1, 0))
     (1, 0)
@@ -177,8 +176,8 @@ def by_own_index(
 ) -> XTransformer:
     """Make the transformer of an index for every element; arrays are given with their names.
 
-    The indices have the rank of data, and are as large at most, except on the axis. It is a
-    ``ValueError`` if not, or if a number is not within the axis.
+    Raises ValueError if the indices do not have the rank of data, if they are larger than data on
+    another axis, or if a number is not within the axis.
     """
     shape, size = data[1].shape, data[1].shape[axis]
     check_same_rank(*indices, *data)
@@ -190,9 +189,9 @@ def by_own_index(
 def by_axis(
     data_shape: tuple[int, ...], numbers: Integers, axis: int, batch: int = 0
 ) -> XTransformer:
-    """Make the transformer of slices along an axis: the dims of ``numbers`` take its place.
+    """Make the transformer of slices along an axis, which the dims of ``numbers`` replace.
 
-    The first dims of ``numbers``, the batch, are the first axes of data.
+    The first ``batch`` dims of ``numbers`` are the first axes of data.
 
     >>> by_axis((2, 3, 4), np.array([[2], [0]]), 1, 1).shape
     (2, 1, 4)
@@ -206,7 +205,7 @@ def by_axis(
 def by_tuples(
     data_shape: tuple[int, ...], columns: Sequence[Integers], lead: tuple[int, ...], batch: int = 0
 ) -> XTransformer:
-    """Make the transformer of index tuples of a shape ``lead``, which name axes behind the batch.
+    """Make the transformer of index tuples, of shape ``lead``, for the axes after the batch.
 
     >>> by_tuples((4, 2), [np.array([3, 1])], (2,)).provision().tolist()
     [[[3, 0], [3, 1]], [[1, 0], [1, 1]]]
@@ -218,9 +217,9 @@ def by_tuples(
 
 
 def by_last_dim(data_shape: tuple[int, ...], indices: Integers, batch: int = 0) -> XTransformer:
-    """Make the transformer of index tuples in the last dim, which name axes behind the batch.
+    """Make the transformer of index tuples in the last dim, for the axes after the batch.
 
-    It is a ``ValueError`` if a number is not within its axis; none counts from the end.
+    No number counts from the end. Raises ValueError if a number is not within its axis.
 
     >>> by_last_dim((4, 2), np.array([[3, 0], [1, 1]]))((1,))
     (1, 1)

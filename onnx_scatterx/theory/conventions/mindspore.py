@@ -4,10 +4,10 @@
     gather, axis a, batch b      p1 = the dims of indices    f = input_indices[I1..Ib, Ia..]
     gather_nd                    p1 = first m dims           f = indices[I1..Im], k numbers
 
-p2 takes the other dims, and those of an index for every element but its own. p puts f's number to
+p2 takes the other dims; for an index for every element, all dims but ``dim``. p puts f's number to
 the axis. The updates have the shape of the index. Except in ``gather_nd``, negative indices count
-from the end. MindSpore's errors are a ``ValueError`` here. An index out of bounds is a
-``ValueError``, too; MindSpore guarantees nothing for it.
+from the end. A call raises ValueError if MindSpore refuses it, and if an index is out of bounds,
+for which MindSpore guarantees nothing.
 """
 
 from typing import Any, TypeAlias
@@ -56,11 +56,11 @@ def scatter_(
 ) -> Scattering:
     """``Tensor.scatter_`` in its four overloads: ``src`` or ``value``, with ``reduce`` or without.
 
-    ``index``, ``self`` and ``src`` have one rank. On every dim, ``self`` and ``src`` are at least
-    as large as ``index``. The rest of ``src`` is not read. ``value`` is converted to the type of
-    ``self``. ``reduce`` is "add" or "multiply". An ``index`` without elements may have any shape,
-    and writes nothing. The rank is at most 8. MindSpore writes into ``self``; here the new ``self``
-    is the output.
+    ``index``, ``self`` and ``src`` have the same rank, at most 8. On every dim, ``self`` and
+    ``src`` are at least as large as ``index``; the rest of ``src`` is not read. ``value`` is
+    converted to the type of ``self``. ``reduce`` is "add" or "multiply". An ``index`` without
+    elements may have any shape, and writes nothing. MindSpore writes into ``self``; here the output
+    is the new ``self``.
 
     >>> self, index = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1, 0], [1, 0]])
     >>> scatter_(self, 1, index, np.array([[4.0, 3.0], [2.0, 1.0]])).run()
@@ -98,8 +98,9 @@ def scatter(
 ) -> Scattering:
     """``mindspore.ops.scatter``, as its CPU kernels compute it.
 
-    ``index`` has the shape of ``src`` and the rank of ``input``. Only on ``axis`` it may be larger
-    than ``input``. No tensor is empty. A float is rounded to float32 before it is converted.
+    ``index`` has the shape of ``src`` and the rank of ``input``. It may be larger than ``input``
+    only on ``axis``. No tensor is empty. If ``src`` is a float, it is rounded to float32 before it
+    is converted.
 
     >>> input, index = np.zeros((1, 4)), np.array([[1, -1]])
     >>> scatter(input, 1, index, np.array([[5.0, 6.0]])).run()
@@ -123,8 +124,8 @@ def tensor_scatter_elements(
 ) -> Scattering:
     """``mindspore.ops.tensor_scatter_elements``; ``reduction`` is "none" or "add".
 
-    ``indices`` and ``updates`` have one shape, of the rank of ``input_x``. Only on ``axis`` they
-    may be larger than ``input_x``.
+    ``indices`` and ``updates`` have the same shape, and the rank of ``input_x``. They may be larger
+    than ``input_x`` only on ``axis``.
 
     >>> input_x, indices = np.array([[1, 2, 3, 4, 5]]), np.array([[2, 4]])
     >>> tensor_scatter_elements(input_x, indices, np.array([[8, 8]]), 1, "add").run()
@@ -140,8 +141,9 @@ def gather(
 ) -> Gathering:
     """``mindspore.ops.gather``: the indices take the place of ``axis``, as on the CPU.
 
-    ``batch_dims`` counts the first dims that ``input_params`` and ``input_indices`` share; it is
-    below the rank of the indices, and may count from there. ``axis`` comes after them.
+    The first ``batch_dims`` dims of ``input_params`` and ``input_indices`` are the same.
+    ``batch_dims`` is less than the rank of the indices, and may count from this rank. ``axis``
+    comes after these dims.
 
     >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([2, 0]), 1).run()
     array([[3, 1], [6, 4]])
@@ -161,7 +163,7 @@ def gather(
 def gather_elements(input: NDArray[Any], dim: int, index: Integers) -> Gathering:
     """``mindspore.ops.gather_elements``, and ``Tensor.gather(dim, index)``.
 
-    ``index`` has the rank of ``input``. Only on ``dim`` it may be larger.
+    ``index`` has the rank of ``input``. It may be larger than ``input`` only on ``dim``.
 
     >>> gather_elements(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, -1]])).run()
     array([[2, 2], [3, 4]])

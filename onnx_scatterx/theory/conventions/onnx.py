@@ -1,4 +1,4 @@
-"""ONNX's scatters and gathers in the one equation, with the checks of ONNX Runtime.
+"""ONNX's scatters and gathers as the equation of the paper, with the checks of ONNX Runtime.
 
     operator                          p1             f(p1(I))                     p2
     ScatterND, indices [q1..qm, k]    first m dims   indices[I1..Im], k numbers   the rest
@@ -8,9 +8,9 @@
     GatherElements, axis a            all dims       indices[I], one number       all but a
     GatherND, batch_dims b            first m dims   indices[I1..Im], k numbers   batch, the rest
 
-p is the identity for ScatterND and moves f's number to place a for the others; GatherND's moves the
-numbers behind the batch. If ONNX Runtime refuses a call, this is a ``ValueError`` that names the
-argument.
+For ScatterND, p is the identity. For GatherND, p moves f's numbers after the batch. For the other
+operators, p moves f's number to axis a. If ONNX Runtime refuses a call, the call raises a
+ValueError that names the argument.
 """
 
 from typing import Any
@@ -59,7 +59,7 @@ def scatter_nd(
     m, k = indices.ndim - 1, indices.shape[-1]
     check_names(k, "data", data.ndim)
     check_shape("updates", updates, indices.shape[:-1] + data.shape[k:])
-    # If data[indices[I]] is empty, no update shows that an index is out of bounds.
+    # If data[indices[I]] is empty, no update is out of bounds, so the indices are checked here.
     check_columns(np.moveaxis(indices, -1, 0), data.shape, signed=True)
     p1, p2 = Pick.identity(m), Pick.identity(m, updates.ndim)
     transformer = XTransformer(updates.shape, data.shape, indices, p1, p2, Pick.identity(data.ndim))
@@ -73,10 +73,10 @@ def scatter_elements(
     axis: int = 0,
     reduction: str = "none",
 ) -> Scattering:
-    """ScatterElements (opset 11 to 18), and Scatter (opset 9) with no reduction.
+    """ScatterElements (opset 11 to 18), and Scatter (opset 9) without a reduction.
 
-    ``indices`` and ``updates`` have one shape, of the rank of ``data``. Only on ``axis`` they may
-    be larger than ``data``.
+    ``indices`` and ``updates`` have the same shape, and the rank of ``data``. They may be larger
+    than ``data`` only on ``axis``.
 
     >>> scatter_elements(np.zeros((1, 4)), np.array([[1, -1]]), np.array([[5.0, 6.0]]), 1).run()
     array([[0., 5., 0., 6.]])
@@ -96,8 +96,8 @@ def tensor_scatter(
     """TensorScatter (opset 24).
 
     ``update`` has the shape of ``past_cache``, but may be shorter on ``axis``. Each sample of the
-    batch is written from ``write_indices[sample]`` on. These numbers are not negative; without
-    ``write_indices`` they are 0. In the mode "circular", position 0 follows the end of the axis.
+    batch is written from ``write_indices[sample]`` on, or from 0 on without ``write_indices``. No
+    number is negative. In the mode "circular", position 0 follows the end of the axis.
 
     >>> ring = tensor_scatter(np.zeros((1, 4)), np.ones((1, 2)), np.array([3]), 1, "circular")
     >>> ring.run()
@@ -133,7 +133,7 @@ def gather(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
 
 
 def gather_elements(data: NDArray[Any], indices: Integers, axis: int = 0) -> Gathering:
-    """GatherElements (opset 11 to 13): only on ``axis`` ``indices`` may be larger than ``data``.
+    """GatherElements (opset 11 to 13): ``indices`` may be larger than ``data`` only on ``axis``.
 
     >>> gather_elements(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, -1]]), 1).run()
     array([[2, 2], [3, 4]])

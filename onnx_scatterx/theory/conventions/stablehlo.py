@@ -1,4 +1,4 @@
-"""StableHLO's gather, scatter and dynamic_update_slice, with all of their dimension numbers.
+"""StableHLO's gather, scatter and dynamic_update_slice, with all dimension numbers.
 
     axis c of the operand    is named by                 J_c
     batching                 *_batching_dims             I_d, where d is that dim of the indices
@@ -6,10 +6,10 @@
                                                          start[batch of I, k], and I_w if kept
     other                                                I_w, or 0 if collapsed or inserted
 
-I is an index of the result or of the updates. Its dims are those of the indices without
-``index_vector_dim``, and the window dims w. Nothing counts from the end. A start that leaves the
-operand is moved inside by ``gather`` and ``dynamic_update_slice``; ``scatter`` leaves such a window
-out, as XLA does.
+I is an index of the result or of the updates. Its dims are the dims of the indices without
+``index_vector_dim``, and the window dims w. No number counts from the end. If a window leaves the
+operand, ``gather`` and ``dynamic_update_slice`` move it inside, and ``scatter`` does not write it,
+as in XLA.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class _Dims(NamedTuple):
     vector: int
 
     def check(self, data: NDArray[Any], name: str, starts: Integers, rank: int) -> None:
-        """Raise ``ValueError`` if a dimension number does not fit; ``rank`` is of the windows."""
+        """Raise ``ValueError`` if a dimension number does not fit windows of this rank."""
         check_integers(name, starts)
         fault = f"index_vector_dim is {self.vector}, where {name} has {starts.shape}"
         check(0 <= self.vector <= starts.ndim, fault)
@@ -80,7 +80,7 @@ class _Dims(NamedTuple):
     def axes(
         self, shape: Sequence[int], data_shape: Sequence[int], starts: Integers, *, clamp: bool
     ) -> tuple[list[int | Integers], NDArray[np.bool_]]:
-        """Return the source of each axis, and which windows lie in the operand."""
+        """Return the source of each axis, and for each window whether it lies in the operand."""
         outer = [d for d in range(len(shape)) if d not in self.window]
         vectors = starts[..., None] if self.vector == starts.ndim else starts
         vectors = np.moveaxis(vectors, self.vector, -1)
@@ -163,9 +163,9 @@ def scatter(
 ) -> Scattering:
     """stablehlo.scatter: a window of updates for each vector of indices.
 
-    ``update_computation`` names the operation of its region: "replace" (the region returns the
-    update), "add", "multiply", "minimum" or "maximum". StableHLO does not define the order of
-    updates; here it is row-major, as on XLA's CPU.
+    ``update_computation`` names the operation of the scatter's region: "replace" (the region
+    returns the update), "add", "multiply", "minimum" or "maximum". StableHLO does not define the
+    order of updates. Here the order is row-major, as on XLA's CPU.
 
     >>> rows, updates = np.array([[2], [9]]), np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> scatter(np.zeros((3, 2)), rows, updates, [1], [0], [], [], [0], 1).run()
@@ -200,7 +200,7 @@ def scatter(
 def dynamic_update_slice(
     operand: NDArray[Any], update: NDArray[Any], start_indices: Sequence[int]
 ) -> Scattering:
-    """stablehlo.dynamic_update_slice: one box, moved inside the operand if it would leave it.
+    """stablehlo.dynamic_update_slice: writes a box, which is moved inside if it leaves the operand.
 
     >>> dynamic_update_slice(np.zeros(4), np.array([1.0, 2.0]), [3]).run()
     array([0., 0., 1., 2.])

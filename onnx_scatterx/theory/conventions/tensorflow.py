@@ -1,4 +1,4 @@
-"""TensorFlow's scatters and gathers in the one equation, with the checks of TensorFlow on the CPU.
+"""TensorFlow's scatters and gathers as the equation of the paper, with its checks on the CPU.
 
     call                                      p1                f(p1(I))               p2
     tensor_scatter_nd_*, scatter_nd,          first m dims      indices[I1..Im], k     the rest
@@ -7,10 +7,10 @@
     gather_nd, batch_dims b                   first m dims      batch I1..Ib and       the rest
                                                                 indices[I1..Im], k
 
-For gather, p moves f's number to place a; for the other calls, p is the identity. If TensorFlow
-refuses a call, this is a ``ValueError`` that names the argument. Negative indices and indices out
-of bounds are refused. The updates are written in row-major order; TensorFlow does not define which
-of two colliding updates wins.
+For gather, p moves f's number to axis a. For the other calls, p is the identity. If TensorFlow
+refuses a call, the call raises a ValueError that names the argument. Negative indices and indices
+out of bounds are refused. TensorFlow does not define which of two colliding updates wins. Here the
+updates are written in row-major order.
 """
 
 from typing import Any
@@ -62,7 +62,7 @@ def tensor_scatter_nd_add(tensor: Array, indices: Integers, updates: Array) -> S
 
 
 def tensor_scatter_nd_sub(tensor: Array, indices: Integers, updates: Array) -> Scattering:
-    """``tf.tensor_scatter_nd_sub``: the sum with the negative updates.
+    """``tf.tensor_scatter_nd_sub``: subtracts the updates.
 
     >>> tensor_scatter_nd_sub(np.ones(2), np.array([[1], [1]]), np.array([7.0, 8.0])).run()
     array([  1., -14.])
@@ -91,7 +91,7 @@ def tensor_scatter_nd_max(tensor: Array, indices: Integers, updates: Array) -> S
 
 
 def scatter_nd(indices: Integers, updates: Array, shape: Integers) -> Scattering:
-    """``tf.scatter_nd``: the sum of the updates, into zeros of a shape.
+    """``tf.scatter_nd``: adds the updates to zeros of a shape.
 
     >>> scatter_nd(np.array([[1], [1]]), np.array([7, 8]), np.array([3])).run()
     array([ 0, 15,  0])
@@ -107,9 +107,9 @@ def scatter_nd(indices: Integers, updates: Array, shape: Integers) -> Scattering
 def gather(
     params: Array, indices: Integers, axis: int | None = None, batch_dims: int = 0
 ) -> Gathering:
-    """``tf.gather``: slices along an axis, ``batch_dims`` if none is given.
+    """``tf.gather``: slices along an axis, by default the axis ``batch_dims``.
 
-    For axis 0, given or not, TensorFlow ignores ``batch_dims``.
+    If the axis is 0, TensorFlow ignores ``batch_dims``.
 
     >>> gather(np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, 1]]), batch_dims=1).run()
     array([[2, 2], [3, 4]])
@@ -138,7 +138,7 @@ def gather_nd(params: Array, indices: Integers, batch_dims: int = 0) -> Gatherin
     check_dims(("indices", indices), ("params", params))
     m, k = indices.ndim - 1, indices.shape[-1]
     check(0 <= batch_dims <= m, f"batch_dims is {batch_dims}, and must be in [0, {m}]")
-    if not k and batch_dims < params.ndim:  # then the batch of indices is ignored
+    if not k and batch_dims < params.ndim:  # TensorFlow then ignores the batch of indices
         shape = params.shape[:batch_dims] + indices.shape[batch_dims:]
         indices = np.empty(shape, indices.dtype)
     batch = _batch(params, indices, batch_dims)
@@ -169,5 +169,5 @@ def _scattering(
 
 
 def _batch(params: Array, indices: Integers, batch_dims: int) -> int:
-    """Count the batch dims, which may be given from the end of indices."""
+    """Return the number of batch dims, which may count from the rank of the indices."""
     return wrap_batch(batch_dims, min(indices.ndim, params.ndim - 1), indices, "params", params)

@@ -1,9 +1,9 @@
 """TIM-VX's scatter and reads, whose index tuples are reversed.
 
-TIM-VX counts axes from the fastest one, W, H, C, N. The arrays here have the memory layout of its
-tensors: the last axis of an array is TIM-VX's axis 0. Arguments that are axis numbers keep TIM-VX's
-order: ``shape``, ``axis``, and the tuples on the last axis of ``indices`` (TIM-VX's axis 0), which
-name the last of TIM-VX's axes, the fastest of these first.
+TIM-VX counts axes from the fastest axis on: W, H, C, N. The arrays here have the memory layout of
+TIM-VX's tensors, so the last axis of an array is TIM-VX's axis 0. ``shape`` and ``axis`` keep the
+order of TIM-VX. So do the tuples on the last axis of ``indices``: they name the last of TIM-VX's
+axes, and of these the fastest first.
 
     operator                       p1             f(p1(I))                          p2
     ScatterND, indices [q.., k]    first m dims   indices[I1..Im] reversed          the rest
@@ -12,8 +12,9 @@ name the last of TIM-VX's axes, the fastest of these first.
     GatherElements, axis a         all dims       indices[I], one number            all but a
     ScatterND_ONNX_V16             first m dims   indices[I1..Im], as in ONNX       the rest
 
-TIM-VX's kernels of GatherND read the tuples in this order. The kernels of ScatterND read the tuples
-from the slowest axis on, as ONNX does. So their input is ``indices[..., ::-1]`` here.
+TIM-VX's kernels of GatherND read the tuples in this order. Its kernels of ScatterND read the tuples
+from the slowest axis on, as ONNX does. So the input of a ScatterND kernel is ``indices[..., ::-1]``
+of the indices here.
 """
 
 from collections.abc import Sequence
@@ -40,11 +41,10 @@ from onnx_scatterx.theory.scattering import Gathering, Reduction, Scattering
 
 
 def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -> Scattering:
-    """ScatterND: a new tensor of ``shape``, W first, of zeros and ``updates``.
+    """ScatterND: adds ``updates`` to a new tensor of zeros of ``shape``, W first.
 
-    Updates that collide are added.
-    ``indices`` has shape q1, ..., qm, k, and ``updates`` the shape q1, ..., qm and the extents of
-    the axes that no tuple names.
+    ``indices`` has shape q1, ..., qm, k. ``updates`` has the dims q1, ..., qm, and those of the
+    axes that no tuple names.
 
     >>> scatter_nd(np.array([[0, 1], [2, 0]]), np.array([5.0, 6.0]), (3, 2)).run()
     array([[0., 0., 6.],
@@ -60,7 +60,7 @@ def scatter_nd(indices: Integers, updates: NDArray[Any], shape: Sequence[int]) -
 
 
 def gather_nd(input: NDArray[Any], indices: Integers) -> Gathering:
-    """GatherND: the output has the shape q1, ..., qm and that of the axes that no tuple names.
+    """GatherND: the output has the dims q1, ..., qm, and those of the axes that no tuple names.
 
     >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[0, 1], [2, 0]])).run()
     array([4, 3])
@@ -70,9 +70,9 @@ def gather_nd(input: NDArray[Any], indices: Integers) -> Gathering:
 
 
 def gather(input: NDArray[Any], indices: Integers, axis: int, batch_dims: int = 0) -> Gathering:
-    """Gather along ``axis``, counted from W; the indices take its place in the output.
+    """Gather along ``axis``, counted from W; in the output, the dims of the indices replace it.
 
-    With ``batch_dims``, each index of that many of the slowest axes has its own ``indices``.
+    With ``batch_dims``, each index of so many of the slowest axes has its own ``indices``.
 
     >>> gather(np.array([[1, 2, 3], [4, 5, 6]]), np.array([2, 0]), 0).run()
     array([[3, 1], [6, 4]])
@@ -98,10 +98,10 @@ def gather_elements(input: NDArray[Any], indices: Integers, axis: int) -> Gather
 def scatter_nd_onnx_v16(
     input: NDArray[Any], indices: Integers, updates: NDArray[Any], reduction: str = "none"
 ) -> Scattering:
-    """ScatterND_ONNX_V16: into ``input``, by index tuples in ONNX's order, from the slowest axis.
+    """ScatterND_ONNX_V16: writes into ``input``, by index tuples from the slowest axis on.
 
-    ``reduction`` is "none", "add", "mul", "max" or "min". Without one, updates that collide are a
-    ``ValueError``: TIM-VX's kernels add some of them.
+    ``reduction`` is "none", "add", "mul", "max" or "min". With "none", raises ValueError if updates
+    collide, because TIM-VX's kernels add some of them.
 
     >>> data, at = np.zeros((2, 3)), np.array([[1, 0], [0, 2]])
     >>> scatter_nd_onnx_v16(data, at, np.array([5.0, 6.0])).run()
@@ -117,14 +117,14 @@ def scatter_nd_onnx_v16(
 
 
 def _from_slowest(indices: Integers, axis: int, rank: int) -> int:
-    """Count an axis, which is given from the fastest one on, from the slowest one on."""
+    """Return an axis number counted from the slowest axis, given one counted from the fastest."""
     check_integers("indices", indices)
     check(0 <= axis < rank, f"axis is {axis}, and must be in [0, {rank - 1}]")
     return rank - 1 - axis
 
 
 def _tuples(indices: Integers, name: str, data_shape: tuple[int, ...]) -> list[Integers]:
-    """Return the numbers for each of the first axes of data; a tuple names them in reverse."""
+    """Return the numbers for each of the first axes of data, which a tuple has in reverse."""
     check_integers("indices", indices)
     check_dims(("indices", indices))
     k = indices.shape[-1]

@@ -1,8 +1,7 @@
-"""MNN, on the CPU: its converter writes a file of its own, which is run as a module.
+"""MNN, on the CPU: its converter writes a file of MNN, which is run as a module.
 
-The script `mnnconvert` installs a package by itself after a conversion, with the first pip on the
-PATH. So the extension module beside it, which does the work, is called here; the PATH is empty as
-well.
+The script `mnnconvert` installs a package after a conversion, with the first pip on the PATH. So
+the converter's extension module is called instead, with an empty PATH.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _SIGNS = ("Not Support", "not support", "rror", "Can't", "can't", "Don't", "nval
 
 
 class Mnn(Adapter):
-    """Has no int64: integers are given, and come back, as int32."""
+    """Gives integers to MNN, and gets them back, as int32: MNN lacks int64."""
 
     name = "mnn"
     packages = ("MNN",)

@@ -1,4 +1,4 @@
-"""ncnn, on the CPU: pnnx converts the file, and the network that it writes is run.
+"""ncnn, on the CPU: pnnx converts the file to a network, and ncnn runs the network.
 
 Weights and numbers are kept as float32, so that differences come from a layer.
 """
@@ -20,7 +20,7 @@ _INTEGERS = frozenset({"i8", "u8", "i16", "i32", "i64", "bool"})  # as pnnx writ
 
 
 class Ncnn(Adapter):
-    """Converts the file with the inputs at hand: their sizes are those of the network."""
+    """Converts the file for the sizes of the inputs."""
 
     name = "ncnn"
     packages = ("ncnn", "pnnx")
@@ -68,7 +68,7 @@ class Ncnn(Adapter):
 
 
 def converter() -> Path:
-    """Return the program pnnx that comes with the package; its Python module needs PyTorch."""
+    """Return the program pnnx of the package pnnx, whose Python module would need PyTorch."""
     spec = find_spec("pnnx")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'pnnx'", name="pnnx")
@@ -92,7 +92,7 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
     arguments += [f"{name.replace('.', '')}={directory / name}" for name in names.split()]
     command = [str(converter()), str(folder / "to_convert.onnx"), *arguments]
     done = run_program(command, directory)
-    # The plainest sign: a layer that pnnx could not translate is written, but ncnn lacks it.
+    # pnnx prints "ignore" for a layer that it writes but cannot translate, and that ncnn lacks.
     lost = re.findall(r"^ignore (\S+) (\S+)", done.stdout, re.MULTILINE)
     if lost:
         operators = ", ".join(dict.fromkeys(operator for operator, _ in lost))
@@ -104,7 +104,7 @@ def _converted(model: Path, feeds: Mapping[str, np.ndarray], directory: Path) ->
 
 
 def _link(model: Path, folder: Path) -> None:
-    """Put a model and its data where pnnx may write beside them."""
+    """Link a model and its data into a folder in which pnnx may write."""
     for file in model.parent.iterdir():
         if file.is_file() and not file.name.startswith("to_convert."):
             (folder / file.name).symlink_to(file.absolute())
@@ -112,7 +112,7 @@ def _link(model: Path, folder: Path) -> None:
 
 
 def _array(array: np.ndarray) -> np.ndarray:
-    """Return an input as ncnn takes it: 32 bits, and no more than that many integers."""
+    """Return an input as ncnn takes it: as int32 or float32."""
     kind = np.float32 if array.dtype.kind == "f" else np.int32
     return np.ascontiguousarray(array.astype(kind))
 
@@ -130,13 +130,13 @@ def _output_types(text: str) -> list[str]:
 
 
 def _batch_axis(code: str, pattern: str) -> int:
-    """Return the batch axis in the example of pnnx; 233 means that there is no batch axis."""
+    """Return the batch axis in the example that pnnx writes; 233 means no batch axis."""
     match = re.search(pattern, code)
     return int(match[1]) if match else 233
 
 
 def _numbers(mat: Any, kind: str, axis: int) -> np.ndarray:
-    """Return a tensor of ncnn, which does not know whether its 32 bits are those of integers."""
+    """Return a tensor of ncnn as an array. ``kind`` says whether its 32 bits are integers."""
     array: np.ndarray = mat.numpy(batch_index=axis)
     if kind in _INTEGERS and array.dtype == np.float32:
         return array.view(np.int32)

@@ -11,7 +11,7 @@ from onnx_scatterx.doors.devices.adapter import Adapter, Answer
 
 
 class OpenCV(Adapter):
-    """Reads the file itself; all sizes must be numbers."""
+    """Lets OpenCV read the file, in which all sizes must be numbers."""
 
     name = "opencv"
     packages = ("opencv-python-headless",)

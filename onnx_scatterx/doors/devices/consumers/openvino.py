@@ -12,7 +12,7 @@ from onnx_scatterx.doors.devices.adapter import Adapter, Answer
 
 
 class OpenVINO(Adapter):
-    """Reads the file itself, at any sizes; computes in float32, not in the type of the CPU."""
+    """Lets OpenVINO read the file, and compute in float32 instead of the CPU's preferred type."""
 
     name = "openvino"
     packages = ("openvino",)
@@ -35,7 +35,8 @@ class OpenVINO(Adapter):
 def _by_port(ports: Sequence[Any], feeds: Mapping[str, np.ndarray]) -> dict[Any, np.ndarray]:
     """Return the inputs by their ports.
 
-    OpenVINO may give the name of an unused input to an output. Inputs without names are in order.
+    OpenVINO may give the name of an unused input to an output. If inputs have no names, they are
+    taken in order.
     """
     named = {port: name for port in ports for name in port.names if name in feeds}
     others = iter([name for name in feeds if name not in named.values()])

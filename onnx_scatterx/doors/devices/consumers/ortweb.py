@@ -1,7 +1,7 @@
 """ONNX Runtime Web, in Node.js: its WebAssembly backend, with its graph optimizations.
 
-Its other backends (WebGPU, WebGL, WebNN) need a browser, and are not run. The package is looked for
-in the environment of the interpreter: ``npm install --prefix ENVIRONMENT onnxruntime-web``.
+The other backends (WebGPU, WebGL, WebNN) need a browser, and are not run. The package must be in
+the environment of the interpreter: ``npm install --prefix ENVIRONMENT onnxruntime-web``.
 """
 
 from __future__ import annotations

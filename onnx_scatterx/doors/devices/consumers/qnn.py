@@ -1,6 +1,6 @@
-"""Qualcomm's NPU, by ONNX Runtime's plugin of QNN; on x86-64 by the simulator of its HTP.
+"""Qualcomm's NPU, by ONNX Runtime's plugin of QNN; on x86-64 by the simulator of the HTP.
 
-No node may run on the CPU: if one would, this is reported as a refusal.
+No node may run on the CPU. If a node would, the answer is a refusal.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _OPTIONS = {
 
 
 class Qnn(Adapter):
-    """Asks ONNX Runtime first which nodes the NPU takes, and then runs them there."""
+    """Asks ONNX Runtime which nodes the NPU takes, and runs the model if it takes all nodes."""
 
     name = "qnn"
     packages = ("onnxruntime", "onnxruntime-qnn")
-    tolerance = 5e-3  # float16, and its exponential is off by up to 2e-3
+    tolerance = 5e-3  # the HTP computes in float16, and its Exp is off by up to 2e-3
 
     def version(self) -> str:
         import onnxruntime
@@ -54,7 +54,7 @@ class Qnn(Adapter):
 
 
 def _settings(strict: bool) -> object:
-    """Return the options of a session: refuse nodes that are not on the NPU, or log them."""
+    """Return the options of a session that refuses nodes for the CPU, or else records them."""
     import onnxruntime
     import onnxruntime_qnn as plugin
 
@@ -70,7 +70,7 @@ def _settings(strict: bool) -> object:
 
 
 def _left_to_cpu(model: Path) -> list[tuple[str, str]]:
-    """Return name and operator of the nodes that would run on the CPU, if it loads at all."""
+    """Return name and operator of the nodes that would run on the CPU, if the model loads."""
     import onnxruntime
     import onnxruntime_qnn as plugin
 

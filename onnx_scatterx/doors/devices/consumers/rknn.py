@@ -1,7 +1,7 @@
 """RKNN-Toolkit2: the compiler of Rockchip's NPUs, and its simulator of the rk3588.
 
-Besides the network it writes a table that says where each layer runs: on the NPU, or on the CPU of
-the chip. Layers on the CPU are reported as left to the host.
+The compiler prints a table that says whether a layer runs on the NPU, or on the CPU of the chip.
+Layers on the CPU are reported as left to the host.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ _LAYER = re.compile(r"RKNN: \[[^]]*\]\s+\d+\s+(\w+)\s+[\w\\]+\s+(\w+)\s+\S+\s+\S
 
 
 class Rknn(Adapter):
-    """The toolkit pins old packages; newer ones of PyTorch and of NumPy 1 work, too."""
+    """Compiles the file, and runs the network in the simulator.
+
+    The toolkit pins old packages, but works with a newer PyTorch and NumPy 1.
+    """
 
     name = "rknn"
-    packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last with pkg_resources
+    packages = ("rknn-toolkit2", "setuptools==80.9.0")  # the last setuptools with pkg_resources
     tolerance = 1e-3  # the NPU computes in float16
     platform = "rk3588"
 
@@ -66,7 +69,7 @@ class Rknn(Adapter):
 
 
 def _compiled(toolkit: Any, model: Path, platform: str) -> bool:
-    """Compile a model, for a network that can be run in the simulator; whether that went well."""
+    """Compile a model for the simulator; return whether this succeeded."""
     toolkit.config(target_platform=platform)
     return bool(
         toolkit.load_onnx(model=str(model)) == 0
@@ -84,7 +87,7 @@ def _on_cpu(text: str) -> tuple[tuple[str, ...], int]:
 
 
 def _reason(text: str) -> str:
-    """Return the first error that it prints."""
+    """Return the first error in the output of the toolkit."""
     wrong = [line.strip() for line in re.findall(r"^E (.*)$", text, re.MULTILINE)]
     wrong = [re.sub(r"^RKNN: \[[^]]*\]\s*", "", line) for line in wrong]
     telling = [

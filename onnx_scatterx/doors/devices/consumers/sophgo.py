@@ -1,8 +1,8 @@
 """tpu-mlir: the compiler of Sophgo's TPUs, and its simulator of the bm1684x, in float32.
 
-Its wheels are for Python 3.10, so it needs an environment of its own (``--python PATH``). They
-contain a C library with which programs of a newer system do not start: the system's library is put
-in front of it, and the installation is not changed.
+The wheels are for Python 3.10, so tpu-mlir needs an environment of its own (``--python PATH``). The
+wheels contain a C library with which programs of a newer system do not start. So the path of
+libraries names the system's library first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from onnx_scatterx.doors.devices.adapter import Adapter, Answer, reason_in, run_program
 
-# The package changes the path of libraries when it is imported: the old path is restored.
+# When the package is imported, it changes the path of libraries: this program restores the path.
 _START = """
 import os, runpy, sys
 libraries = os.environ["LD_LIBRARY_PATH"]
@@ -80,7 +80,7 @@ def _run(step: tuple[str, ...], directory: Path, environment: Mapping[str, str])
 
 
 def _package() -> Path:
-    """Return the folder of the package, which changes the environment if it is imported."""
+    """Return the folder of the package without importing it: an import changes the environment."""
     from importlib.util import find_spec
 
     spec = find_spec("tpu_mlir")
@@ -90,7 +90,7 @@ def _package() -> Path:
 
 
 def _environment(directory: Path) -> dict[str, str]:
-    """Return the environment of its programs: the system's C library before the bundled one."""
+    """Return the environment of the programs: the system's C library before that of the wheel."""
     libraries = directory / "libraries"
     libraries.mkdir()
     for name, path in _loaded_libraries().items():
@@ -102,7 +102,7 @@ def _environment(directory: Path) -> dict[str, str]:
 
 
 def _loaded_libraries() -> dict[str, str]:
-    """Return the locations of the C library that this process runs with."""
+    """Return the paths of the C library with which this process runs."""
     import ctypes
 
     parts = ("libc.so.6", "libm.so.6", "libpthread.so.0")
@@ -118,9 +118,10 @@ def _loaded_libraries() -> dict[str, str]:
 
 
 def _named(names: list[str], arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the outputs by their names, behind which the compiler puts the operator.
+    """Return the outputs by their names, to which the compiler appends the operator.
 
-    A Cast that it removes takes its name along: such outputs are the remaining ones, in order.
+    If the compiler removes a Cast, the name of its output is lost. The outputs without a name get
+    the remaining arrays, in order.
     """
     named: dict[str, np.ndarray] = {}
     for name in names:

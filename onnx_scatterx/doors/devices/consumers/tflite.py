@@ -1,9 +1,9 @@
 """TensorFlow Lite, on the CPU: onnx2tf converts the file, and LiteRT runs the result in float32.
 
-onnx2tf takes inputs of 3 to 5 dims as images, and moves their channels to the end. It is told not
-to do so. An output behind a Conv is still such an image. If it says so, the model is converted once
-more with flat outputs, because a shape does not always show where the channels are. Operators of
-TensorFlow that are not TensorFlow Lite's are refused.
+onnx2tf takes inputs of 3 to 5 dims for images, and moves their channels to the end. An option turns
+this off, except for an output after a Conv. If an output has another shape than the model's, the
+model is converted once more with flat outputs, since a shape does not always show where the
+channels are. Operators of TensorFlow that are not TensorFlow Lite's are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _IMAGES = "calibration_image_sample_data_20x128x128x3_float32.npy"
 
 
 class TFLite(Adapter):
-    """Gets the shapes of the inputs, and converts a copy: onnx2tf changes the file."""
+    """Converts a copy of the file for the shapes of the inputs: onnx2tf changes the file."""
 
     name = "tflite"
     packages = ("onnx2tf",)
@@ -37,7 +37,7 @@ class TFLite(Adapter):
         import ai_edge_litert.interpreter  # noqa: F401 - is it there?
         import onnx2tf
 
-        # onnx2tf goes on without it, but transposes what it would have folded.
+        # Without onnxsim, onnx2tf goes on, but transposes constants instead of folding them.
         subprocess.run(["onnxsim", "--help"], capture_output=True, check=True)
         return str(onnx2tf.__version__)
 
@@ -47,7 +47,7 @@ class TFLite(Adapter):
         from ai_edge_litert.interpreter import Interpreter
 
         given = {_BEFORE + name: array for name, array in feeds.items()}
-        # For inputs that look like images, onnx2tf would download these.
+        # For inputs that look like images, onnx2tf would otherwise download this file.
         np.save(_IMAGES, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
         for flat in (False, True):
             copy, shapes = _prepared(onnx.load(str(model)), given, flat)
@@ -89,10 +89,10 @@ class TFLite(Adapter):
 def _prepared(
     model: Any, feeds: Mapping[str, np.ndarray], flat: bool
 ) -> tuple[Any, dict[str, list[int]]]:
-    """Return a model with other names and the shapes of the inputs; and the shapes of its outputs.
+    """Return a model with prefixed names and fixed input shapes, and the shapes of its outputs.
 
-    If `flat`, its outputs of 3 and more dims are flattened, because onnx2tf moves the channels back
-    in front of a Reshape. A shape is empty if it has fewer dims, or is not known.
+    If `flat`, outputs of 3 and more dims are flattened: before a Reshape, onnx2tf moves the
+    channels back. The shape of an output is empty if it has fewer than 3 dims, or is not known.
     """
     import onnx
     import onnx.compose

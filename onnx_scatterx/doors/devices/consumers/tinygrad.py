@@ -12,7 +12,7 @@ from onnx_scatterx.doors.devices.adapter import Adapter, Answer
 
 
 class Tinygrad(Adapter):
-    """Runs node by node; each result is compiled when it is read."""
+    """Lets tinygrad run node by node; each result is compiled when it is read."""
 
     name = "tinygrad"
     packages = ("tinygrad",)

@@ -14,13 +14,13 @@ _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f"}
 
 
 class Tract(Adapter):
-    """Gets the shapes of the inputs, and then infers and optimizes."""
+    """Gives tract the shapes of the inputs, and lets it infer and optimize."""
 
     name = "tract"
     packages = ("tract",)
 
     def version(self) -> str:
-        os.environ["RUST_BACKTRACE"] = "0"  # which would be longer than the message
+        os.environ["RUST_BACKTRACE"] = "0"  # a backtrace would be longer than the message
         import tract
 
         return str(tract.version())

@@ -11,7 +11,7 @@ from onnx_scatterx.doors.devices.adapter import Adapter, Answer, input_names
 
 
 class TVM(Adapter):
-    """Gets the shapes of the inputs; compiles with LLVM, which its wheel contains."""
+    """Gives TVM the shapes of the inputs, and compiles with the LLVM of TVM's wheel."""
 
     name = "tvm"
     packages = ("apache-tvm", "onnx")

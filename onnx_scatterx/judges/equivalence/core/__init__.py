@@ -1,1 +1,1 @@
-"""Terms and the solver, and the facts about the tensors of two models."""
+"""The core of the judge: terms, tensors, the solver, and the facts about two models."""

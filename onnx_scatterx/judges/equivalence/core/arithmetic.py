@@ -1,6 +1,6 @@
 """Integers: polynomials in normal form, intervals that contain them, and division.
 
-Division rounds down, and is done as far as it is known without the numbers.
+Division rounds down. A quotient is simplified as far as its terms allow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from onnx_scatterx.judges.equivalence.core.terms import RULES, SUMS, Monomial, T
 
 
 def integer(value: int) -> Term:
-    """Return a number."""
+    """Return a number as a term."""
     return make("integer", (), int(value), "integer", int(value), int(value))
 
 
@@ -20,14 +20,14 @@ ZERO, ONE = integer(0), integer(1)
 
 
 def number(term: Term) -> int | None:
-    """Return the number that a term is; None if it is not known."""
+    """Return the value of a term that is a number; None for other terms."""
     if term.op == "integer":
         return int(term.data)
     return None
 
 
 def monomials(term: Term) -> dict[Monomial, int]:
-    """Return an integer as a sum: products of other terms, and how often each is taken."""
+    """Return an integer as a sum: products of other terms, each with its coefficient."""
     if term.op == "integer":
         return {(): term.data} if term.data else {}
     if term.op == "polynomial":
@@ -114,20 +114,20 @@ SUMS.update(
 
 
 def highest(term: Term) -> int:
-    """Return a bound from above, which uses the limits of coordinates."""
+    """Return an upper bound, from the limits of coordinates and the intervals of terms."""
     return min(term.high, _at_limits(term, 1).high)
 
 
 def lowest(term: Term) -> int:
-    """Return a bound from below, which uses the limits of coordinates."""
+    """Return a lower bound, from the limits of coordinates and the intervals of terms."""
     return max(term.low, _at_limits(term, -1).low)
 
 
 def _at_limits(term: Term, sign: int) -> Term:
-    """Substitute ``limit - 1`` for each coordinate if that makes the term larger (or smaller: -1).
+    """Substitute ``limit - 1`` for coordinates in which the term rises (``sign`` -1: falls).
 
-    It does so if all monomials with the coordinate have coefficients of this sign and otherwise
-    factors that are not negative: then the term is monotone in it.
+    The term rises in a coordinate if, in each monomial with the coordinate, the coefficient is
+    positive and the other factors are not negative.
     """
     for _ in range(8):
         parts = monomials(term)
@@ -160,7 +160,7 @@ def maximum(a: Term, b: Term) -> Term:
 
 
 def _extreme(op: str, a: Term, b: Term, difference: Term, pick: Callable[[int, int], int]) -> Term:
-    """Return a if it is known that the difference is at most 0, b if at least 0, else a term."""
+    """Return a if the difference is known to be at most 0, b if at least 0; otherwise a term."""
     if highest(difference) <= 0:
         return a
     if lowest(difference) >= 0:
@@ -188,7 +188,7 @@ def divide(a: Term, b: Term) -> Term:
         low, high = min(ends), max(ends)
     else:
         low, high = min(0, rest.low), max(0, rest.high)
-        if whole is not ZERO:  # the multiple may be split off only if b is positive
+        if whole is not ZERO:  # to split off the multiple is right only if b is positive
             whole, rest = ZERO, a
             low, high = min(0, a.low), max(0, a.high)
     return add(whole, make("divide", (rest, b), None, "integer", low, high))
@@ -212,12 +212,12 @@ def modulo(a: Term, b: Term) -> Term:
 
 
 def _split(a: Term, b: Term) -> tuple[Term, Term | None]:
-    """Return q and r with ``a = q * b + r``; r is None if that is known to be the division."""
+    """Return q and r with ``a = q * b + r``; r is None if q is known to be the quotient."""
     if b is ONE:
         return a, None
     parts = monomials(b)
     if len(parts) != 1:
-        # Only a multiple of the whole sum counts: the rest must be below it.
+        # If b is a sum, a is compared only with b as a whole.
         if a is b and b.low >= 1:
             return ONE, None
         return (ZERO, None) if _fits(a, b) else (ZERO, a)

@@ -1,8 +1,8 @@
 """Left folds at a point c: ``x = init; for I in box: if condition(c, I): x = x op value(c, I)``.
 
 Updates that collide and are reduced, the last element of a running sum, and sums of integers are
-such folds at each point c. A fold over few points is written out. Any other is an unknown function
-of c and init, and two are the same function if the operation, the boxes, the conditions, and the
+such folds at each point c. A fold over few points is written out. Any other fold is an unknown
+function of c and init. Two folds are the same function if their operations, boxes, conditions, and
 values where the condition holds are proven to be the same.
 """
 
@@ -36,7 +36,7 @@ _FEW = 16
 _NEUTRAL = {"add": -0.0, "mul": 1.0}
 
 Part = tuple[Term, Term]
-"""A condition, and the value that counts if it holds."""
+"""A condition, and the value that is combined if the condition holds."""
 
 Value = Callable[[Coordinates, Term], Term]
 """The value of a fold, from a point and init."""
@@ -111,7 +111,7 @@ class Folds:
 
 
 def _real(dims: Iterable[Term]) -> list[Term]:
-    """Return the dims that are not 1: the others change neither the order nor the points."""
+    """Return the dims that are not 1: a dim 1 changes neither the order nor the points."""
     return [d for d in dims if d is not ONE]
 
 
@@ -120,7 +120,7 @@ def _points(name: str, dims: Coordinates) -> Coordinates:
 
 
 def _spread(at: Coordinates, dims: Coordinates, others: Coordinates) -> Coordinates:
-    """Return a point within dims as one within others, which differ in axes of size 1."""
+    """Return a point within ``dims`` as a point within ``others``: axes of size 1 may differ."""
     real = iter([p for p, d in zip(at, dims, strict=True) if d is not ONE])
     return tuple(ZERO if d is ONE else next(real) for d in others)
 
@@ -141,7 +141,7 @@ def neutral(op: str, dtype: str) -> Term:
 
 
 def parted(term: Term, nothing: Term) -> Part:
-    """Return when a term counts, and as what: choices of the neutral element do not count."""
+    """Return a term as a `Part`: the condition is false if the term chooses the neutral element."""
     holds = TRUE
     while term.op == "choose" and nothing in term.args[1:]:
         condition, a, b = term.args

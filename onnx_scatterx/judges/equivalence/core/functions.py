@@ -1,4 +1,4 @@
-"""Graphs within a model: the subgraphs of nodes, and functions, which are inlined."""
+"""Finds the subgraphs of nodes, and inlines the functions of a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from onnx import inliner
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
 
 SCATTERX = "onnx_scatterx"
-"""The domain of ScatterX; the second to the eighth are followed by their number."""
+"""The first domain of ScatterX. The second to the eighth domain have their number after it."""
 
 STANDARD = ("", "ai.onnx")
 _RUNTIMES = ("ai.onnx", "com.microsoft", "com.ms", "org.pytorch")
@@ -20,7 +20,7 @@ def is_scatterx(domain: str) -> bool:
 
 
 def replaced(function: onnx.FunctionProto) -> bool:
-    """Return whether the kernel of ScatterX runs in the place of a function, if it is there."""
+    """Return whether a function is a fallback of ScatterX: the kernel runs instead if installed."""
     return function.name == "ScatterX" and is_scatterx(function.domain)
 
 
@@ -30,20 +30,20 @@ def bodies(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
 
 
 def subgraphs_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """Return the graphs of a node, without those within them."""
+    """Return the graphs of a node's attributes, without the graphs of inner nodes."""
     return [graph for a in node.attribute for graph in bodies(a)]
 
 
 def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """Return the graphs within a node, and those within their nodes."""
+    """Return the graphs within a node, at any depth."""
     own = subgraphs_of(node)
     return own + [deeper for graph in own for n in graph.node for deeper in subgraphs(n)]
 
 
 def nameless(attribute: onnx.AttributeProto, captured: dict[str, str]) -> bytes:
-    """Return an attribute as bytes, in which the values of subgraphs have numbers for names.
+    """Return an attribute as bytes, with numbers instead of the names in subgraphs.
 
-    The values that the subgraphs read from outside are added to ``captured``.
+    The names of values that the subgraphs read from outside are added to ``captured``.
     """
     plain = onnx.AttributeProto()
     plain.CopyFrom(attribute)
@@ -83,7 +83,7 @@ def _rename(graph: onnx.GraphProto, outer: dict[str, str], captured: dict[str, s
 
 
 def custom_domains(node: onnx.NodeProto) -> list[str]:
-    """Return the domains of a node, and of those within it, that ONNX Runtime does not define."""
+    """Return the domains of a node and its inner nodes, without those of ONNX and ONNX Runtime."""
     inner = (n for graph in subgraphs(node) for n in graph.node)
     domains = dict.fromkeys(n.domain for n in (node, *inner))
     own = ("ai.onnx.", "com.microsoft.")
@@ -93,9 +93,10 @@ def custom_domains(node: onnx.NodeProto) -> list[str]:
 def without_functions(model: onnx.ModelProto, fallback: bool) -> onnx.ModelProto:
     """Return a model without functions; UnsupportedError if a call may mean several things.
 
-    A node of the default domain always means the operator, even if a function has its name. In
-    another domain in which a runtime has operators, it may mean either. Defaults of attributes are
-    lost when functions are inlined. Without ``fallback``, those of ScatterX are dropped.
+    A node of the default domain always means the operator. A node of another domain in which a
+    runtime has operators may mean the operator or the function. Functions with defaults of
+    attributes are refused, because inlining loses the defaults. Without ``fallback``, the fallbacks
+    of ScatterX are dropped.
     """
     flat = onnx.ModelProto()
     flat.CopyFrom(model)

@@ -1,9 +1,9 @@
-"""The update that is written to an element: the equation ``T(I) = c`` solved for I.
+"""Finds the update that is written to an element: solves the equation ``T(I) = c`` for I.
 
-Each axis of I is found by the first of these that works: it has one point only; a column of T is an
-affine function of it; columns of T are constants; columns of T are the places of a mask at it; no
-column depends on it, so the last one wins. If none works, the axis is found by a search, of which
-only the properties are stated.
+T has a column for each axis of the data. Each axis of I is solved by the first case that applies:
+the axis has one point; a column is affine in the axis; columns are constants; columns are places of
+a mask; no column depends on the axis, so the last point wins. Otherwise the solution is an unknown
+function with stated properties.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from onnx_scatterx.judges.equivalence.core.world import World
 Target = Callable[[Sequence[Term]], tuple[Term, ...]]
 
 Step = Callable[[Sequence[Term], dict[int, Term]], Term]
-"""From an element's coordinates, and those of the update found so far, to one more of them."""
+"""From the element's coordinates, and the update's solved ones, to the update's next coordinate."""
 
 
 @dataclass
 class Origin:
     """The update that is written to an element.
 
-    ``hit`` says whether there is one, ``point`` which. ``simpler`` are equations that hold if there
-    is one.
+    ``hit`` says whether the element has an update, ``point`` are the update's coordinates.
+    ``simpler`` are equations that hold if the element has an update.
     """
 
     hit: Term
@@ -65,7 +65,7 @@ class Origin:
 
 @dataclass
 class Inversion:
-    """The targets of updates: ``target`` maps I in the box ``dims`` to coordinates of ``name``."""
+    """The solution for the updates of a scatter: ``target`` is T, and ``dims`` is the box of I."""
 
     dims: tuple[Term, ...]
     target: Target
@@ -82,14 +82,14 @@ class Inversion:
         self.masks: dict[int, Placing] = {}
         self.certain: set[int] = set()  # the columns that need no test any more
         self.unique = True
-        self.layers = 0  # how many updates may collide, if they do by one table or one mask only
-        self.masked = False  # whether it is by a mask
-        self._layer = 0  # which of them is returned; 0 is the last one
+        self.layers = 0  # how many updates may collide by a table or a mask; 0: not known
+        self.masked = False  # whether they collide by a mask
+        self._layer = 0  # which of the colliding updates `origin` returns; 0 is the last one
         self._solve()
 
     def _solved(self, axis: int, step: Step, certain: Iterable[int] = ()) -> None:
-        """Take a step as the solution for an axis; some columns then need no test any more."""
-        self.steps[axis] = step  # in the order in which they are taken
+        """Take a step as the solution for an axis, after which ``certain`` columns need no test."""
+        self.steps[axis] = step  # the dict keeps the order of the steps
         self.certain |= set(certain)
 
     def _depends(self, column: int) -> set[int]:
@@ -144,7 +144,7 @@ class Inversion:
         return True
 
     def _tabled(self, waiting: set[int], depends: list[set[int]]) -> set[int]:
-        """Solve axes that constant columns depend on; return which."""
+        """Solve axes that constant columns depend on; return these axes."""
         for group in sorted((d for d in depends if d and d <= waiting), key=len):
             own = [j for j, d in enumerate(depends) if d and d <= group]
             sizes = {self.points[k]: number(self.dims[k]) for k in sorted(group)}
@@ -154,7 +154,7 @@ class Inversion:
                 continue
             if not inverse.unique:
                 if any(d & group for j, d in enumerate(depends) if j not in own):
-                    continue  # which one hits is for another column to say
+                    continue  # another column decides which update hits
                 self.layers = len(inverse.layers) if self.unique else 0
                 self.unique = False
                 self.world.assume("the last of colliding updates wins")
@@ -163,7 +163,7 @@ class Inversion:
         return set()
 
     def _looked_up(self, axes: list[int], own: list[int], inverse: Inverse) -> None:
-        """Take axes from lookups, at the coordinates that some columns give."""
+        """Solve axes by lookups in the inverse of ``own`` columns."""
         lookups = [ConstantArray.of(t, "int64") for t in (inverse.last, *inverse.layers)]
         sizes = [integer(n) for n in inverse.sizes]
         extents = [integer(n) for n in inverse.extents]
@@ -193,7 +193,7 @@ class Inversion:
             return False
         if len(placing.rounds) > 1:
             if any(axis in d and len(d) > 1 for d in depends):
-                return False  # the rounds differ on another axis, too, perhaps one in front of it
+                return False  # the rounds differ on another axis, too, perhaps an earlier one
             self.layers = len(placing.rounds) if self.unique else 0
             self.unique, self.masked = False, True
             self.world.assume("the last of colliding updates wins")
@@ -206,7 +206,7 @@ class Inversion:
         return placing.at(c, max(0, self._layer - 1) if len(placing.rounds) > 1 else 0)
 
     def all_origins(self, c: Sequence[Term]) -> list[Origin]:
-        """Return all updates of the element at these coordinates, in their order, if known."""
+        """Return all updates of the element at c, in their order; none if they are not known."""
         if self.unique:
             return [self.origin(c)]
         origins = []
@@ -217,9 +217,10 @@ class Inversion:
         return origins
 
     def origin(self, c: Sequence[Term]) -> Origin:
-        """Return the update of the element at these coordinates: the last one.
+        """Return the last update of the element at c.
 
-        If updates collide by a mask, `all_origins` has them; there is no term for the last one.
+        If updates collide by a mask, there is no term for the last update: only `all_origins` may
+        call this method, for one of its updates.
         """
         assert not self.masked or self._layer
         solved: dict[int, Term] = {k: ZERO for k, p in enumerate(self.points) if p is ZERO}
@@ -243,9 +244,10 @@ class Inversion:
         return Origin(both(*tests), point, simpler)
 
     def _search(self, c: Sequence[Term], solved: dict[int, Term]) -> Term:
-        """Return whether an element has an update, and add the last one's coordinate to ``solved``.
+        """Return whether an element has an update, and put the last update into ``solved``.
 
-        Both are functions of c and of the update's coordinates on the other axes.
+        The answer and the coordinate are unknown functions of c and of the update's coordinates on
+        the other axes.
         """
         if len(self.free) > 1:
             raise UnsupportedError("a scatter by data on several axes")
@@ -263,7 +265,7 @@ class Inversion:
             own, point = key[: len(c)], list(key[len(c) :])
             point.insert(axis, candidate)
             # Outside of the tensor, facts about targets may contradict each other.
-            # Asked again, so that the facts about these elements are added too.
+            # T is evaluated again, so that the facts about the elements that it reads are added.
             return both(inside(point, self.dims), *map(equal, self.target(point), own))
 
         def last(term: Term) -> list[Term]:

@@ -25,7 +25,7 @@ TRUE, FALSE = _condition("true"), _condition("false")
 
 
 def truth(value: bool) -> Term:
-    """Return a condition that is known."""
+    """Return TRUE or FALSE."""
     return TRUE if value else FALSE
 
 
@@ -50,7 +50,7 @@ def below(a: Term, b: Term) -> Term:
 
 
 def equal(a: Term, b: Term) -> Term:
-    """Return ``a = b``, of any sort."""
+    """Return ``a = b`` for terms of any sort."""
     if a is b:
         return TRUE
     if a.sort == "condition":
@@ -109,12 +109,12 @@ def either(*terms: Term) -> Term:
 
 
 def inside(at: Iterable[Term], dims: Iterable[Term]) -> Term:
-    """Return that a tensor of these dims has an element at these coordinates."""
+    """Return the condition that a tensor of these dims has an element at these coordinates."""
     return both(*(within(c, ZERO, d) for c, d in zip(at, dims, strict=True)))
 
 
 def some(dims: Iterable[Term]) -> Term:
-    """Return that a tensor of these dims has an element."""
+    """Return the condition that a tensor of these dims has an element."""
     return both(*(below(ZERO, d) for d in dims))
 
 
@@ -158,7 +158,7 @@ def under(term: Term, condition: Term, value: bool) -> Term:
 
 
 def by_case(term: Term, function: Callable[[Term], Term]) -> Term:
-    """Return a function of a term; of both results, if the term is a choice."""
+    """Return a function of a term. If the term is a choice, the result is a choice, too."""
     if term.op == "choose":
         condition, a, b = term.args
         return choose(condition, by_case(a, function), by_case(b, function))
@@ -171,7 +171,7 @@ def from_condition(condition: Term) -> Term:
 
 
 def as_condition(term: Term) -> Term:
-    """Return whether a number is not 0."""
+    """Return the condition that a number is not 0."""
     return by_case(term, lambda t: negation(equal(t, ZERO)))
 
 

@@ -1,4 +1,4 @@
-"""Constants: their type, shape and bytes; as terms; and terms as arrays over a whole box."""
+"""Constants: reads their bytes, gives their elements as terms, and inverts constant columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from onnx_scatterx.judges.equivalence.core.arithmetic import add, integer, numbe
 from onnx_scatterx.judges.equivalence.core.terms import RULES, Term, UnsupportedError, make, step
 from onnx_scatterx.judges.equivalence.core.types import constant, dtype_name, sort_of
 
-_LOADED = 1 << 20  # bytes of external data; of more, only the digest is known
-_RUNS = 64  # of equal elements, beside each other
-_AT_A_STEP = 1000  # elements that are looked at
+_LOADED = 1 << 20  # bytes of external data; if there are more, only the digest is computed
+_RUNS = 64  # the most runs of equal elements
+_AT_A_STEP = 1000  # elements that are compared in one step
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class Contents:
 
 
 def _digest(array: np.ndarray) -> bytes:
-    """Return what two arrays of one type and shape have in common only if they are the same."""
+    """Return a digest of the bits: arrays of one type and shape are the same if it is the same."""
     if array.dtype == object:
         return hashlib.sha256(repr(array.ravel().tolist()).encode()).digest()
     return hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).digest()
 
 
 def _bits(array: np.ndarray) -> np.ndarray:
-    """Return the bits of numbers, as numbers that are equal only if these are the same."""
+    """Return an array of unsigned integers with the same bits, so that NaN equals itself."""
     if array.dtype == object:
         return array
     size = array.dtype.itemsize
@@ -54,7 +54,7 @@ def _bits(array: np.ndarray) -> np.ndarray:
 
 
 def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
-    """Return a constant. Of external data that are large, only the digest is read."""
+    """Return a constant; large external data have only a digest."""
     dtype, shape = dtype_name(proto.data_type), tuple(proto.dims)
     if proto.data_location == onnx.TensorProto.EXTERNAL:
         digest, raw = _external(proto, beside)
@@ -75,7 +75,8 @@ def contents(proto: onnx.TensorProto, beside: Path | None = None) -> Contents:
 def _check_conditions(name: str, data: bytes, numbers: Iterable[int] = ()) -> None:
     """Raise UnsupportedError if an element of a bool tensor is neither 0 nor 1.
 
-    ONNX Runtime keeps the bytes of external data, and takes 256 for true where onnx does not.
+    ONNX Runtime keeps the bytes of external data, and takes a 256 in ``int32_data`` for true, but
+    onnx takes it for false.
     """
     if data.strip(b"\0\1") or not {0, 1}.issuperset(numbers):
         raise UnsupportedError(f"the bool tensor {name!r} has an element that is neither 0 nor 1")
@@ -113,7 +114,7 @@ def _external(proto: onnx.TensorProto, beside: Path | None) -> tuple[bytes, byte
 
 @dataclass(frozen=True)
 class ConstantArray:
-    """A flat constant that is looked up; two are equal if their types and bytes are."""
+    """A flat constant for lookups. Two lookups are equal if their types and bytes are equal."""
 
     dtype: str
     digest: bytes
@@ -126,7 +127,7 @@ class ConstantArray:
 
     @functools.cached_property
     def ends(self) -> tuple[int, int]:
-        """The least and the greatest of integers; 0, 0 for others."""
+        """The least and the greatest element of integers; 0, 0 for other types."""
         integers = sort_of(self.dtype) == "integer"
         return (int(self.array.min()), int(self.array.max())) if integers else (0, 0)
 
@@ -144,7 +145,7 @@ def entry(lookup: ConstantArray, index: Term) -> Term:
     """Return the element of a lookup at a flat index."""
     at = number(index)
     if at is not None:
-        inside = min(max(at, 0), len(lookup.array) - 1)  # outside, any value is correct
+        inside = min(max(at, 0), len(lookup.array) - 1)  # outside of the array, any value is right
         return constant(lookup.array[inside], lookup.dtype)
     return make("lookup", (index,), lookup, sort_of(lookup.dtype), *lookup.ends)
 
@@ -153,14 +154,14 @@ RULES["lookup"] = lambda term, args: entry(term.data, *args)
 
 
 class StoredArray:
-    """The elements of a constant; what is found of a part of it is kept."""
+    """The elements of a constant as terms; the terms of its parts are computed once."""
 
     def __init__(self, array: np.ndarray, dtype: str) -> None:
         self._array, self._dtype = array, dtype
         self._parts: dict[tuple[int | None, ...], Callable[[list[Term]], Term]] = {}
 
     def at(self, coordinates: Sequence[Term]) -> Term:
-        """Return the element at some coordinates; outside, any value is correct."""
+        """Return the element at some coordinates; outside of the array, any value is right."""
         if not self._array.size:
             return constant(np.zeros(1, self._array.dtype)[0], self._dtype)
         numbers = map(number, coordinates)
@@ -179,7 +180,7 @@ class StoredArray:
         return constant(element, self._dtype)
 
     def _part(self, known: Sequence[int | None]) -> Callable[[list[Term]], Term]:
-        """Return the function of the other coordinates that the elements at known ones are."""
+        """Return the elements at the known coordinates, as a function of the other coordinates."""
         dtype = self._dtype
         rest = self._array[tuple(slice(None) if k is None else k for k in known)]
         step(rest.size // _AT_A_STEP)
@@ -212,14 +213,14 @@ def _changes(array: np.ndarray, axis: int) -> bool:
 
 
 def affine(array: np.ndarray) -> tuple[int, ...] | None:
-    """Return the step of an array along each axis, if that is the same everywhere."""
+    """Return the step of an array along each axis; None if a step is not the same everywhere."""
     first = int(array.reshape(-1)[0])
     steps = [
         int(array[tuple(at)]) - first if n > 1 else 0
         for at, n in zip(np.eye(array.ndim, dtype=int), array.shape, strict=True)
     ]
     furthest = abs(first) + sum(abs(s) * n for s, n in zip(steps, array.shape, strict=True))
-    if furthest >= 2**62:  # beyond that, NumPy's integers wrap around
+    if furthest >= 2**62:  # sums of larger integers wrap around in NumPy
         return None
     grid = np.ogrid[tuple(map(slice, array.shape))]
     made = first + sum(by * at for by, at in zip(steps, grid, strict=True))
@@ -230,9 +231,9 @@ _LONGEST, _LARGEST, _DEEPEST = 1 << 16, 1 << 20, 16
 
 
 def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
-    """Return an integer on a grid of coordinates; None if it depends on anything else.
+    """Return the values of an integer on a grid of coordinates; None if it has other unknowns.
 
-    The numbers are Python's, which do not wrap around.
+    The values are integers of Python, which do not wrap around.
     """
     if term in grid:
         return grid[term]
@@ -264,11 +265,11 @@ def tabulated(term: Term, grid: Mapping[Term, np.ndarray]) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Inverse:
-    """The places of a box whose columns of constants give some coordinates.
+    """The inverse of constant columns: from the columns' values to the points of a box.
 
-    ``last`` has the last place for each of the coordinates, which are below ``extents``, or -1 for
-    no place. If coordinates have several places, ``layers`` has the first, the second and so on
-    (nothing, if they are too many).
+    ``last`` has the last point for each combination of values, which are below ``extents``; -1
+    without a point. If some values have several points, ``layers`` has the first points, the second
+    points and so on. It is empty if there are too many.
     """
 
     sizes: list[int]

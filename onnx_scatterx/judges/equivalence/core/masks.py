@@ -1,4 +1,4 @@
-"""Masks: how many elements are true, where the p-th of them is, and how many come before one.
+"""Masks: the number of true elements, the place of the p-th one, and the rank of an element.
 
 For a mask m of n elements in row-major order, with N of them true:
 
@@ -6,8 +6,9 @@ For a mask m of n elements in row-major order, with N of them true:
     rank(c)     how many are true before c,   m[c]:         rank(c) < N and place(rank(c)) = c
 
 NonZero returns the places, the sum of the mask is N, its running sum is the rank. Masks that are
-known to be equal, of any shape, share these functions. A mask that does not change along its last
-axes is treated as one without them: each of its true elements counts for all elements along them.
+known to be equal share these functions, even if their shapes differ. If a mask does not change
+along its last axes, it is treated as a mask without these axes, in which each true element counts
+for all elements along them.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def most(d: Term) -> int:
 
 @dataclass(eq=False)
 class Mask:
-    """One mask with its functions."""
+    """One mask, and the functions above."""
 
     name: str
     dims: tuple[Term, ...]
@@ -115,10 +116,10 @@ class Mask:
 
 @dataclass(frozen=True)
 class View:
-    """A mask in the shape of some tensor.
+    """A tensor of shape ``dims`` as a mask.
 
-    ``inner`` are the last dims, along which it does not change. ``outward`` and ``inward`` map the
-    coordinates on the others to those of the mask, and back.
+    The tensor does not change along ``inner``, its last dims. ``outward`` maps coordinates on the
+    other dims to coordinates of ``mask``, and ``inward`` maps them back.
     """
 
     mask: Mask
@@ -132,7 +133,7 @@ class View:
 
     @property
     def each(self) -> Term:
-        """The number of elements that one element of the mask counts for."""
+        """The number of elements for which one element of ``mask`` counts."""
         return multiply(*self.inner)
 
     @property
@@ -158,7 +159,7 @@ class View:
         return self.mask.at(self._outer(at))
 
     def back(self, at: Coordinates) -> dict[Term, Term]:
-        """Return the values of the mask's functions at the rank of a true element."""
+        """Return the equations ``place(rank(c)) = c`` for a true element, as replacements."""
         outer = self._outer(at)
         rank = self.mask.rank(outer)
         pairs = zip(self.mask.places(rank), outer, strict=True)
@@ -167,10 +168,10 @@ class View:
 
 @dataclass(frozen=True)
 class Placing:
-    """Columns that are places of a mask: ``among`` has the column of an axis of the mask.
+    """Columns that are places of a mask: ``among`` maps axes of the mask to columns.
 
-    The other axes that are longer than 1 have no column. At one place of the columns, the mask may
-    be true at each of ``rounds``, the points on these axes in their order.
+    Other axes of the mask that are longer than 1 have no column. ``rounds`` are the points on these
+    axes, in order: for one value of the columns, the mask may be true at each of them.
     """
 
     view: View
@@ -178,7 +179,7 @@ class Placing:
     rounds: Sequence[Mapping[int, int]]
 
     def at(self, c: Sequence[Term], round_: int) -> Coordinates:
-        """Return the coordinates in the mask, given those of the columns."""
+        """Return the coordinates in the mask, given the values of the columns and a round."""
         fixed = self.rounds[round_]
         axes = range(len(self.view.dims))
         return tuple(
@@ -187,15 +188,15 @@ class Placing:
 
 
 def _points(extents: Sequence[int | None]) -> list[tuple[int, ...]]:
-    """Return all points of a box in row-major order; none if it is not known or has too many."""
+    """Return all points of a box in row-major order; none if an extent is unknown or too large."""
     known = [n for n in extents if n is not None]
     if len(known) < len(extents) or math.prod(known) > _MOST_ROUNDS:
         return []
     return list(np.ndindex(*known))
 
 
-class Likened(NamedTuple):
-    """A known mask, how coordinates are mapped to its own and back, and whether it is equal."""
+class Match(NamedTuple):
+    """A known mask, maps of coordinates to its own and back, and the condition that it is equal."""
 
     mask: Mask
     outward: Callable[[Coordinates], Coordinates]
@@ -210,21 +211,21 @@ class Masks:
     world: World
     known: list[Mask] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
-    _in_vain: int = 0  # work of Z3
+    _in_vain: int = 0  # Z3's work for questions without an answer
 
     def view(self, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]) -> View:
-        """Return the mask of a tensor; a known one if it is equal."""
+        """Return a tensor as a mask; if a known mask is equal, as this mask."""
         cut = self._cut(dims, at)
         outer, inner = dims[:cut], dims[cut:]
 
         def own(c: Coordinates) -> Term:
             return at((*c, *(ZERO for _ in inner)))
 
-        likened = [one for mask in self.known if (one := self._likened(mask, outer, own))]
-        likened.sort(key=lambda one: one.question is not TRUE)  # no work for a mask of equal terms
-        for one in likened:
-            if self._follows(one.question):
-                view = View(one.mask, dims, inner, one.outward, one.inward)
+        matches = [one for mask in self.known if (one := self._match(mask, outer, own))]
+        matches.sort(key=lambda m: m.question is not TRUE)  # a mask of equal terms comes first
+        for match in matches:
+            if self._follows(match.question):
+                view = View(match.mask, dims, inner, match.outward, match.inward)
                 break
         else:
             mask = Mask(str(len(self.known)), outer, own)
@@ -235,7 +236,7 @@ class Masks:
         return view
 
     def placing(self, p: Term, columns: Mapping[int, Term], length: Term) -> Placing | None:
-        """Return how some columns are the p-th place of a mask with ``length`` true elements."""
+        """Return columns as the p-th place of a mask with ``length`` true elements, or None."""
         for view in reversed(self.views):
             places = view.places(p)
             axes = {k: q for k, q in enumerate(places) if q is not ZERO}
@@ -255,7 +256,7 @@ class Masks:
         return cut
 
     def _follows(self, question: Term) -> bool:
-        """Return whether a mask is known to be another one, unless many questions were in vain."""
+        """Return whether a question is known to be true; false if many questions were in vain."""
         solver = self.world.solver
         if question is not TRUE and self._in_vain > solver.effort * ALL / 4:
             return False
@@ -263,10 +264,10 @@ class Masks:
         self._in_vain += 0 if follows else solver.spent - before
         return follows
 
-    def _likened(
+    def _match(
         self, mask: Mask, dims: tuple[Term, ...], at: Callable[[Coordinates], Term]
-    ) -> Likened | None:
-        """Return the question whether a mask is a known one; None if their sizes differ."""
+    ) -> Match | None:
+        """Return the question whether a tensor equals a known mask; None if their sizes differ."""
         same = self.world.same
         outward: Callable[[Coordinates], Coordinates] = _as_it_is
         inward = outward
@@ -275,7 +276,7 @@ class Masks:
                 return None
             outward, inward = remapped(dims, mask.dims, same), remapped(mask.dims, dims, same)
         points = Tensor("bool", dims, at).points("mask")
-        return Likened(mask, outward, inward, equal(at(points), mask.at(outward(points))))
+        return Match(mask, outward, inward, equal(at(points), mask.at(outward(points))))
 
     def _define(self, mask: Mask) -> None:
         define = self.world.witnesses.define

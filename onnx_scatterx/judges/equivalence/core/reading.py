@@ -1,6 +1,6 @@
-"""A model as a list of nodes, with its local functions inlined. The file is read by onnx alone.
+"""Reads a model as a list of nodes, with its local functions inlined, by the package onnx alone.
 
-What ONNX and ONNX Runtime may read in two ways is refused, with the reason.
+If ONNX and ONNX Runtime may read a model in different ways, the model is refused with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from onnx_scatterx.judges.equivalence.core.types import dtype_name
 
 @dataclass(frozen=True)
 class Placed:
-    """A message, and the directory of its external data (None: not known)."""
+    """A ModelProto, and the directory of its external data (None: not known)."""
 
     message: onnx.ModelProto
     directory: Path | None
@@ -48,10 +48,10 @@ _RANDOM_IN_RUNTIME = {"BiasDropout", "BitmaskBiasDropout", "BitmaskDropout", "Sa
 
 @dataclass(frozen=True)
 class Node:
-    """One node: its operation, and its values by their names ("" for an absent one).
+    """One node: its operation, and the names of its values ("" for an absent value).
 
-    ``kind`` is its operation without its names: equal for nodes that compute the same function of
-    their inputs and of the values that their subgraphs ``captured``. ``flavour`` is its attributes.
+    ``kind`` is the operation without names. Nodes of one kind compute the same function of their
+    inputs and of the values that their subgraphs ``captured``. ``flavour`` are the attributes.
     """
 
     op: str
@@ -69,12 +69,12 @@ class Node:
 
     @property
     def standard(self) -> bool:
-        """Whether it is one of ONNX's own operators."""
+        """Whether the node is of an operator of ONNX."""
         return self.domain == ""
 
     @property
     def scatterx(self) -> bool:
-        """Whether it is a ScatterX."""
+        """Whether the node is a ScatterX."""
         return self.op == "ScatterX" and is_scatterx(self.domain)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -84,7 +84,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Declared:
-    """A type that a model states: its dims as sizes, names or None (no dims: None)."""
+    """The type and dims that a model states of a value; ``dims`` is None if no shape is stated."""
 
     name: str
     dtype: str
@@ -97,8 +97,8 @@ class Graph:
 
     ``defaults`` are values of the inputs that a caller may omit. ``declared`` are the types that
     the model states of its inner values and outputs. ``replaced`` says whether the model has
-    functions that run in the place of ScatterX if the library is not there. ``skeleton`` is the
-    model itself, in which large constants are inputs.
+    fallbacks of ScatterX. ``skeleton`` is the model as a message, with inputs instead of large
+    constants.
     """
 
     inputs: tuple[Declared, ...]
@@ -112,9 +112,9 @@ class Graph:
 
 
 def read(source: Source, fallback: bool = False) -> Graph:
-    """Return a model as the judge reads it; UnsupportedError if that is impossible.
+    """Return a model as a `Graph`; UnsupportedError if the judge cannot read it.
 
-    With ``fallback``, a ScatterX that has a function is this function, else it is the kernel.
+    With ``fallback``, a ScatterX that has a fallback means the fallback; otherwise the kernel.
     """
     beside = None
     if isinstance(source, Placed):
@@ -152,7 +152,7 @@ def _skeleton(
     data: Mapping[str, Contents],
     functions: Iterable[onnx.FunctionProto],
 ) -> onnx.ModelProto:
-    """Return a model with these functions; it is changed."""
+    """Change a model to its skeleton with these functions, and return it."""
     stored = list(model.graph.initializer)
     del model.graph.initializer[:]
     inputs = {i.name for i in model.graph.input}
@@ -171,9 +171,9 @@ def _skeleton(
 
 
 def _check_names(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
-    """Raise UnsupportedError if a name means two things, in a graph or in what is around it.
+    """Raise UnsupportedError if a name means two values, in a graph or in the graphs around it.
 
-    ONNX Runtime may take a constant from outside for one of the same name within a subgraph.
+    ONNX Runtime may read a constant from outside instead of a subgraph's value of the same name.
     """
     stored = [i.name for i in graph.initializer]
     made = [name for node in graph.node for name in node.output if name]
@@ -190,7 +190,7 @@ def _check_names(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
 
 
 def _versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    """Return the version of each operator set; UnsupportedError if one is named twice."""
+    """Return the version of each operator set; UnsupportedError if a set is named twice."""
     versions: dict[str, int] = {}
     for one in imports:
         domain = "" if one.domain in STANDARD else one.domain
@@ -241,7 +241,7 @@ def node_of(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Node:
 
 
 def _since(proto: onnx.NodeProto, versions: Mapping[str, int]) -> int:
-    """Return the version of the operator set in which an operator became what it is."""
+    """Return the first version of the operator set with the present meaning of an operator."""
     domain = "" if proto.domain in STANDARD else proto.domain
     version = versions.get(domain, 0)
     try:
@@ -251,7 +251,7 @@ def _since(proto: onnx.NodeProto, versions: Mapping[str, int]) -> int:
 
 
 def declared(value: onnx.ValueInfoProto) -> Declared:
-    """Return a stated type."""
+    """Return the stated type and dims of a value."""
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
         return Declared(value.name, str(kind), None)
@@ -271,7 +271,7 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
 
 
 def _tensors(node: onnx.NodeProto) -> Iterable[onnx.TensorProto]:
-    """Yield the tensors within a node, those of its subgraphs included."""
+    """Yield the tensors within a node, also those in its subgraphs."""
     graphs = subgraphs(node)
     for one in (node, *(n for graph in graphs for n in graph.node)):
         for attribute in one.attribute:
@@ -294,7 +294,7 @@ _LITERALS = {
 
 
 def constant_of(node: Node) -> Contents | None:
-    """Return the value of a Constant node."""
+    """Return the value of a Constant node; None for other nodes."""
     if node.op != "Constant" or not node.standard:
         return None
     if "value" in node.attributes:

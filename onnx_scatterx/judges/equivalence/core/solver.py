@@ -1,15 +1,14 @@
-"""Questions to Z3, in its language, each with a limit on the work that it may take.
+"""Asks Z3 questions, each with a limit on the work that it may take.
 
 Each question has a context and a solver of its own, with a fixed seed, and all limits count Z3's
-units of work: the answer to a question does not depend on the machine, on its load, or on other
-questions.
+units of work. So an answer does not depend on the machine, on its load, or on other questions.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import z3
@@ -36,10 +35,10 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class Encoder:
-    """Terms of one question in Z3, each created once.
+    """Translates the terms of one question to Z3, each once.
 
-    Z3's names are numbers in the order in which they are met, so a question does not depend on
-    those before it, and no name of a file is a name of Z3.
+    The names in Z3 are numbers, in the order of the terms. So a question does not depend on earlier
+    questions, and no name of a file is a name in Z3.
     """
 
     def __init__(self) -> None:
@@ -67,8 +66,8 @@ class Encoder:
             self._made[term] = self._of(term, [self._made[a] for a in term.args])
         return self._made[root]
 
-    def typing(self, term: Term) -> list[Any]:
-        """Return the facts of a term itself: its interval, its limit, what division is."""
+    def definition(self, term: Term) -> list[Any]:
+        """Return the facts that define a term: its interval, its limit, the rule of division."""
         if term.sort != "integer" or term.op not in _TYPED:
             return []
         if term.op == "lookup" and term.data.runs is not None:
@@ -148,15 +147,19 @@ def _positive(term: Term) -> bool:
     return term.op == "integer" and bool(term.data > 0)
 
 
-Status = Literal["proven", "refuted", "limit"]
+Status = Literal["proven", "refuted", "limit", "possible", "impossible"]
+_OF_FACTS: dict[Status, Status] = {
+    "proven": "impossible",  # that not all facts hold
+    "refuted": "possible",
+    "limit": "limit",
+}
 
 QUICK, FULL, PAIR, ALL = 400_000, 4_000_000, 8_000_000, 40_000_000
-"""Z3's units of work: for a question along the way, for one that counts, for a pair of values that
-are only guessed to be the same, for a pair of models.
+"""The most units of Z3's work: for a question along the way, for a question that decides, for a
+pair of values that are guessed to be the same, and for a pair of models.
 """
-
-_LARGEST = 2**32 - 1  # limit that Z3 takes
-_MEMORY = 4096  # MB of Z3, for a question
+_LARGEST = 2**32 - 1  # the largest limit that Z3 takes
+_MEMORY = 4096  # MB that Z3 may use for a question
 
 
 @dataclass
@@ -176,7 +179,11 @@ class Model:
 
 @dataclass
 class Decision:
-    """Z3's answer about a statement: perhaps a model if it may be wrong, or the limit reached."""
+    """Z3's answer to a question.
+
+    ``status`` is "proven" or "refuted" for a statement, "possible" or "impossible" for facts, or
+    "limit", with the name of the ``limit``. "refuted" and "possible" may have a ``model``.
+    """
 
     status: Status
     model: Model | None = None
@@ -185,7 +192,7 @@ class Decision:
 
 @dataclass
 class Solver:
-    """Facts, and statements that may follow from them."""
+    """The facts, and questions whether statements follow from them."""
 
     witnesses: Witnesses = field(default_factory=Witnesses)
     facts: dict[Term, None] = field(default_factory=dict)
@@ -197,7 +204,7 @@ class Solver:
     _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
 
     def assume(self, fact: Term) -> None:
-        """Take a statement as a fact."""
+        """Add a statement to the facts."""
         for part in fact.args if fact.op == "and" else (fact,):
             if part is not TRUE:
                 assert not coordinates(part), "a coordinate is not a single point"
@@ -221,12 +228,13 @@ class Solver:
         return self._check([*hypotheses, negation(goal)], quick)
 
     def against(self, goal: Term, wanted: Sequence[Term]) -> Decision:
-        """Ask for a counterexample to a statement under all facts: "refuted", with a model."""
+        """Ask for a counterexample to a statement under all facts; "refuted" has it as a model."""
         return self._check([negation(goal), *wanted], False, everything=True)
 
     def satisfiable(self, wanted: Iterable[Term] = ()) -> Decision:
-        """Ask whether all facts can hold at once: "refuted", with a model, if so."""
-        return self._check(list(wanted), False, everything=True)
+        """Ask whether all facts, and the wanted statements, can hold at once."""
+        answer = self._check(list(wanted), False, everything=True)
+        return replace(answer, status=_OF_FACTS[answer.status])
 
     def _check(self, roots: list[Term], quick: bool, everything: bool = False) -> Decision:
         if any(r is FALSE for r in roots):
@@ -252,7 +260,7 @@ class Solver:
         for statement in statements:
             solver.add(encode(statement))
         for part in walk(statements):
-            solver.add(*encode.typing(part))
+            solver.add(*encode.definition(part))
         before = _work(solver)
         result = solver.check()
         self.spent += max(_work(solver) - before, 1000)
@@ -260,7 +268,7 @@ class Solver:
         if result == z3.unsat:
             return Decision("proven")
         if result == z3.sat:
-            # A model keeps all of Z3's memory for the question, so most answers have none.
+            # A model keeps all of Z3's memory for the question, so most answers have no model.
             return Decision("refuted", Model(solver.model(), encode) if everything else None)
         return Decision("limit", limit="Z3's work for one question")
 

@@ -1,8 +1,8 @@
-"""Tensors as functions: from coordinates to the term of the element there, in any shape.
+"""Tensors as functions from coordinates to the term of the element there, and their reshapes.
 
-The dims of both shapes are matched in groups of equal products, from the left. Within a group, an
-element's place in row-major order is the same in both: a single dim on one side is a sum of
-products on the other, and several are quotients and remainders.
+To reshape, the dims of both shapes are matched in groups of equal products, from the left. Within a
+group, an element has the same row-major position in both shapes: a single dim is a sum of products,
+and several dims are quotients and remainders.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError, 
 
 Coordinates = tuple[Term, ...]
 
-ELEMENT = 20  # steps for an element
+ELEMENT = 20  # steps for each element that is read
 
 
 @dataclass(eq=False)
 class Tensor:
     """A tensor: its type, its dims as integers (None if the rank is not known), its elements.
 
-    ``define`` returns the element at coordinates within the dims; its result for others is
-    meaningless. ``array`` is the contents of a constant. ``watchers`` are called with each element
-    that is read.
+    ``define`` returns the element at coordinates; outside of the dims, its result has no meaning.
+    ``array`` has the elements of a constant. ``watchers`` are called with each element that is
+    read.
     """
 
     dtype: str
@@ -72,7 +72,7 @@ class Tensor:
         return element
 
     def watch(self, watcher: Callable[[Coordinates, Term], None]) -> None:
-        """Call a function with each element that was and will be read."""
+        """Call a function with each element that was read, and later with each that is read."""
         self.watchers.append(watcher)
         for key, element in list(self._known.items()):
             watcher(key, element)
@@ -85,7 +85,7 @@ class Tensor:
         return [self.at((integer(i),)) for i in range(length)]
 
     def points(self, name: str) -> Coordinates:
-        """Return coordinates that represent all of them."""
+        """Return coordinates that stand for all points of the tensor."""
         return tuple(
             ZERO if number(d) == 1 else variable(f"{name}{axis}", limit=d)
             for axis, d in enumerate(self.shape)
@@ -164,7 +164,7 @@ def remapped(dims: Dims, others: Dims, same: Same = lambda a, b: a is b) -> Call
 
 
 def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return which dims of one shape make up which of the other."""
+    """Return groups: ranges of dims of both shapes with equal products."""
     groups = []
     i = j = 0
     while i < len(dims) or j < len(others):
@@ -197,7 +197,7 @@ def _groups(dims: Dims, others: Dims, same: Same) -> list[tuple[tuple[int, int],
 
 
 def _smaller(product: Term, other: Term) -> bool:
-    """Return whether a product looks like a part of the other: a guess that only costs."""
+    """Return whether a product looks smaller than the other. A wrong guess only costs time."""
     if exact_quotient(other, product) is not None:
         return True
     if exact_quotient(product, other) is not None:

@@ -1,12 +1,11 @@
-"""Terms: the integers, conditions and data that the models' elements consist of.
+"""Terms: the elements of tensors, as expressions of sizes, coordinates and elements of the inputs.
 
-A term is the value of a tensor's element, in sizes, coordinates and elements of the inputs. There
-are three sorts: integers (unbounded), conditions, and data. Data are floats and strings: of these
-only equality is known. Equal terms are one object. Each integer has an interval that always
-contains it, so most questions on sizes are answered when the term is created.
+There are three sorts: integers (unbounded), conditions, and data. Data are floats and strings,
+which are only compared for equality. Equal terms are one object. Each integer has an interval that
+always contains it, so most questions about sizes are answered when the term is created.
 
-A coordinate (`variable` with a `limit`) stands for any number in ``0 <= c < limit``. A term may be
-simplified with that, so a question must never use a coordinate for anything else.
+A coordinate (`variable` with a `limit`) stands for any number in ``0 <= c < limit``. Terms are
+simplified by these bounds, so a coordinate must never stand for another number.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ class UnsupportedError(Exception):
 
 
 class WorkSpentError(UnsupportedError):
-    """The work that is allowed for a pair of models, or for one question, is spent."""
+    """The steps for a pair of models, or for one question, are spent."""
 
 
 class Term:
     """One term; create it with the functions of the modules `arithmetic` and `logic`.
 
-    ``op`` is its operation, ``args`` its parts, ``data`` the rest of its key; an integer is in
-    ``low <= t <= high``.
+    ``op`` is the operation, ``args`` are the parts, and ``data`` is the rest of the key. For an
+    integer t, ``low <= t <= high``.
     """
 
     __slots__ = ("args", "data", "high", "low", "number", "op", "sort")
@@ -72,15 +71,15 @@ class Term:
 
 
 SUMS: dict[str, Callable[[Term, Term | int], Term]] = {}
-"""What +, - and * of integers are: `arithmetic` says it."""
+"""The functions of `arithmetic` for the operators +, - and * of integers."""
 
 
 @dataclass
 class Table:
     """All terms of one pair of models, numbered in the order of their creation.
 
-    A pair has a table of its own, so that nothing depends on what was judged before. ``left`` are
-    the steps that may still be taken, of ``steps``: a term that is looked up is a step.
+    Each pair has a table of its own, so that no answer depends on earlier pairs. ``left`` are the
+    remaining steps, of ``steps`` in all. To look a term up is a step.
     """
 
     steps: int = STEPS
@@ -94,7 +93,7 @@ _now: ContextVar[Table] = ContextVar("_now", default=_permanent)
 
 @contextmanager
 def new_table(effort: float = 1) -> Iterator[Table]:
-    """Create terms in a new table; ``effort`` multiplies the steps that may be taken."""
+    """Let a block create terms in a new table; ``effort`` multiplies the steps of the table."""
     steps = int(effort * STEPS)
     table = Table(steps, steps, dict(_permanent.known))
     token = _now.set(table)
@@ -106,7 +105,7 @@ def new_table(effort: float = 1) -> Iterator[Table]:
 
 @contextmanager
 def share(part: int) -> Iterator[None]:
-    """Allow at most one of so many parts of all steps for a part of the work."""
+    """Let a block take at most ``steps / part`` of the steps."""
     table = _now.get()
     own = min(table.steps // part, table.left)
     kept = table.left - own
@@ -118,15 +117,15 @@ def share(part: int) -> Iterator[None]:
 
 
 def step(count: int = 1) -> None:
-    """Take some steps; WorkSpentError if these are too many."""
+    """Take some steps; WorkSpentError if fewer are left."""
     table = _now.get()
     table.left -= count
     if table.left < 0 and table is not _permanent:
-        raise WorkSpentError(reached("steps in terms"))
+        raise WorkSpentError(limit_reached("steps in terms"))
 
 
-def reached(limit: str) -> str:
-    """Return that a limit was reached, and how it is raised."""
+def limit_reached(limit: str) -> str:
+    """Return a sentence: a limit was reached, and how to raise it."""
     return f"the limit of {limit} was reached: --effort 4 allows four times as much"
 
 
@@ -154,7 +153,7 @@ def make(
 def variable(
     name: Hashable, low: int = 0, high: int = LARGEST_SIZE, limit: Term | None = None
 ) -> Term:
-    """Return an integer with any value in its interval, below the limit if there is one."""
+    """Return an integer unknown: any value in its interval, and below ``limit`` if given."""
     if limit is not None:
         high = min(high, max(limit.high - 1, low))
         return make("variable", (limit,), name, "integer", low, high)
@@ -164,9 +163,10 @@ def variable(
 def apply(
     name: Hashable, args: Iterable[Term], sort: Sort = "data", low: int = 0, high: int = 0
 ) -> Term:
-    """Return the value of an otherwise unknown function.
+    """Return the value of an unknown function.
 
-    Its name is a tuple if anything in it comes from a file: so no two functions have one name.
+    If a part of the function's name comes from a file, the name must be a tuple. So two functions
+    never have the same name.
     """
     return make("apply", tuple(args), (name,), sort, low, high)
 
@@ -177,12 +177,12 @@ def literal(dtype: str, bits: bytes) -> Term:
 
 
 def limit_of(term: Term) -> Term | None:
-    """Return the upper limit of a coordinate."""
+    """Return the limit of a coordinate; None for other terms."""
     return term.args[0] if term.op == "variable" and term.args else None
 
 
 def walk(roots: Iterable[Term]) -> Iterable[Term]:
-    """Yield all terms within, each once, the limits of coordinates included."""
+    """Yield the roots and all terms within them, each once, also the limits of coordinates."""
     seen: set[Term] = set()
     stack = list(roots)
     while stack:
@@ -196,7 +196,7 @@ def walk(roots: Iterable[Term]) -> Iterable[Term]:
 
 
 RULES: dict[str, Callable[[Term, tuple[Term, ...]], Term]] = {}
-"""For each operation that is simplified: from a term and other parts to the term with these."""
+"""For each operation that is simplified: the function from a term and new parts to the new term."""
 
 
 def substitute(term: Term, replaced: Mapping[Term, Term]) -> Term:

@@ -1,4 +1,4 @@
-"""Element types: which sort of term an element is, and integers that wrap around."""
+"""Element types: the sort of an element's term, and how integers wrap around."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANGES = {
     **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 32, 64)},
 }
 COMPUTED = {"bool", "float32", *RANGES}
-"""The types that operators compute here. The elements of all others are data, and only moved."""
+"""The types with which operators compute. Elements of other types are data, and only moved."""
 
 
 def dtype_name(element: int) -> str:
@@ -42,14 +42,14 @@ def sort_of(dtype: str) -> Sort:
 
 
 def range_of(dtype: str) -> tuple[int, int]:
-    """Return the least and the greatest element of a type; 0, 0 if it is not of integers."""
+    """Return the least and the greatest element of an integer type; 0, 0 for other types."""
     return RANGES.get(dtype, (0, 0))
 
 
 def wrapped(value: Term, dtype: str) -> Term:
     """Return an integer wrapped to a type: modulo the number of values of the type.
 
-    So wrapping within a sum or a product can be dropped.
+    Within a sum or product, terms that are wrapped to the same type are unwrapped first.
     """
     low, high = range_of(dtype)
     if value.op == "polynomial" and any(a.op == "wrap" and a.data == dtype for a in value.args):
@@ -70,7 +70,7 @@ RULES["wrap"] = lambda term, args: wrapped(args[0], term.data)
 
 
 def constant(element: np.generic, dtype: str) -> Term:
-    """Return an element of a constant."""
+    """Return an element of a constant as a term."""
     sort = sort_of(dtype)
     if sort == "condition":
         return truth(bool(element))
@@ -82,7 +82,7 @@ def constant(element: np.generic, dtype: str) -> Term:
 
 
 def number_of(literal: Term) -> np.float32:
-    """Return the number that a literal of float32 is."""
+    """Return the number of a literal of float32."""
     number: np.float32 = np.frombuffer(literal.data[1], np.float32)[0]
     return number
 

@@ -1,9 +1,8 @@
-"""Functions known only by their properties: facts about one value, and facts for all points.
+"""Unknown functions with known properties, which are added to the questions that use them.
 
-A scatter that finds its update by a search, the greatest element along an axis, the positions of a
-mask: each is a function whose properties are added to a question that uses it. A property of every
-point of an axis is added for some points only, those that the question names. Every added fact is
-true, whichever points are chosen.
+Examples are the update that a scatter finds by a search, the greatest element along an axis, and
+the places of a mask. A property of every point of an axis is added only for the points that a
+question names. An added fact is true for any choice of points.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class Universal:
 
 @dataclass(frozen=True)
 class Definition:
-    """The properties of a function: at its arguments, and for all points; the axis of its value.
+    """The properties of a function: facts about a value, and facts for all points of an axis.
 
-    ``limit`` is given if the value is a point of an axis of that length, useful to other facts.
+    If the value is a point of an axis, ``limit`` returns the length of this axis.
     """
 
     facts: Callable[[Term], Iterable[Term]]
@@ -53,13 +52,13 @@ class Witnesses:
     attached: dict[Term, dict[tuple[Term, frozenset[Term]], None]] = field(default_factory=dict)
 
     def define(self, name: str, definition: Definition) -> None:
-        """Add the properties of a function."""
+        """Note the properties of a function."""
         self.definitions.setdefault(name, definition)
 
     def attach(self, element: Term, at: Iterable[Term], fact: Term) -> None:
-        """Add a fact about an element to every question that names one of its unknown values.
+        """Add a fact about an element to every question that names an unknown in the element.
 
-        The fact assumes that the element exists, though it may not name its coordinates.
+        The question must name the coordinates, too, since the fact assumes that the element exists.
         """
         rests = frozenset(coordinates(fact, *at))
         for part in walk([element]):
@@ -69,10 +68,11 @@ class Witnesses:
     def match(
         self, pattern: Term, points: Sequence[Term], fact: Callable[[tuple[Term, ...]], Term]
     ) -> None:
-        """Add a fact, from a point, to questions that name the function of a pattern.
+        """Add a fact to questions that name the function of a pattern.
 
-        The pattern's arguments are coordinates of ``points``, which become those of the question,
-        and terms that do not depend on any. A coordinate that is no argument becomes 0.
+        An argument of the pattern is a coordinate of ``points``, or does not depend on ``points``.
+        ``fact`` gets the question's arguments for these coordinates, and 0 for a coordinate that is
+        no argument.
         """
         if all(a in points or not set(points) & set(walk([a])) for a in pattern.args):
             self.patterns.setdefault(pattern.data, []).append((pattern, tuple(points), fact))
@@ -89,8 +89,8 @@ class Witnesses:
     def facts_for(self, roots: Iterable[Term]) -> list[Term]:
         """Return the facts that are added to a question.
 
-        No fact is added about coordinates that the question does not name: the existence of a
-        coordinate means that an axis is not empty.
+        No fact names a coordinate that the question does not name: a coordinate exists only if its
+        axis is not empty.
         """
         roots = list(roots)
         spoken = frozenset(coordinates(*roots))
@@ -100,9 +100,9 @@ class Witnesses:
             return [fact for fact, rests in pairs if rests <= spoken]
 
         facts: dict[Term, None] = {}
-        seen: dict[Term, None] = {}  # in an order that does not depend on where terms lie
+        seen: dict[Term, None] = {}  # a dict, whose order does not depend on memory addresses
         universals: list[Universal] = []
-        points: dict[Term, Term] = {}  # a point, and the length of its axis
+        points: dict[Term, Term] = {}  # point: the length of its axis
         fresh = list(walk(roots))
         used: set[tuple[int, Term]] = set()
         for _ in range(_ROUNDS):
@@ -148,5 +148,5 @@ def _chosen(limit: Term, points: dict[Term, Term]) -> list[Term]:
     length = number(limit)
     if length is not None and length <= _SMALL:
         return [integer(i) for i in range(length)]
-    own = sorted(points, key=lambda p: points[p] is not limit)  # those of its own axis first
+    own = sorted(points, key=lambda p: points[p] is not limit)  # points of the same axis first
     return [ZERO, limit - 1, *own[:_GUESSES]]

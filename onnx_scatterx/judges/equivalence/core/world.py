@@ -1,4 +1,4 @@
-"""The facts that the first model gives, and the obligations of the second."""
+"""The facts that hold because the first model runs, and the requirements of the second model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses
 
 @dataclass
 class Debt:
-    """A condition that the second model needs to run."""
+    """A requirement of the second model: a condition without which a node does not run."""
 
     condition: Term
     what: str
@@ -34,8 +34,8 @@ class Debt:
 class World:
     """The facts so far, the questions that they answer, and the debts of the second model.
 
-    While ``owing`` is false, a node's requirement is a fact: only inputs on which the first model
-    runs count. While it is true, it is a debt.
+    A requirement of the first model is a fact, because only inputs on which it runs count. A
+    requirement of the second model (``owing``) is a debt.
     """
 
     solver: Solver = field(default_factory=Solver)
@@ -55,7 +55,7 @@ class World:
         self.solver.witnesses = self.witnesses
 
     def need(self, condition: Term, what: str) -> None:
-        """Add a requirement of the present node."""
+        """Add a requirement of a node: a fact or a debt."""
         if condition is TRUE:
             return
         if self.owing:
@@ -64,23 +64,24 @@ class World:
             self.solver.assume(condition)
 
     def learn(self, condition: Term) -> None:
-        """Add a fact; what did not follow before may follow now."""
+        """Add a fact, and forget which conditions were undecided without it."""
         self.solver.assume(condition)
         self._decided.clear()
 
     def need_all(self, points: tuple[Term, ...], condition: Term, what: str) -> None:
         """Add a requirement for all points that some coordinates stand for.
 
-        As a fact it is added by others, for single points: a coordinate is not one point.
+        If it would be a fact, it is not added, because a fact must not name coordinates. The caller
+        adds facts for single points.
         """
         if self.owing or not any(limit_of(p) is not None for p in points):
             self.need(condition, what)
 
     def hold(self, tensor: Tensor, fact: Callable[[Coordinates, Term], Term]) -> None:
-        """Add a fact about each element, if it lies within the tensor.
+        """Add a fact about each element of a tensor.
 
-        It is added to questions that name what is read here, and to those that name a value of the
-        same function at another place: the place is found by comparing the arguments.
+        The fact is added to questions that name an unknown in the element. If the element was not
+        read, the arguments of the unknown give its coordinates.
         """
 
         def there(at: Coordinates, element: Term) -> Term:
@@ -96,7 +97,7 @@ class World:
                 self.witnesses.match(part, points, lambda at: there(at, tensor.at(at)))
 
     def decide(self, condition: Term) -> bool | None:
-        """Return whether a condition follows from the facts, or its negation; else None."""
+        """Return whether a condition is true by the facts, or false; None if it is not known."""
         if condition in (TRUE, FALSE):
             return condition is TRUE
         if self.solver.collecting:  # a question must not lead to another
@@ -119,11 +120,11 @@ class World:
         return a is b or self.known(equal(a, b))
 
     def name(self, tensor: Tensor, besides: tuple[Term, ...]) -> str:
-        """Return a name for functions of a tensor, the same for the same tensor."""
+        """Return a name for unknown functions of a tensor: the same name for the same tensor."""
         self._alive.append(tensor)
         return self._names.setdefault((id(tensor), besides), str(len(self._names)))
 
     def assume(self, text: str) -> None:
-        """Note another assumption of the answer."""
+        """Note an assumption of the answer."""
         if text:
             self.assumed[text] = None

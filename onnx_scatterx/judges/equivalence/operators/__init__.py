@@ -1,7 +1,7 @@
-"""The operators, by family: each defines the elements of its output, and its requirements.
+"""The operators, by family: a function for each, which defines the elements of its outputs.
 
-A function takes the node, its inputs (None for an absent one) and the world, and returns the
-outputs. It raises UnsupportedError for a case that is not modelled.
+A function takes the node, its inputs (None if absent) and the world, which learns the requirements,
+and returns the outputs. It raises UnsupportedError for a case that is not modelled.
 """
 
 from onnx_scatterx.judges.equivalence.operators import (  # noqa: F401 - they enter their operators

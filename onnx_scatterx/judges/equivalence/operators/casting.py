@@ -1,9 +1,9 @@
 """Elements in another type: Cast, CastLike, QuantizeLinear, DequantizeLinear.
 
-A Cast is exact between integers and conditions, and of a literal that fits; else it is an unknown
-function. To quantize is an unknown function of an element, its scale and its zero point. Only this
-is known, for a normal scale s > 0 and an integer q of at most 16 bits, since the rounding errors of
-q * s / s are far below 1/2:
+A Cast between integers and conditions, and of a literal that fits, is exact. Any other Cast is an
+unknown function. QuantizeLinear is an unknown function of an element, its scale and its zero point.
+Only this is known, for a normal scale s > 0 and an integer q of at most 16 bits, because the
+rounding errors of q * s / s are far below 1/2:
 
     QuantizeLinear(DequantizeLinear(q, s, z), s, z) = q
 """
@@ -37,17 +37,17 @@ from onnx_scatterx.judges.equivalence.core.types import (
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
-    given,
-    needed,
     operator,
+    optional,
     positive,
+    required,
 )
 
 
 @operator("Cast", "CastLike")
 def cast(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    to = needed(inputs, 1).dtype if node.op == "CastLike" else dtype_name(node.get("to"))
+    a = required(inputs, 0)
+    to = required(inputs, 1).dtype if node.op == "CastLike" else dtype_name(node.get("to"))
     if a.dtype == to:
         return [a]
     if to not in COMPUTED:
@@ -87,13 +87,13 @@ def _is_in_range(number: float, dtype: str) -> bool:
 
 @operator("QuantizeLinear", "DequantizeLinear")
 def quantized(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, scale, zero = needed(inputs, 0), needed(inputs, 1), given(inputs, 2)
+    a, scale, zero = required(inputs, 0), required(inputs, 1), optional(inputs, 2)
     whole = scale.rank == 0 or (scale.rank == 1 and scale.shape[0] is ONE)
     if scale.rank > 1 or node.get("block_size", 0):
         raise UnsupportedError(f"{node.op} by blocks")
     axis = 0 if whole else positive(node.get("axis", 1), a.rank)
     if not whole:
-        if number(scale.shape[0]) is None:  # of one scale, any number of places is right
+        if number(scale.shape[0]) is None:  # one scale is right for any size of the axis
             raise UnsupportedError(f"{node.op} with an unknown number of scales")
         world.need(equal(scale.shape[0], a.shape[axis]), f"{node.op}: a scale for each place")
     if zero is not None:
@@ -130,6 +130,6 @@ _SMALL = ("int8", "uint8", "int16", "uint16")
 
 
 def _is_normal(scale: Term) -> bool:
-    """Return whether a scale is a number of usual size."""
+    """Return whether a scale is a normal number, neither tiny nor huge."""
     normal = scale.op == "literal" and scale.data[0] == "float32"
     return normal and 1e-30 < float(number_of(scale)) < 1e30

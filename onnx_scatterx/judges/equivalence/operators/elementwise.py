@@ -1,11 +1,11 @@
 """Operators on one element of each input: arithmetic, comparisons, conditions, choices.
 
-They are exact on integers and conditions, and unknown functions of float32.
+These operators are exact on integers and conditions, and unknown functions of float32.
 
-Of floats only these identities are used, which hold for every float, NaN included:
-x * 1 = x, x + -0 = x, x - 0 = x. Two numbers are added, subtracted and multiplied as IEEE
-754 says. Where the last bits may differ, though nodes compute the same, this is assumed, or the
-node is refused.
+For floats, only these identities are used, which hold for every float, also for NaN: x * 1 = x,
+x + -0 = x, x - 0 = x. Two literals are added, subtracted and multiplied as IEEE 754 says. If the
+last bits of a result may differ from place to place, the node is refused, or the answer has the
+assumption that they are the same.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_fron
 from onnx_scatterx.judges.equivalence.operators.registry import (
     MOVING,
     Inputs,
-    given,
-    needed,
     operator,
+    optional,
     pointwise,
     read,
+    required,
     scalar,
 )
 
@@ -68,10 +68,10 @@ UNARY = (
     *("Sqrt", "Tanh"),
 )
 BINARY = ("Add", "Sub", "Mul", "Div", "Mod")
-"""Not Acos, Asin, Atan, Celu, Cos, Elu, Log, Mish, Pow, Selu, Sin, Softplus: their last bits depend
-on the place of an element in its tensor. ONNX Runtime 1.32 computes several elements at once, and
-the last ones by another function. Pow squares by a product if the exponent has one element, as it
-may have by chance; so it does with integers.
+"""Not modelled are Acos, Asin, Atan, Celu, Cos, Elu, Log, Mish, Pow, Selu, Sin, Softplus: the last
+bits of a result depend on the place of the element. ONNX Runtime 1.32 computes several elements at
+once, and the remaining elements by another function. Pow, also of integers, squares by a product if
+the exponent has only one element, which may be so only at some sizes.
 """
 
 
@@ -107,14 +107,14 @@ INTEGER_UNARY: dict[str, Callable[[Term], Term]] = {
 
 
 def float_binary(name: str, a: Term, b: Term) -> Term:
-    """Return an operator on two floats, by the identities if they help."""
+    """Return the result of an operator on two floats, simplified by the identities if possible."""
     neutral = float_constant(_NEUTRAL[name]) if name in _NEUTRAL else None
     if neutral is not None:
         if b is neutral:
             return a
         if a is neutral and name != "Sub":
             return b
-        # An identity within a choice helps if the choice is made first.
+        # An identity may apply to one branch of a choice: so the choice is taken outside.
         for term in (a, b):
             if term.op == "choose" and neutral in term.args[1:]:
                 test = term.args[0]
@@ -123,7 +123,7 @@ def float_binary(name: str, a: Term, b: Term) -> Term:
     if name in _NUMBERS and a.op == b.op == "literal":
         with np.errstate(all="ignore"):
             value = _NUMBERS[name](number_of(a), number_of(b))
-        if not np.isnan(value):  # of a NaN, the bits differ from processor to processor
+        if not np.isnan(value):  # the bits of a NaN differ from processor to processor
             return float_constant(value)
     return apply((name,), (a, b))
 
@@ -142,10 +142,10 @@ _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def binary(name: str, dtype: str, a: Term, b: Term, world: World) -> Term:
-    """Return an operator on two elements of a type."""
+    """Return the result of an operator on two elements of a type."""
     if sort_of(dtype) == "data":
         return float_binary(name, a, b)
-    if name == "Mod" and world.known(in_range(a, b)):  # an index, which both count alike
+    if name == "Mod" and world.known(in_range(a, b)):  # equals an index counted from the front
         return counted_from_front(a, b, world)
     low, high = range_of(dtype)
     value = INTEGER_BINARY[name](a, b)
@@ -156,7 +156,7 @@ def binary(name: str, dtype: str, a: Term, b: Term, world: World) -> Term:
 
 @operator(*BINARY)
 def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, b = needed(inputs, 0), needed(inputs, 1)
+    a, b = required(inputs, 0), required(inputs, 1)
     if node.op == "Mod" and (sort_of(a.dtype) == "data" or node.get("fmod")):
         raise UnsupportedError("Mod as of floats")
 
@@ -166,7 +166,7 @@ def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     made = pointwise(a.dtype, [a, b], define, world, f"{node.op}: the shapes fit")
     dims = made[0].shape
     if node.op in ("Div", "Mod") and sort_of(a.dtype) == "integer":
-        points = b.points("divisor")  # all are looked at, even if the result is empty
+        points = b.points("divisor")  # no divisor may be 0, even if the result is empty
         world.need_all(points, negation(equal(b.at(points), ZERO)), f"{node.op}: not by 0")
         least = integer(range_of(a.dtype)[0])
         if world.owing and least is not ZERO:  # the quotient would be one too large for the type
@@ -179,7 +179,7 @@ def arithmetic(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator(*UNARY)
 def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
 
     def define(at: Coordinates) -> Term:
         x = a.at(at)
@@ -192,7 +192,7 @@ def unary(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Min", "Max")
 def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    tensors = [needed(inputs, i) for i in range(len(inputs))]
+    tensors = [required(inputs, i) for i in range(len(inputs))]
     dtype = tensors[0].dtype
     pick = minimum if node.op == "Min" else maximum
 
@@ -207,9 +207,9 @@ def extremes(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Clip")
 def clip(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     what = "Clip: bounds are numbers"
-    ends = (given(inputs, 1), given(inputs, 2))
+    ends = (optional(inputs, 1), optional(inputs, 2))
     bounds = [None if t is None else scalar(t, world, what) for t in ends]
 
     def define(at: Coordinates) -> Term:
@@ -240,7 +240,7 @@ _CONDITIONS: dict[str, Callable[[Term, Term], Term]] = {
 
 @operator(*_INTEGERS, "And", "Or", "Xor")
 def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, b = needed(inputs, 0), needed(inputs, 1)
+    a, b = required(inputs, 0), required(inputs, 1)
 
     def made(x: Term, y: Term) -> Term:
         if x.sort == "integer":
@@ -253,9 +253,9 @@ def comparison(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def compared(name: str, x: Term, y: Term) -> Term:
-    """Return a comparison of floats, an otherwise unknown function.
+    """Return a comparison of floats: an unknown function.
 
-    Two numbers are compared, and x = x if x is not NaN.
+    Only two literals are compared, and x = x if x is not NaN.
     """
     if x.op == y.op == "literal":
         return truth(bool(_NUMBERS[name](number_of(x), number_of(y))))
@@ -266,20 +266,20 @@ def compared(name: str, x: Term, y: Term) -> Term:
 
 @operator("Not")
 def negated(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     return [Tensor("bool", a.shape, lambda at: negation(a.at(at)))]
 
 
 @operator("IsNaN", "IsInf")
 def special(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     name = (node.op, node.flavour)
     return [Tensor("bool", a.shape, lambda at: apply(name, (a.at(at),), "condition"))]
 
 
 @operator("Where", moves=True)
 def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    condition, a, b = (needed(inputs, i) for i in range(3))
+    condition, a, b = (required(inputs, i) for i in range(3))
     return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")
 
 
@@ -290,7 +290,7 @@ _QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
 
 
 def assumed(node: Node, made: Sequence[Tensor]) -> str:
-    """Return what is assumed of the floats that a node of only one of the models computes."""
+    """Return the assumption about the floats of a node that only one of the models has."""
     floats = bool(made) and sort_of(made[0].dtype) == "data" and made[0].dtype != "string"
     if node.standard and floats and node.op in _CHOOSING:
         return SIGN_OF_ZERO
@@ -302,11 +302,11 @@ def assumed(node: Node, made: Sequence[Tensor]) -> str:
 def unrounded(
     node: Node, inputs: Sequence[Tensor | None], made: Sequence[Tensor], unknown: bool
 ) -> str:
-    """Return why a node is refused, empty if it is not: it may do more than to move float16.
+    """Return why a node is refused that computes float16; empty if the node is not refused.
 
-    On a CPU, ONNX Runtime computes most of float16 in float32, and rounds in front of some nodes
-    only: so a result depends on the nodes around. ``unknown`` says that the node is not modelled. A
-    type that is not stated, or not known where a node gives float16, counts as float16.
+    On a CPU, ONNX Runtime computes most float16 nodes in float32, and rounds only before some
+    nodes. So a result depends on the nodes around. ``unknown`` says that the node is not modelled.
+    A type that is not stated, or not known in a node that gives float16, counts as float16.
     """
     moves = node.op in MOVING and node.get("reduction", b"none") == b"none"
     if not unknown or (node.standard and moves):

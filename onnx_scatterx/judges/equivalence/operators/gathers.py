@@ -17,7 +17,7 @@ from onnx_scatterx.judges.equivalence.core.reading import Node
 from onnx_scatterx.judges.equivalence.core.tensor import Coordinates, Tensor
 from onnx_scatterx.judges.equivalence.core.terms import Term, UnsupportedError
 from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.operators.registry import Inputs, needed, operator, positive
+from onnx_scatterx.judges.equivalence.operators.registry import Inputs, operator, positive, required
 
 
 def counted_from_front(index: Term, d: Term, world: World) -> Term:
@@ -43,9 +43,9 @@ def need_in_range(
     column: int | None = None,
     read: Term = TRUE,
 ) -> None:
-    """Require that all elements of a tensor, or of one column, are in range.
+    """Require that all indices of a tensor, or of one column, are in range.
 
-    If ``read`` is false, they are not read.
+    The requirement holds only if ``read`` is true: otherwise no index is read.
     """
     if indices.array is not None:
         part = indices.array if column is None else indices.array[..., column]
@@ -65,7 +65,7 @@ def need_in_range(
         return implies(both(own, read), in_range(element, d))
 
     world.hold(indices, fact)
-    # A condition for all positions holds for the first and the last: facts on the sizes.
+    # The first and the last index are in range, too: this gives facts about the sizes.
     for last in (False, True):
         at = [
             c if number(c) is not None else (n - 1 if last else ZERO)
@@ -77,7 +77,7 @@ def need_in_range(
 
 @operator("Gather", moves=True)
 def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, indices = needed(inputs, 0), needed(inputs, 1)
+    a, indices = required(inputs, 0), required(inputs, 1)
     axis = positive(node.get("axis", 0), a.rank)
     d = a.shape[axis]
     need_in_range(indices, d, world, "Gather: the indices are in range")
@@ -93,7 +93,7 @@ def gather(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("GatherElements", moves=True)
 def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, indices = needed(inputs, 0), needed(inputs, 1)
+    a, indices = required(inputs, 0), required(inputs, 1)
     axis = positive(node.get("axis", 0), a.rank)
     if indices.rank != a.rank:
         raise UnsupportedError("GatherElements of different ranks")
@@ -112,7 +112,7 @@ def gather_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("GatherND", moves=True)
 def gather_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, indices = needed(inputs, 0), needed(inputs, 1)
+    a, indices = required(inputs, 0), required(inputs, 1)
     batch = node.get("batch_dims", 0)
     columns = number(indices.shape[-1]) if indices.rank else None
     if columns is None or columns + batch > a.rank or not 0 <= batch < indices.rank:

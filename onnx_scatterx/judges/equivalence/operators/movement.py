@@ -1,4 +1,4 @@
-"""Operators that move elements to other axes, or repeat them, and Concat and Reshape."""
+"""Operators that move or repeat elements: Transpose, Concat, Expand, Tile, Reshape and others."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     axes_of,
     common_shape,
-    needed,
     never,
     operator,
     positive,
     read,
+    required,
     sizes_of,
 )
 
 
 @operator("Transpose", moves=True)
 def transpose(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     order = node.get("perm", list(reversed(range(a.rank))))
     if sorted(order) != list(range(a.rank)):
         raise UnsupportedError("Transpose of other axes than there are")
@@ -47,7 +47,7 @@ def transpose(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Concat", moves=True)
 def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    tensors = [needed(inputs, i) for i in range(len(inputs))]
+    tensors = [required(inputs, i) for i in range(len(inputs))]
     first = tensors[0]
     axis = positive(node.get("axis"), first.rank)
     dims = list(first.shape)
@@ -92,7 +92,7 @@ def concat(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Unsqueeze", moves=True)
 def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axes = axes_of(node, inputs, 1)
     if axes is None:
         raise UnsupportedError("Unsqueeze without axes")
@@ -110,7 +110,7 @@ def unsqueeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Squeeze", moves=True)
 def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axes = axes_of(node, inputs, 1)
     if axes == []:
         raise UnsupportedError("Squeeze of no axes, which ONNX Runtime may take for all")
@@ -133,16 +133,16 @@ def squeeze(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Expand", moves=True)
 def expand(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    wanted = sizes_of(needed(inputs, 1), world, "Expand: no size is negative")
+    a = required(inputs, 0)
+    wanted = sizes_of(required(inputs, 1), world, "Expand: no size is negative")
     dims = common_shape([a.shape, wanted], world, "Expand: the shapes fit")
     return [Tensor(a.dtype, dims, lambda at: read(a, dims, at, world))]
 
 
 @operator("Tile", moves=True)
 def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    times = sizes_of(needed(inputs, 1), world, "Tile: no count is negative")
+    a = required(inputs, 0)
+    times = sizes_of(required(inputs, 1), world, "Tile: no count is negative")
     if len(times) != a.rank:
         never(world, "Tile with a count too many or too few")
     dims = tuple(d * n for d, n in zip(a.shape, times, strict=True))
@@ -158,7 +158,7 @@ def tile(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Identity", moves=True)
 def identity(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    return [needed(inputs, 0)]
+    return [required(inputs, 0)]
 
 
 def reshaped(a: Tensor, dims: Dims, world: World) -> Tensor:
@@ -169,14 +169,14 @@ def reshaped(a: Tensor, dims: Dims, world: World) -> Tensor:
 
 @operator("Reshape", moves=True)
 def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    wanted = needed(inputs, 1).elements()
+    a = required(inputs, 0)
+    wanted = required(inputs, 1).elements()
     if not node.get("allowzero", 0):
         wanted = [_copied(d, i, a, world) for i, d in enumerate(wanted)]
     free = [i for i, d in enumerate(wanted) if number(d) == -1]
     for i, d in enumerate(wanted):
         if i not in free and d.low < 0:
-            if free:  # it might be a second -1
+            if free:  # with a -1 in the shape, no other size may be -1
                 world.need(at_most(ZERO, d), "Reshape: no size is negative")
             elif not world.known(at_most(ZERO, d)):
                 raise UnsupportedError("Reshape to a size that may be -1")
@@ -191,7 +191,7 @@ def reshape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
-    """Return a size; for a 0, that of the input."""
+    """Return a size of a Reshape; if it is 0, the size of the same axis of the input."""
     if d.low > 0 or d.high < 0:
         return d
     zero = equal(d, ZERO)
@@ -210,8 +210,8 @@ def _copied(d: Term, axis: int, a: Tensor, world: World) -> Term:
 def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
     """Return the size for -1: the number of elements divided by the other sizes.
 
-    With ``allowzero``, ONNX Runtime leaves out sizes of 0 on both sides. Sizes that are on both
-    sides are left out here, whatever they are; of the rest, none may be 0.
+    Sizes that the input and the new shape have in common are cancelled first. With ``allowzero``,
+    ONNX Runtime cancels common sizes of 0, too. None of the remaining sizes may be 0.
     """
     product = multiply(*others)
     if not allowzero:
@@ -243,7 +243,7 @@ def _open(a: Tensor, others: list[Term], world: World, allowzero: bool) -> Term:
 
 @operator("Flatten", moves=True)
 def flatten(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axis = node.get("axis", 1)
     if not -a.rank <= axis <= a.rank:
         raise UnsupportedError("Flatten at an axis that is not there")

@@ -1,4 +1,4 @@
-"""NonZero, running sums, sums of masks and integers, the greatest or least integer of an axis."""
+"""NonZero, CumSum and ReduceSum of masks and integers, ReduceMax and ReduceMin of integers."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from onnx_scatterx.judges.equivalence.operators.elementwise import binary
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
     axes_of,
-    needed,
     numbers,
     operator,
     positive,
+    required,
 )
 
 _FEW = 16
@@ -72,7 +72,7 @@ def _mask(a: Tensor, world: World) -> View:
 
 @operator("NonZero")
 def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     if a.rank == 0:
         raise UnsupportedError("NonZero of a scalar")
     view = _mask(a, world)
@@ -84,7 +84,7 @@ def nonzero(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _whole_mask(a: Tensor, left: Iterable[Term], world: World) -> View | None:
-    """Return a mask that is summed as a whole: of 0 and 1, with sums for one place only."""
+    """Return a tensor of 0 and 1 as a mask, if all axes ``left`` after its sum have size 1."""
     x = a.at(a.points("summed"))
     if x.sort != "integer" or x.low < 0 or x.high > 1 or any(d is not ONE for d in left):
         return None
@@ -98,8 +98,8 @@ def _adding(dtype: str, world: World) -> Callable[[Term, Term], Term]:
 
 @operator("CumSum")
 def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
-    axes = numbers(needed(inputs, 1), "axes")
+    a = required(inputs, 0)
+    axes = numbers(required(inputs, 1), "axes")
     if len(axes) != 1 or node.get("reverse"):
         raise UnsupportedError("CumSum backwards, or not along one axis")
     axis = positive(axes[0], a.rank)
@@ -116,7 +116,7 @@ def running_sum(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _summed_up(node: Node, a: Tensor, axis: int, world: World) -> Tensor:
-    """Return a running sum ``y[0] = x[0], y[i] = y[i - 1] + x[i]``; the last one sums up all."""
+    """Return a running sum: ``y[0] = x[0]`` and ``y[i] = y[i - 1] + x[i]``."""
     if node.get("exclusive"):
         raise UnsupportedError("an exclusive CumSum of a tensor that is not a mask of one axis")
     nothing, combine = neutral("add", a.dtype), _adding(a.dtype, world)
@@ -145,7 +145,7 @@ def _summed_up(node: Node, a: Tensor, axis: int, world: World) -> Tensor:
 
 @operator("ReduceSum")
 def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axes = _reduced_axes(node, inputs, a)
     if axes is None:
         return [a]
@@ -160,7 +160,7 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     over = sorted(axes)
     x, nothing = a.at(a.points("summed")), neutral("add", a.dtype)
     most = max(-x.low, x.high) * math.prod(a.shape[k].high for k in over)
-    if most > min(range_of(a.dtype)[1], 2**53):  # computed as float64, and cut off at both ends
+    if most > min(range_of(a.dtype)[1], 2**53):  # ONNX Runtime sums in float64, and clamps
         raise UnsupportedError("ReduceSum of integers that may not fit")
 
     def part(at: Coordinates, points: Coordinates) -> Part:
@@ -175,7 +175,10 @@ def total(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 def _reading(
     node: Node, a: Tensor, axes: set[int]
 ) -> Callable[[Coordinates, dict[int, Term]], Term]:
-    """Return what reads an element, from a point of the result and coordinates on some axes."""
+    """Return the function that reads an element of a tensor before it is reduced.
+
+    Its arguments are a point of the result, and the coordinates on the reduced axes.
+    """
     axis_of = _result_axes(node, a, axes)
 
     def read(at: Coordinates, points: dict[int, Term]) -> Term:
@@ -186,7 +189,7 @@ def _reading(
 
 
 def _result_axes(node: Node, a: Tensor, axes: set[int]) -> dict[int, int]:
-    """Return where the axes that are not reduced are in the result."""
+    """Return for each axis that is not reduced its axis in the result."""
     left = [k for k in range(a.rank) if k not in axes]
     return {k: k if node.get("keepdims", 1) else i for i, k in enumerate(left)}
 
@@ -208,7 +211,7 @@ def _kept(node: Node, a: Tensor, axes: set[int]) -> tuple[Term, ...]:
 
 @operator("ReduceMax", "ReduceMin")
 def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axes = _reduced_axes(node, inputs, a)
     if axes is None:
         return [a]
@@ -236,7 +239,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
             return functools.reduce(pick, [read(at, {axis: integer(i)}) for i in range(length)])
 
         return [Tensor(a.dtype, dims, several)]
-    # One function for all ways to keep axes: of the coordinates on the other axes of the input.
+    # The function's arguments are the other coordinates of the input, so keepdims does not matter.
     name = world.name(a, (*a.shape, integer(axis)))
     value_name, point_name = f"{node.op} {name}", f"where {node.op} {name}"
     real = [k for k, d in enumerate(a.shape) if k != axis and d is not ONE]
@@ -246,7 +249,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         return a.at([coordinates.get(k, ZERO) for k in range(a.rank)])
 
     def there(at: Coordinates) -> Term:
-        """Return that there are such elements; all others may contradict each other."""
+        """Return the condition that these elements exist: facts about others may contradict."""
         return inside(at, [a.shape[k] for k in real])
 
     def value_at(at: Coordinates) -> Term:
@@ -278,7 +281,7 @@ def extreme(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     result = _result_axes(node, a, axes)
 
     def define(at: Coordinates) -> Term:
-        # A question that names the value also names the point: their facts name both.
+        # A question that names the value also gets the facts about the point: they name both.
         return value_at(tuple(at[result[k]] for k in real))
 
     return [Tensor(a.dtype, dims, define)]

@@ -1,4 +1,4 @@
-"""The table of operators, how they read their arguments, and those that make tensors of sizes."""
+"""The table of operators, helpers that read their arguments, and operators that make tensors."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Operator = Callable[[Node, Inputs, World], list[Tensor]]
 
 OPERATORS: dict[str, Operator] = {}
 MOVING: set[str] = set()
-"""The operators that only move elements (a scatter without a reduction), of whichever type."""
+"""The operators that only move elements of any type, such as a scatter without a reduction."""
 
-_OLDEST = 13  # of the operator sets
+_OLDEST = 13  # the oldest operator set that is modelled
 _QUANTIZED = {"QuantizeLinear": {"int16", "uint16"}, "DequantizeLinear": {"int16", "uint16"}}
 
 
 def operator(*names: str, moves: bool = False) -> Callable[[Operator], Operator]:
-    """Register a function under the names of its operators."""
+    """Register a function for these operators; ``moves`` says that they only move elements."""
 
     def enter(function: Operator) -> Operator:
         OPERATORS.update(dict.fromkeys(names, function))
@@ -55,7 +55,7 @@ def operator(*names: str, moves: bool = False) -> Callable[[Operator], Operator]
 
 
 def refused(node: Node, inputs: Inputs) -> str | None:
-    """Return why a node of ``OPERATORS`` is not modelled; None if it is."""
+    """Return why a node of ``OPERATORS`` is not modelled; None if it is modelled."""
     if node.version < _OLDEST:
         return f"{node.op} of an operator set before {_OLDEST}"
     wrong = _fault(node, inputs)
@@ -70,12 +70,12 @@ _OWN_NAMES = {"float32": "float", "float64": "double", "float4_e2m1fn": "float4e
 
 
 _Input = tuple[frozenset[str], str]
-"""The types that an input may have, and the name of its type."""
+"""The types that an input may have, and the name of its type variable."""
 
 
 @functools.cache
 def _schema(op: str, version: int) -> tuple[dict[str, int], list[_Input], range, range] | None:
-    """Return the types of attributes, the inputs, and how many inputs and outputs there may be."""
+    """Return the types of the attributes, the inputs, and how many inputs and outputs may be."""
     try:
         schema = onnx.defs.get_schema(op, version, "")
     except onnx.defs.SchemaError:
@@ -87,9 +87,9 @@ def _schema(op: str, version: int) -> tuple[dict[str, int], list[_Input], range,
 
 
 def _fault(node: Node, inputs: Inputs) -> str | None:
-    """Return what is wrong with a node of ONNX's operators; None if nothing is.
+    """Return in which way a node contradicts the schema of its operator; None if it does not.
 
-    ONNX Runtime refuses such a node, or reads it in another way than here: an attribute of a newer
+    ONNX Runtime refuses such a node, or reads it otherwise. Examples: an attribute of a newer
     operator set, an output without a name, integers for conditions.
     """
     schema = _schema(node.op, node.version)
@@ -111,21 +111,21 @@ def _fault(node: Node, inputs: Inputs) -> str | None:
     return None
 
 
-def given(inputs: Inputs, position: int) -> Tensor | None:
-    """Return an input, None if it is absent."""
+def optional(inputs: Inputs, position: int) -> Tensor | None:
+    """Return an input; None if it is absent."""
     return inputs[position] if position < len(inputs) else None
 
 
-def needed(inputs: Inputs, position: int) -> Tensor:
-    """Return a required input."""
-    tensor = given(inputs, position)
+def required(inputs: Inputs, position: int) -> Tensor:
+    """Return a required input; UnsupportedError if it is absent."""
+    tensor = optional(inputs, position)
     if tensor is None:
         raise UnsupportedError("an input is missing")
     return tensor
 
 
 def scalar(tensor: Tensor, world: World, what: str) -> Term:
-    """Return the element of a tensor that must have one only."""
+    """Return the element of a tensor, and require that it has only one."""
     if tensor.rank > 1:
         raise UnsupportedError(f"{what}, which has rank {tensor.rank}")
     for d in tensor.shape:
@@ -134,25 +134,25 @@ def scalar(tensor: Tensor, world: World, what: str) -> Term:
 
 
 def numbers(tensor: Tensor, what: str) -> list[int]:
-    """Return the elements of a vector, or the element of a scalar, that must be known."""
+    """Return the elements of a constant vector or scalar; UnsupportedError if not constant."""
     elements = [number(t) for t in ([tensor.at(())] if tensor.rank == 0 else tensor.elements())]
     if any(n is None for n in elements):
         raise UnsupportedError(f"{what} that are not constant")
     return [n for n in elements if n is not None]
 
 
-def given_numbers(
+def optional_numbers(
     inputs: Inputs, position: int, what: str, *, scalar: bool = False
 ) -> list[int] | None:
-    """Return the elements of a vector, which must be known; None if it is absent."""
-    tensor = given(inputs, position)
+    """Return the elements of a constant vector; None if the input is absent."""
+    tensor = optional(inputs, position)
     if tensor is not None and tensor.rank == 0 and not scalar:
         raise UnsupportedError(f"{what} that are a scalar, which ONNX Runtime refuses")
     return None if tensor is None else numbers(tensor, what)
 
 
 def never(world: World, what: str) -> NoReturn:
-    """Raise UnsupportedError for a node that runs on no input: in the first model, a fact."""
+    """Require FALSE for a node that never runs, and raise UnsupportedError."""
     world.need(FALSE, what)
     raise UnsupportedError(what)
 
@@ -161,7 +161,7 @@ def axes_of(node: Node, inputs: Inputs, position: int) -> list[int] | None:
     """Return axes, which are an attribute or, in newer operator sets, an input."""
     if "axes" in node.attributes:
         return [int(a) for a in node.get("axes")]
-    return given_numbers(inputs, position, "axes", scalar=node.op == "Unsqueeze")
+    return optional_numbers(inputs, position, "axes", scalar=node.op == "Unsqueeze")
 
 
 def positive(axis: int, rank: int) -> int:
@@ -172,7 +172,7 @@ def positive(axis: int, rank: int) -> int:
 
 
 def join(a: Term, b: Term, world: World, what: str) -> Term:
-    """Return the dim that two dims are broadcast to, which must fit."""
+    """Return the dim to which two dims are broadcast, and require that they fit."""
     if a is b or b is ONE:
         return a
     if a is ONE:
@@ -193,7 +193,7 @@ def join(a: Term, b: Term, world: World, what: str) -> Term:
 
 
 def common_shape(shapes: Sequence[Sequence[Term]], world: World, what: str) -> Coordinates:
-    """Return the shape that several are broadcast to."""
+    """Return the shape to which several shapes are broadcast, and require that they fit."""
     rank = max(map(len, shapes), default=0)
     joined = [ONE] * rank
     for dims in shapes:
@@ -203,7 +203,7 @@ def common_shape(shapes: Sequence[Sequence[Term]], world: World, what: str) -> C
 
 
 def read(tensor: Tensor, dims: Coordinates, at: Coordinates, world: World) -> Term:
-    """Return the element of an operand that is broadcast to these dims."""
+    """Return an element of a tensor that is broadcast to ``dims``."""
     skipped = len(dims) - tensor.rank
     own: list[Term] = []
     for d, whole, c in zip(tensor.shape, dims[skipped:], at[skipped:], strict=True):
@@ -219,7 +219,7 @@ def read(tensor: Tensor, dims: Coordinates, at: Coordinates, world: World) -> Te
 def pointwise(
     dtype: str, tensors: Sequence[Tensor], function: Callable[..., Term], world: World, what: str
 ) -> list[Tensor]:
-    """Return a function of one element of each tensor, which are broadcast."""
+    """Return the result of a function on the elements of tensors, which are broadcast."""
     dims = common_shape([t.shape for t in tensors], world, what)
 
     def define(at: Coordinates) -> Term:
@@ -230,7 +230,7 @@ def pointwise(
 
 @operator("Shape", moves=True)
 def shape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    dims = needed(inputs, 0).shape
+    dims = required(inputs, 0).shape
     start, end = node.get("start", 0), node.get("end", len(dims))
     bounds = [min(max(b + len(dims) if b < 0 else b, 0), len(dims)) for b in (start, end)]
     return [tensor_of("int64", dims[bounds[0] : bounds[1]])]
@@ -238,7 +238,7 @@ def shape(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Range")
 def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    tensors = [needed(inputs, i) for i in range(3)]
+    tensors = [required(inputs, i) for i in range(3)]
     dtype = tensors[0].dtype
     if sort_of(dtype) != "integer":
         raise UnsupportedError("Range of floats")
@@ -256,7 +256,7 @@ def span(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:
-    """Return the elements of a vector of sizes, which must not be negative."""
+    """Return the elements of a vector of sizes, and require that none is negative."""
     dims = tensor.elements()
     for d in dims:
         world.need(at_most(ZERO, d), what)
@@ -265,7 +265,7 @@ def sizes_of(tensor: Tensor, world: World, what: str) -> list[Term]:
 
 @operator("ConstantOfShape")
 def filled(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    dims = sizes_of(needed(inputs, 0), world, "ConstantOfShape: no size is negative")
+    dims = sizes_of(required(inputs, 0), world, "ConstantOfShape: no size is negative")
     proto = node.get("value")
     stated = None if proto is None else contents(proto)
     array = np.zeros(1, np.float32) if stated is None else stated.array

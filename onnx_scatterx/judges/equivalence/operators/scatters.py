@@ -1,8 +1,8 @@
-"""ScatterND, ScatterElements, TensorScatter, ScatterX: at a point, the update for it, or the data.
+"""ScatterND, ScatterElements, TensorScatter, ScatterX: an element is its update, or that of data.
 
-ScatterX is read by its attributes, as the kernel obeys them. The update at I goes to the element
-``J = p(f(p1(I)) ++ p2(I))`` of data: a row of f, which is read at some coordinates of I, and copied
-coordinates of I, in the order p.
+A ScatterX means what its attributes say, as for the kernel. The update at I goes to the element
+``J = p(f(p1(I)) ++ p2(I))`` of data. Here f(p1(I)) is the row of f at some coordinates of I, p2(I)
+are other coordinates of I, and p is their order.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from onnx_scatterx.judges.equivalence.operators.elementwise import binary, compa
 from onnx_scatterx.judges.equivalence.operators.gathers import counted_from_front, need_in_range
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
-    given,
-    needed,
     never,
     operator,
+    optional,
     positive,
+    required,
 )
 
 
 def reduced(node: Node, dtype: str, old: Term, new: Term, world: World) -> Term:
-    """Return the new value of an element."""
+    """Return the value of an element after a reduction with an update."""
     mode = node.get("reduction", b"none").decode()
     if mode == "none":
         return new
@@ -70,7 +70,7 @@ def written(
     update: Callable[[Origin, Coordinates], Term],
     world: World,
 ) -> Tensor:
-    """Return data with updates written into it."""
+    """Return the data after the updates are written."""
     mode = node.get("reduction", b"none")
     reduces = mode != b"none"
     if reduces:
@@ -78,11 +78,11 @@ def written(
             raise UnsupportedError("a reduction that ONNX Runtime may take for none")
         if data.dtype == "bool" and mode in (b"max", b"min"):
             raise UnsupportedError("the greatest or least of conditions")  # runs only if empty
-        if data.dtype not in COMPUTED:  # ONNX Runtime loads these, and refuses to run most of them
+        if data.dtype not in COMPUTED:  # ONNX Runtime refuses to run most of these types
             raise UnsupportedError(f"a reduction of {data.dtype}")
         if not inversion.unique and sort_of(data.dtype) == "data":
             world.assume("updates that collide are reduced in their order")
-    # The greatest of x and v, and v again, is that of x and v: any one of equal updates will do.
+    # max(x, v, v) = max(x, v): if all updates of an element are equal, any one of them suffices.
     once = not reduces or (
         node.get("reduction") in (b"max", b"min") and _equal_updates(data, inversion, update)
     )
@@ -119,10 +119,10 @@ def _folded(
     update: Callable[[Origin, Coordinates], Term],
     world: World,
 ) -> Tensor:
-    """Return data reduced with updates, if it is not known which of them collide.
+    """Return data reduced with updates, if it is not known which updates collide.
 
-    The point c of data is reduced with all I of the box of updates for which ``T(I) = c``. An axis
-    of I that is a column of T is c there.
+    The element at c is reduced with all updates I for which ``T(I) = c``. If an axis of I is the
+    j-th column of T, I is ``c[j]`` on this axis.
     """
     inner = len(inversion.dims)
     box = (*inversion.dims, *data.shape[len(inversion.columns) :])
@@ -151,7 +151,7 @@ def _folded(
     value = world.folds.function(Fold(op, data.dtype, data.shape, own_box, part, combine))
 
     def define(at: Coordinates) -> Term:
-        if op == "add" and sort_of(data.dtype) == "integer":  # in any order, so data come last
+        if op == "add" and sort_of(data.dtype) == "integer":  # the order is free: add data last
             return combine(value(at, ZERO), data.at(at))
         return value(at, data.at(at))
 
@@ -160,7 +160,7 @@ def _folded(
 
 @operator("ScatterND", moves=True)
 def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    data, indices, updates = (needed(inputs, i) for i in range(3))
+    data, indices, updates = (required(inputs, i) for i in range(3))
     columns = number(indices.shape[-1]) if indices.rank else None
     if columns is None or not 0 < columns <= data.rank:
         raise UnsupportedError("ScatterND with an unknown number of columns")
@@ -190,7 +190,7 @@ def scatter_nd(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("ScatterElements", moves=True)
 def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    data, indices, updates = (needed(inputs, i) for i in range(3))
+    data, indices, updates = (required(inputs, i) for i in range(3))
     axis = positive(node.get("axis", 0), data.rank)
     if not data.rank == indices.rank == updates.rank:
         never(world, "ScatterElements of different ranks")
@@ -211,8 +211,8 @@ def scatter_elements(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("TensorScatter", moves=True)
 def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    data, updates = needed(inputs, 0), needed(inputs, 1)
-    starts = given(inputs, 2)
+    data, updates = required(inputs, 0), required(inputs, 1)
+    starts = optional(inputs, 2)
     axis = positive(node.get("axis", -2), data.rank)
     circular = node.get("mode", b"linear") == b"circular"
     length, extent = updates.shape[axis], data.shape[axis]
@@ -247,12 +247,12 @@ def tensor_scatter(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return [Tensor(data.dtype, data.shape, define)]
 
 
-_DEEPEST = 16  # axes that the kernel takes
+_DEEPEST = 16  # the most axes that the kernel takes
 
 
 def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    """Return the result of the kernel; what it needs to run is required."""
-    data, table, updates = (needed(inputs, i) for i in range(3))
+    """Return the result of the kernel, and require what the kernel checks."""
+    data, table, updates = (required(inputs, i) for i in range(3))
     p1, p2, p = (list(node.get(name) or ()) for name in ("p1", "p2", "p"))
     columns = data.rank - len(p2)
     if max(data.rank, table.rank, updates.rank) > _DEEPEST:
@@ -296,7 +296,7 @@ def scatterx(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def _unique(updates: Tensor, target: Target) -> Term:
-    """Return that no two updates go to one element."""
+    """Return the condition that no two updates go to one element."""
     one, other = updates.points("one update "), updates.points("another update ")
     same = (equal(a, b) for a, b in zip(target(one), target(other), strict=True))
     return implies(both(*same), both(*(equal(a, b) for a, b in zip(one, other, strict=True))))

@@ -1,4 +1,4 @@
-"""Parts of axes, and more than axes: Split, Slice, Trilu, and Pad with a value or the edge.
+"""Operators that take parts of axes or extend axes: Split, Slice, Trilu and Pad.
 
 The bounds of a Slice are clamped as ONNX Runtime clamps them.
 """
@@ -32,12 +32,12 @@ from onnx_scatterx.judges.equivalence.core.types import constant, sort_of
 from onnx_scatterx.judges.equivalence.core.world import World
 from onnx_scatterx.judges.equivalence.operators.registry import (
     Inputs,
-    given,
-    given_numbers,
-    needed,
     never,
     operator,
+    optional,
+    optional_numbers,
     positive,
+    required,
     scalar,
     sizes_of,
 )
@@ -45,11 +45,11 @@ from onnx_scatterx.judges.equivalence.operators.registry import (
 
 @operator("Split", moves=True)
 def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     axis = positive(node.get("axis", 0), a.rank)
     count = len(node.outputs)
     sizes: list[Term]
-    lengths, parts = given(inputs, 1), node.get("num_outputs")
+    lengths, parts = optional(inputs, 1), node.get("num_outputs")
     if node.version >= 18 and (parts not in (None, count) or (parts is None) == (lengths is None)):
         raise UnsupportedError("Split of a form that ONNX Runtime refuses")
     if lengths is not None:
@@ -59,7 +59,7 @@ def split(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
         if total is None or (total % count and node.version < 18):
             raise UnsupportedError("Split in equal parts of an axis of unknown size")
         each = -(-total // count)
-        if total <= each * (count - 1):  # which ONNX Runtime refuses
+        if total <= each * (count - 1):  # ONNX Runtime refuses empty parts
             raise UnsupportedError("Split into more parts than there are elements")
         sizes = [integer(each)] * (count - 1) + [integer(total - each * (count - 1))]
     if len(sizes) != count:
@@ -80,21 +80,20 @@ def _part(a: Tensor, axis: int, start: Term, length: Term) -> Tensor:
 
 
 _LAST = (2**31 - 1, 2**63 - 1)
-"""With a negative step, these ends stand for "to the front", and ONNX infers that nothing is taken.
-
-ONNX Runtime's default options fold by what ONNX infers.
+"""With a negative step, a runtime takes these ends for "to the front", but ONNX infers an empty
+result. ONNX Runtime's default options fold by the shape that ONNX infers.
 """
 
 
 @operator("Slice", moves=True)
 def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     if a.rank == 0:
         never(world, "Slice of a scalar")
-    starts, ends = needed(inputs, 1).elements(), needed(inputs, 2).elements()
-    axes_given = given_numbers(inputs, 3, "axes")
+    starts, ends = required(inputs, 1).elements(), required(inputs, 2).elements()
+    axes_given = optional_numbers(inputs, 3, "axes")
     axes = list(range(len(starts))) if axes_given is None else axes_given
-    steps_given = given_numbers(inputs, 4, "steps")
+    steps_given = optional_numbers(inputs, 4, "steps")
     steps = [1] * len(starts) if steps_given is None else steps_given
     twice = len({axis % max(a.rank, 1) for axis in axes}) < len(axes)
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps or twice:
@@ -114,10 +113,10 @@ def cut(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 
 def bounds(d: Term, start: Term, end: Term, step: int) -> tuple[Term, Term]:
-    """Return the start of a slice of an axis of size d, and how many elements it has."""
+    """Return the start and the length of a slice of an axis of size d."""
     last = d - 1
     start = choose(below(start, ZERO), start + d, start)
-    # With an empty axis and a negative step there is nothing to clamp to: no element is taken.
+    # If the axis is empty and the step negative, the start is clamped to -1: no element is taken.
     start = minimum(maximum(start, ZERO), d if step > 0 else last)
     raw = end
     end = choose(below(end, ZERO), end + d, end)
@@ -144,7 +143,7 @@ def _zero(dtype: str, op: str) -> Term:
 
 @operator("Trilu", moves=True)
 def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a, diagonal = needed(inputs, 0), given(inputs, 1)
+    a, diagonal = required(inputs, 0), optional(inputs, 1)
     if a.rank < 2:
         never(world, "Trilu of less than two axes")
     first = ZERO if diagonal is None else scalar(diagonal, world, "Trilu: k is a number")
@@ -161,12 +160,12 @@ def triangle(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
 
 @operator("Pad", moves=True)
 def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
-    a = needed(inputs, 0)
+    a = required(inputs, 0)
     if a.rank == 0:
         never(world, "Pad of a scalar")
     mode = node.get("mode", b"constant").decode()
-    amounts = needed(inputs, 1).elements()
-    chosen = given_numbers(inputs, 3, "axes")
+    amounts = required(inputs, 1).elements()
+    chosen = optional_numbers(inputs, 3, "axes")
     axes = list(range(a.rank)) if chosen is None else [positive(axis, a.rank) for axis in chosen]
     if len(amounts) != 2 * len(axes):
         never(world, "Pad with amounts for other axes")
@@ -177,11 +176,11 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     for d, low, high in zip(a.shape, before, after, strict=True):
         dims.append(low + d + high)
         world.need(at_most(ZERO, dims[-1]), "Pad: no more is cut off than there is")
-        if world.owing:  # ONNX Runtime refuses at least or at most these
+        if world.owing:  # ONNX Runtime may refuse this even if the other side is padded
             for amount in (low, high):
                 rest = d + minimum(amount, ZERO)
                 world.need(at_most(ZERO, rest), "Pad: no more is cut off than there is")
-    filler = given(inputs, 2)
+    filler = optional(inputs, 2)
     if filler is not None:
         value = scalar(filler, world, "Pad: the value is a number")
     else:
@@ -207,7 +206,7 @@ def pad(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
                 world.need(implies(below(ZERO, length), below(ZERO, d)), "Pad: there is an edge")
         for d, low, high in zip(a.shape, before, after, strict=True):
             rest = d + minimum(low, ZERO) + minimum(high, ZERO)
-            if world.owing and rest is not d:  # ONNX Runtime refuses to cut off all
+            if world.owing and rest is not d:  # ONNX Runtime refuses to cut off all elements
                 world.need(below(ZERO, rest), "Pad: an edge is left")
     elif mode != "constant":
         raise UnsupportedError(f"Pad of mode {mode}")

@@ -1,4 +1,4 @@
-"""PyTorch's scatters and gathers in the one equation, with the checks of PyTorch on the CPU.
+"""PyTorch's scatters and gathers as the equation of the paper, with PyTorch's checks on the CPU.
 
     file           calls                                             one number of f for
     elements.py    scatter, scatter_add, scatter_reduce,             each element
@@ -8,10 +8,10 @@
     slices.py      slice_scatter, select_scatter, diagonal_scatter   nothing, or a line
                    masked_scatter, masked_fill                       each true element of a mask
 
-The arguments are PyTorch's own, as NumPy arrays (bfloat16 is that of ml_dtypes). If PyTorch refuses
-a call, this is a ``ValueError`` that names the argument. If updates collide, PyTorch does not
-define which one wins. Here the last one in row-major order wins, as on PyTorch's CPU with one
-thread.
+The arguments are those of PyTorch, as NumPy arrays (bfloat16 is that of ml_dtypes). If PyTorch
+refuses a call, the call raises a ValueError that names the argument. If updates collide, PyTorch
+does not define which one wins. Here the last one in row-major order wins, as on PyTorch's CPU with
+one thread.
 """
 
 from onnx_scatterx.theory.conventions.pytorch.elements import (

@@ -1,4 +1,4 @@
-"""Arguments as PyTorch takes them: element types, dims, scalars."""
+"""Checks and converts arguments as PyTorch does: element types, dims, scalars."""
 
 from typing import Any, TypeAlias
 
@@ -25,7 +25,7 @@ LONG = frozenset({"int64"})
 def check_tensor(array: Array, copied: bool = False) -> None:
     """Raise ``ValueError`` if PyTorch's CPU kernels do not take the element type of an input.
 
-    If the tensor is only copied, wide unsigned types are taken, too.
+    If ``copied``, the tensor is only copied, and may also have a wide unsigned type.
     """
     check_dtype("input", array, COPIED if copied else TENSORS)
 
@@ -50,7 +50,7 @@ def extent(array: Array, dim: int) -> int:
 
 
 def vector(name: str, index: Integers) -> Integers:
-    """Return an index of rank 1; rank 0 is one number."""
+    """Return an index of rank 1, or of rank 0, as a vector."""
     check(index.ndim <= 1, f"{name} must have rank 1 or 0, not {index.ndim}")
     return index.reshape(-1)
 
@@ -79,7 +79,7 @@ def as_scalar(name: str, value: Scalar, dtype: np.dtype[Any]) -> Array:
 
 
 def as_filling(value: Array | Scalar, dtype: np.dtype[Any]) -> Array:
-    """Convert a value, which is a number or a tensor of rank 0."""
+    """Convert a number or a tensor of rank 0."""
     if not isinstance(value, np.ndarray):
         return as_scalar("value", value, dtype)
     check(value.ndim == 0, f"value must have rank 0, not {value.ndim}")

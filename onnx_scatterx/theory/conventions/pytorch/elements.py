@@ -1,11 +1,10 @@
-"""PyTorch's calls with an index for every element, and results that take one more step.
+"""PyTorch's calls with an index for every element, and results with a further step.
 
     p1 = all dims    f(p1(I)) = index[I], one number    p2 = all but dim    p puts f's number to dim
 
 The updates have the shape of index: src may be larger, but the rest is not used. Indices are not
-negative. An index without elements may have any shape, and writes nothing.
-
-Questions about the transformer (verdict, collisions) are answered by the scattering inside.
+negative. An index without elements may have any shape, and writes nothing. A ``Rounded`` and a
+``Mean`` have the transformer of the scatterings in them.
 """
 
 from dataclasses import dataclass
@@ -69,7 +68,7 @@ class Rounded:
 def rounded_once(
     data: NDArray[Any], updates: NDArray[Any], transformer: XTransformer, reduction: Reduction
 ) -> Scattering | Rounded:
-    """Add and multiply the half types in float32; other cases are an ordinary scattering."""
+    """Return a scattering that adds and multiplies float16 and bfloat16 in float32."""
     half = data.dtype.name in ("float16", "bfloat16")
     if not half or reduction not in (Reduction.ADD, Reduction.MUL):
         return Scattering(data, updates, transformer, reduction)
@@ -79,7 +78,7 @@ def rounded_once(
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """A sum divided by a count; both have one transformer.
+    """A sum divided by a count, both of the same transformer.
 
     Elements with the count 0 are divided by 1. Quotients of integers are rounded down.
 
@@ -107,7 +106,7 @@ class Mean:
 
 
 def without_self(data: NDArray[Any], transformer: XTransformer, start: Any) -> NDArray[Any]:
-    """Return data in which each element with an update holds a start value instead.
+    """Return data with a start value in place of each element that has an update.
 
     >>> T = XTransformer.from_provision(np.array([[1], [1]]), (3,))
     >>> without_self(np.array([7, 8, 9]), T, 0)
@@ -136,7 +135,7 @@ def scatter(
     value: Scalar | None = None,
     reduce: str | None = None,
 ) -> Scattering | Rounded:
-    """``torch.scatter``: of a tensor or a number; ``reduce`` is None, "add" or "multiply".
+    """``torch.scatter`` of a tensor or a number; ``reduce`` is None, "add" or "multiply".
 
     >>> scatter(np.zeros((1, 4)), 1, np.array([[1, 3]]), np.array([[5.0, 6.0, 7.0]])).run()
     array([[0., 5., 0., 6.]])
@@ -169,9 +168,9 @@ def scatter_reduce(
 ) -> Scattering | Rounded | Mean:
     """``torch.scatter_reduce``: ``reduce`` is "sum", "prod", "mean", "amax" or "amin".
 
-    "max" and "min" are other names of the last two, as in PyTorch.
-    Without ``include_self``, the elements with updates start from 0, 1, or the least or greatest
-    number of the type. A mean is a ``Mean``: a sum and a count.
+    "max" and "min" are other names of the last two, as in PyTorch. Without ``include_self``, the
+    elements with updates start from 0, 1, or the least or greatest number of the type. The result
+    for "mean" is a ``Mean``.
 
     >>> data, index, src = np.array([9, 9]), np.array([0, 0]), np.array([1, 4])
     >>> scatter_reduce(data, 0, index, src, "amax", include_self=False).run()
@@ -213,8 +212,7 @@ def gather(input: Array, dim: int, index: Integers) -> Gathering:
 def take_along_dim(input: Array, indices: Integers, dim: int | None = None) -> Gathering:
     """``torch.take_along_dim``: input and indices broadcast to each other on all other dims.
 
-    Indices are taken modulo the size of the dim. Without a dim they are not, and negative indices
-    are refused.
+    With a dim, indices are taken modulo its size. Without a dim, negative indices are refused.
 
     >>> take_along_dim(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1).run()
     array([[2], [3]])
@@ -245,7 +243,7 @@ def take_along_dim(input: Array, indices: Integers, dim: int | None = None) -> G
 
 
 def take(input: Array, index: Integers) -> Gathering:
-    """``torch.take``: by position in row-major order; negative ones count from the end.
+    """``torch.take``: by positions in row-major order; negative positions count from the end.
 
     >>> take(np.array([[1, 2], [3, 4]]), np.array([[2, -1]])).run()
     array([[3, 4]])
@@ -264,7 +262,7 @@ def _scatter(
 
 
 def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTransformer, Array]:
-    """Return the transformer, and the part of src that is as large as index."""
+    """Return the transformer, and the part of src with the shape of index."""
     check_tensor(input, copied=not index.size)
     check_same_dtype("src", src, "input", input)
     dim = wrap(dim, input.ndim)
@@ -279,7 +277,7 @@ def _arranged(input: Array, dim: int, index: Integers, src: Array) -> tuple[XTra
 
 
 def _along(input: Array, dim: int, index: Integers) -> XTransformer:
-    """Return the transformer that index gives along a dim; it has elements."""
+    """Return the transformer of an index along a dim, if the index has elements."""
     check_dtype("index", index, INDICES)
     same = max(index.ndim, 1) == max(input.ndim, 1)
     check(same, f"index must have the rank of input, {input.ndim}, not {index.ndim}")

@@ -2,7 +2,7 @@
 
     p1 = the dims of index tensors and of slices    f(p1(I)) = their numbers    p2 = whole axes
 
-``places.py`` explains the items of an index.
+The docstring of ``places.py`` explains the items of an index.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,7 @@ def setitem(input: Array, index: Item | tuple[Item, ...], value: Array | Scalar)
 
 
 def _is_fill(name: str, tensors: Sequence[Array | bool]) -> bool:
-    """Whether PyTorch writes one number by masked_fill, which takes only masks of bool."""
+    """Whether PyTorch writes a number by masked_fill, which takes only masks of type bool."""
     if len(tensors) != 1 or isinstance(tensors[0], bool) or not is_mask(tensors[0]):
         return False
     check_dtype(name, tensors[0], {"bool"})

@@ -1,14 +1,12 @@
-"""The meaning of a PyTorch index's items for the axes of data.
-
-Each axis is one of
+"""Makes the transformer of a PyTorch index from its items. Each axis of data is one of
 
     a slice                    J_c = start + step * I_d
     a number                   J_c = that number
     given by an index tensor J_c = tensor[I_a..I_b]
 
 All index tensors broadcast to one shape, whose dims I_a..I_b are in the place of the tensors, or
-first if a slice is between them. A mask counts as the coordinates of its true elements: as many
-tensors as it has dims. None is a dim of extent 1 without an axis. A bool is an index tensor without
+first if a slice is between the tensors. A mask is the coordinates of its true elements: a tensor
+for each of its dims. None is a dim of extent 1 without an axis. A bool is an index tensor without
 an axis, with one element or none. Negative numbers count from the end.
 """
 
@@ -38,7 +36,7 @@ def is_mask(tensor: Array) -> bool:
 
 
 class _Part(NamedTuple):
-    """The numbers that an item gives an axis, or no axis: then it only gives the result a dim."""
+    """The numbers that an item gives to an axis; without an axis, the item only adds a dim."""
 
     kind: Literal["number", "slice", "tensor"]
     axis: int | None
@@ -46,7 +44,7 @@ class _Part(NamedTuple):
 
 
 def by_items(name: str, data_shape: tuple[int, ...], items: Sequence[Item]) -> XTransformer:
-    """Make the transformer of updates of the shape that the items of an index give."""
+    """Make the transformer of the items of an index."""
     parts = _parts(name, data_shape, items)
     dims = [part for part in parts if part.kind != "number"]
     slices, tensors = ([p for p in dims if p.kind == kind] for kind in ("slice", "tensor"))
@@ -58,7 +56,7 @@ def by_items(name: str, data_shape: tuple[int, ...], items: Sequence[Item]) -> X
     for i, (_, axis, numbers) in enumerate(slices):
         if axis is not None:
             d = i + len(common) * (i >= before)
-            whole = numbers.size == data_shape[axis]  # a slice of all ascends
+            whole = numbers.size == data_shape[axis]  # slices ascend, so this one is the axis
             axes[axis] = d if whole else numbers.reshape(-1, *(1,) * (len(shape) - 1 - d))
     for _, axis, numbers in tensors:
         if axis is not None:
@@ -97,7 +95,7 @@ def _parts(name: str, shape: tuple[int, ...], items: Sequence[Item]) -> list[_Pa
 
 
 def _of_tensor(name: str, item: Array, first: int, covered: tuple[int, ...]) -> Iterator[_Part]:
-    """Yield the index tensors of an item; a mask without dims gives one without an axis."""
+    """Yield the index tensors of an item; a mask of rank 0 gives a tensor without an axis."""
     check_dtype(name, item, _TENSORS)
     numbers = [item.astype(np.int64)]
     if is_mask(item):
@@ -109,7 +107,7 @@ def _of_tensor(name: str, item: Array, first: int, covered: tuple[int, ...]) -> 
 
 
 def _common(name: str, data_shape: tuple[int, ...], tensors: Sequence[_Part]) -> tuple[int, ...]:
-    """Return the shape that all tensors broadcast to."""
+    """Return the shape to which all tensors broadcast."""
     shapes = [part.numbers.shape for part in tensors]
     try:
         common = np.broadcast_shapes(*shapes)

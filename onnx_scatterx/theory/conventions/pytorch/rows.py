@@ -52,8 +52,8 @@ def index_add(
 ) -> Scattering | Rounded:
     """``torch.index_add``: the updates are ``alpha * source``, rounded to the type.
 
-    (Where the product is not exact, some of PyTorch's kernels round it together with the sum.)
-    With alpha 1, int64 indices and the first or last of several dims, it is ``scatter_add``.
+    If the product is not exact, some of PyTorch's kernels round it only together with the sum. With
+    alpha 1, int64 indices, and the first or last of several dims, PyTorch calls ``scatter_add``.
 
     >>> index_add(np.ones(3), 0, np.array([2, 2]), np.array([1.0, 5.0]), alpha=2).run()
     array([ 1.,  1., 13.])
@@ -76,7 +76,7 @@ def index_add(
 
 
 def index_fill(input: Array, dim: int, index: Integers, value: Array | Scalar) -> Scattering:
-    """``torch.index_fill``: with a number, or a tensor of rank 0.
+    """``torch.index_fill`` with a number or a tensor of rank 0.
 
     >>> index_fill(np.zeros((2, 3)), 1, np.array([0, -1]), 7).run()
     array([[7., 0., 7.], [7., 0., 7.]])
@@ -107,7 +107,7 @@ def index_select(input: Array, dim: int, index: Integers) -> Gathering:
 def _rows(
     input: Array, dim: int, index: Integers, low: int = 0, always: bool = False
 ) -> XTransformer:
-    """Return the transformer; check index ``always``, or only if something is written."""
+    """Return the transformer; check the index only if elements are written, or ``always``."""
     made = by_axis(input.shape, index, dim) if input.ndim else by_axes(index.shape, (), [])
     if always or 0 not in made.shape:
         check_range("index", index, low, extent(input, dim) - 1)
@@ -117,7 +117,7 @@ def _rows(
 def _checked(
     input: Array, dim: int, index: Integers, allowed: frozenset[str], copied: bool = False
 ) -> tuple[int, Integers]:
-    """Return the dim, counted from the start, and the index as a vector, if PyTorch takes them."""
+    """Return the dim, counted from the start, and the index as a vector, after PyTorch's checks."""
     check_tensor(input, copied)
     dim = wrap(dim, input.ndim)
     check_dtype("index", index, allowed)

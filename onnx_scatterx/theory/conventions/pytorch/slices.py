@@ -1,10 +1,10 @@
-"""PyTorch's calls that write a slice or by a mask, such as slice_scatter and masked_fill.
+"""PyTorch's calls that write a slice, or write by a mask: slice_scatter, masked_fill and others.
 
     slice_scatter       J_dim = start + step * I_dim
     select_scatter      J_dim = index
     diagonal_scatter    J_dim1 = I_last + max(-offset, 0), J_dim2 = I_last + max(offset, 0)
 
-All other axes are dims of the updates: p2.
+All other axes are dims of the updates: p2. For a mask, the updates have one dim:
 
     p1 = the one dim    f(p1(I)) = the I-th true element of the mask    p2 = nothing
 
@@ -101,7 +101,7 @@ _MASKS = frozenset({"bool"})
 
 
 def masked_scatter(input: Array, mask: Array, source: Array) -> Scattering:
-    """``torch.masked_scatter``: the elements of source in order; source may have more of them.
+    """``torch.masked_scatter``: writes elements of source in order; source may have more of them.
 
     >>> masked_scatter(np.zeros(3), np.array([True, False, True]), np.array([1.0, 2.0, 3.0])).run()
     array([1., 0., 2.])
@@ -115,7 +115,7 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Scattering:
 
 
 def masked_fill(input: Array, mask: Array, value: Array | Scalar) -> Scattering:
-    """``torch.masked_fill``: with a number, or a tensor of rank 0.
+    """``torch.masked_fill`` with a number or a tensor of rank 0.
 
     >>> masked_fill(np.zeros((2, 2)), np.array([True, False]), 5).run()
     array([[5., 0.], [5., 0.]])

@@ -1,7 +1,7 @@
 """TVM's scatters and gathers: the calls of ``tvm.topi``, and their names in Relay.
 
-TVM checks little: if an index is out of bounds, or a tensor is too small, it reads and writes other
-memory. Here both are a ``ValueError``. So is every call that TVM itself refuses.
+If an index is out of bounds, or a tensor is too small, TVM reads and writes other memory. Here both
+raise ValueError. So does every call that TVM refuses.
 """
 
 from onnx_scatterx.theory.conventions.tvm.gathers import gather, gather_nd, take

@@ -39,7 +39,7 @@ _MODES = ("fast", "clip", "wrap", "nan")
 def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
     """``topi.gather``, and ``relay.gather``.
 
-    ``indices`` has the rank of ``data``. Only on ``axis`` it may be larger than ``data``; there its
+    ``indices`` has the rank of ``data``. It may be larger than ``data`` only on ``axis``, where its
     extent is 1 or more. Indices are not negative.
 
     >>> gather(np.array([[1, 2], [3, 4]]), 1, np.array([[1, 1], [0, 1]])).run()
@@ -57,9 +57,9 @@ def gather(data: NDArray[Any], axis: int, indices: Integers) -> Gathering:
 def gather_nd(a: NDArray[Any], indices: NDArray[Any], batch_dims: int = 0) -> Gathering:
     """``topi.gather_nd``, and ``relay.gather_nd``.
 
-    ``indices`` has shape k, q1, ..., qm. The first ``batch_dims`` of the q are not larger than
-    those of ``a``. The output has the shape ``(q1, ..., qm) + a.shape[batch_dims + k:]``. Indices
-    are not negative; fractions are dropped.
+    ``indices`` has shape k, q1, ..., qm. The first ``batch_dims`` of the q are not larger than the
+    first dims of ``a``. The output has the shape ``(q1, ..., qm) + a.shape[batch_dims + k:]``.
+    Indices are not negative. Fractions of indices are dropped.
 
     >>> gather_nd(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 0], [2, 0]])).run()
     array([6, 1])
@@ -86,11 +86,11 @@ def take(
 ) -> Gathering:
     """``topi.take``, and ``relay.take``, whose default mode is "clip".
 
-    Without an axis, ``a`` is read as if flattened. With ``batch_dims``, each index of the first
-    dims of ``a`` has its own ``indices``, in the mode "clip" only. For an index out of bounds, the
-    mode "clip" takes the nearest one, and "wrap" counts around the axis. The modes "fast" and "nan"
-    refuse it here: TVM does not check it in "fast", and its result in "nan" is not an element of
-    ``a``.
+    Without an axis, ``a`` is read as if flattened. With ``batch_dims``, which needs the mode
+    "clip", each index of the first dims of ``a`` has its own ``indices``. If an index is out of
+    bounds, the mode "clip" takes the nearest index, and "wrap" counts around the axis. The modes
+    "fast" and "nan" raise ValueError: in "fast", TVM does not check the index, and in "nan", the
+    result is not an element of ``a``.
 
     >>> a = np.array([[1, 2, 3], [4, 5, 6]])
     >>> take(a, np.array([2, 9, -1]), 1, mode="clip").run()
@@ -117,7 +117,7 @@ def take(
 
 
 def _inside(indices: Integers, size: int, mode: str) -> NDArray[np.int64]:
-    """Bring indices into an axis as a mode does."""
+    """Return indices within an axis, changed as the mode says."""
     if mode == "wrap":
         check(size, "a has no elements to wrap indices around")
         return np.mod(indices, size).astype(np.int64)

@@ -6,9 +6,9 @@
 
 The tuples of ``scatter_nd`` are on the first axis of ``indices``, not on the last one.
 
-Both calls define, for every coordinate i of an axis, whether it is written, and by which coordinate
-of the updates. So the updates are first gathered by these coordinates, and the written positions
-are a table.
+Two more calls define for every coordinate i of an axis whether it is written, and from which
+coordinate of the updates. So the updates are first gathered at these coordinates, and the written
+positions are a lookup.
 
     slice_scatter   start <= i < end, (i - start) mod step = 0
                     from clip((i - start + step - 1) div step, 0, size - 1)
@@ -59,9 +59,9 @@ def scatter_elements(
 ) -> Scattering:
     """``topi.scatter_elements``; ``reduction`` is "update", "add", "mul", "min" or "max".
 
-    ``indices`` and ``updates`` have one shape: that of ``data``, except on ``axis``. Negative
-    indices count from the end. The reduction "mean" is refused: it halves the sum at every update,
-    which a scattering cannot do.
+    ``indices`` and ``updates`` have the same shape: that of ``data``, except on ``axis``. Negative
+    indices count from the end. The reduction "mean" is refused: TVM halves the sum at every update,
+    for which no scattering exists.
 
     >>> data, indices = np.zeros((1, 4)), np.array([[1, -1]])
     >>> scatter_elements(data, indices, np.array([[5.0, 6.0]]), 1).run()
@@ -142,8 +142,8 @@ def slice_scatter(
 ) -> Scattering:
     """``topi.slice_scatter``: ``input_tensor[..., start:end:step, ...] = src`` on an axis.
 
-    ``start`` and ``end`` do not count from the end of the axis, and may be outside it. On the other
-    axes ``src`` has the extents of ``input_tensor``, or 1.
+    ``start`` and ``end`` do not count from the end of the axis, and may be outside of the axis. On
+    the other axes, ``src`` has the extents of ``input_tensor``, or 1.
 
     >>> slice_scatter(np.zeros((1, 5)), np.array([[1.0, 2.0]]), 1, 5, 2, 1).run()
     array([[0., 1., 0., 2., 0.]])
@@ -174,10 +174,10 @@ def strided_set(
 ) -> Scattering:
     """``topi.strided_set``: ``a[begin:end:strides] = v``, axis by axis.
 
-    ``begin``, ``end`` and ``strides`` are vectors of int32, one number for each of the first axes;
-    on the other axes everything is written. Numbers below 0 count from the end, once. ``v`` may be
-    larger than the written region. As in TVM, strides below -1 are counted from ``end`` and not
-    from ``begin``: 6:0:-2 writes 5, 3 and 1.
+    ``begin``, ``end`` and ``strides`` are vectors of int32, with a number for each of the first
+    axes. On the other axes, all coordinates are written. Numbers below 0 count from the end, once.
+    ``v`` may be larger than the written region. As in TVM, strides below -1 are counted from
+    ``end`` and not from ``begin``: 6:0:-2 writes 5, 3 and 1.
 
     >>> begin, end = np.array([1], np.int32), np.array([5], np.int32)
     >>> strided_set(np.zeros(6), np.array([1.0, 2.0]), begin, end, np.array([2], np.int32)).run()
@@ -209,7 +209,7 @@ def strided_set(
 
 
 def _strided(size: int, begin: int, end: int, stride: int) -> tuple[Numbers, Numbers]:
-    """Return the coordinates of an axis that are written, and those of v that they read."""
+    """Return the written coordinates of an axis, and the coordinates of v that are read."""
     i, step = np.arange(size), abs(stride)
     start = min(begin, size - 1) if begin > size else begin
     if stride > 0:
