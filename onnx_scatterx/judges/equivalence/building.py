@@ -1,7 +1,4 @@
-"""Builds the tensors of a model, node by node.
-
-Equal nodes of both models that read the same tensors give the same tensors.
-"""
+"""Builds the tensors of a model, node by node; equal nodes on equal inputs give one tensor."""
 
 from __future__ import annotations
 
@@ -67,9 +64,8 @@ Branch = tuple[str, onnx.GraphProto, "Scope"]
 class Scope(dict[str, Tensor]):
     """The values of a model by their names; ``stored`` are the names of its constants.
 
-    ``bodies`` has the branch that an If takes, if this is known: by the first output of the If, the
-    name of the attribute, the branch, and the values of the branch. The branch may be that of an
-    equal If.
+    ``bodies`` has the known branch of an If, or of an equal If, by the first output of the If: the
+    name of the attribute, the branch, and the values of the branch.
     """
 
     def __init__(self, values: Mapping[str, Tensor], stored: Iterable[str] = ()) -> None:

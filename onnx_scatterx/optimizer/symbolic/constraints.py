@@ -2,11 +2,17 @@
 
 Facts are in layers, each on top of others, which it reads and does not change. Here is one layer,
 and what several of them say of a leaf. Besides, what is known of all elements of a tensor.
+
+While a graph is interpreted, nearly every node may teach a fact, and a large model has the same
+sizes in each of its layers. So a question about them would be asked again after every node, nearly
+always in vain. A fact about nothing but what the question is about is a reason to ask at once.
+Other facts may answer it only together with more facts. After a few times, such a question waits
+until twice as many facts are known (``News``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
@@ -21,6 +27,8 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     as_term,
     element,
 )
+
+_AT_ONCE = 3  # how often a question is asked in vain before it waits
 
 
 @dataclass(frozen=True)
@@ -120,3 +128,51 @@ def weaker(fact: Term) -> Iterator[Term]:
             rest = fact - c * as_term(monomial[0])
             yield rest + c * monomial[0].parts[0]
             yield rest
+
+
+@dataclass(slots=True)
+class Asked:
+    """That a question was asked: after how many facts, the price, and how often in vain before."""
+
+    when: int
+    price: int
+    vain: int = 0
+    seen: int = 0
+    """How many facts were compared with the question while it waits."""
+
+
+class News:
+    """The facts about leaves, in the order in which they were learnt.
+
+    >>> from onnx_scatterx.optimizer.symbolic.terms import size
+    >>> n, m = size("n"), size("m")
+    >>> news, asked = News(), Asked(0, 1, vain=9)
+    >>> news.note(m.leaves(), m.leaves())
+    >>> news.may_answer(n, asked), news.may_answer(n + m, asked)
+    (False, True)
+    """
+
+    def __init__(self) -> None:
+        self._leaves: list[frozenset[Symbol]] = []
+        self._last: dict[Symbol, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many facts there are."""
+        return len(self._leaves)
+
+    def note(self, leaves: frozenset[Symbol], related: Iterable[Symbol]) -> None:
+        """Note a fact about leaves. It restricts related leaves through other facts."""
+        self._leaves.append(leaves)
+        self._last.update(dict.fromkeys(related, self.count))
+
+    def may_answer(self, t: Term, asked: Asked) -> bool:
+        """Return whether facts that were learnt since then are worth asking about a term again."""
+        leaves = t.leaves()
+        if not any(self._last.get(leaf, 0) > asked.when for leaf in leaves):
+            return False
+        if asked.vain < _AT_ONCE or self.count >= 2 * asked.when:
+            return True
+        new = self._leaves[max(asked.when, asked.seen) :]
+        asked.seen = self.count
+        return any(about <= leaves for about in new)

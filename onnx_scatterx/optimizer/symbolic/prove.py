@@ -13,16 +13,17 @@ from typing import TypeVar, cast
 
 from onnx_scatterx.optimizer.symbolic.budget import Memo, budget
 from onnx_scatterx.optimizer.symbolic.constraints import (
+    Asked,
     Elements,
     Layer,
     Layers,
+    News,
     number_of_facts,
     related,
     weaker,
 )
 from onnx_scatterx.optimizer.symbolic.counterexamples import Counterexamples
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.news import Asked, News
 from onnx_scatterx.optimizer.symbolic.one_size import OneSize, never_negative
 from onnx_scatterx.optimizer.symbolic.search import prove
 from onnx_scatterx.optimizer.symbolic.terms import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.news import Asked
+from onnx_scatterx.optimizer.symbolic.constraints import Asked
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import (
     Atom,

@@ -1,8 +1,8 @@
-"""One model in the pipeline, and the data that the passes share."""
+"""One model in the pipeline: the data that the passes share, and what is known of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -13,7 +13,9 @@ from onnx_scatterx.ir.cleanup import Names, is_read
 from onnx_scatterx.ir.graphs import Wiring, all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
+from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
     Gather,
     is_arithmetic,
@@ -32,7 +34,6 @@ from onnx_scatterx.optimizer.targets.catalogue import costs_of
 from onnx_scatterx.optimizer.targets.costs import Costs, in_terms
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import Violation
-from onnx_scatterx.optimizer.transforms.analyses import Analyses
 from onnx_scatterx.system.observer import NOBODY, Observer
 from onnx_scatterx.text.reasons import Reason, Refusal
 
@@ -49,6 +50,60 @@ class Lowered(NamedTuple):
     opset_kept: int | None = None  # of the model, if it could not be lowered
     opset_lowered: int | None = None  # to which the model was lowered for the target
     defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+
+
+class Analyses:
+    """The analyses of a model. One that would say the same as ``full`` is ``full`` itself."""
+
+    def __init__(
+        self, model: ir.Model, assumed: Sequence[Clause] = (), *, distrust_dims: bool = False
+    ) -> None:
+        self.full = ModelAnalysis(
+            model, distrust_dims=distrust_dims, assumed=assumed, learn=learn_bounds
+        )
+        """What is known if the user keeps all promises."""
+        dims = [d for v in model.graph.inputs for d in v.shape or () if not isinstance(d, int)]
+        named = [d.value for d in dims if d.value is not None]
+        self._trusts_nothing = distrust_dims or len(set(named)) == len(named)
+        self._is_read_again = False
+
+    @cached_property
+    def without_trust(self) -> ModelAnalysis:
+        """What is known without promises, and without trust that dims of one name are equal."""
+        if not self.full.assumed and self._trusts_nothing:
+            return self.full
+        return ModelAnalysis(self.full.model, distrust_dims=True)
+
+    @property
+    def without_promises(self) -> ModelAnalysis:
+        """What is known without promises."""
+        if self._trusts_nothing:
+            return self.without_trust
+        self.full.catch_up()
+        outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
+        return ModelAnalysis(self.full.model) if outdated else self.full
+
+    def read_again(self) -> None:
+        """Let the model be interpreted again: what was computed may prove more."""
+        self.without_trust = ModelAnalysis(self.full.model, distrust_dims=True)
+        self._is_read_again = True
+
+    def forget(self) -> None:
+        """Forget what is known: nothing was planned yet, and graphs were inlined."""
+        self.full.forget()
+        vars(self).pop("without_trust", None)
+
+    def note(self, nodes: Iterable[ir.Node]) -> None:
+        """Note new nodes, in an order in which each follows those that it reads."""
+        nodes = list(nodes)
+        self.full.add(nodes)
+        if vars(self).get("without_trust", self.full) is not self.full:
+            self.without_trust.add(nodes)
+
+    def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
+        """Note a new constant."""
+        for analysis in (self.full, self.without_trust):
+            analysis.note_constant(value, tensor)
 
 
 @dataclass
