@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.optimizer import pipeline
+from onnx_scatterx.optimizer.pipeline import Kind, Pass
 from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.optimizer.transforms.job import Job
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 from tests.helpers.support import nodes, parse, sample
@@ -85,3 +89,32 @@ def test_strings_are_not_written_out() -> None:
     feed = {"x": np.array(["b", "", "c"], object), "u": np.array(["d", "e"], object)}
     assert_same(model, result.model, [feed])
     assert "Expand" in {node.op_type for node in nodes(result.model)}
+
+
+def test_a_constant_is_written_again_if_its_readers_were_removed() -> None:
+    """Equal reads the first constant, and becomes a constant itself; then Mul needs the first one."""
+    text = """g (float[2, 3] x, float[1, 3] u, int64 k) => (float[2, 3] w, bool y, int64 z)
+        <int64[1, 1] i = {0}, int64 zero = {0}, int64 two = {2}> {
+        w = ScatterND (x, i, u)  s = Shape (x)
+        a = Gather (s, zero)  y = Equal (a, two)
+        b = Gather (s, zero)  z = Mul (b, k) }"""
+    model = parse(text)
+    target = target_of("standard, avoid = ['Gather', 'Equal']")
+    result = onnx_scatterx.optimize(model, target=target)
+    assert "Gather" not in nodes(result.model)
+    feed = {"x": FEED["x"][:2, :3], "u": FEED["u"][:1, :3], "k": np.array(7)}
+    assert_same(model, result.model, [feed])
+
+
+def test_a_result_that_no_runtime_loads_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as by a pass of the future that removes too much: nothing is returned or written."""
+    model = parse(WHOLE)
+
+    def removed(job: Job) -> bool:
+        job.model.graph.initializers.pop("two")
+        return True
+
+    step = Pass(removed, Kind.GUARD)
+    monkeypatch.setattr(pipeline, "CHECKING", (step,))
+    with pytest.raises(ScatterXError, match="a bug, please report it: nothing .* defines 'two'"):
+        onnx_scatterx.optimize(model, target="standard")

@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir import io as model_io
+from onnx_scatterx.ir.check import free_names
 from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
@@ -277,6 +278,7 @@ def optimize_records(
     made: Any = loaded
     if original is not None:
         made = original.merged(loaded)
+        _check_names(made)
         about = replace(about, size_after=file_size(made))
     report = replace(report, about=about)
     result: Result[Any] = Result(made, report, given.source, read)
@@ -284,6 +286,13 @@ def optimize_records(
         head, *lines = report.violation_lines()
         raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
     return result, records
+
+
+def _check_names(made: onnx.ModelProto) -> None:
+    """Raise an error if a node of a result reads a value that nothing defines: no runtime loads it."""
+    for graph in (made.graph, *made.functions):
+        for name in sorted(free_names(graph, [])):
+            raise ScatterXError(f"a bug, please report it: nothing in the result defines {name!r}")
 
 
 def _verified(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx_ir as ir
@@ -19,6 +19,23 @@ class _Insertion(NamedTuple):
     node: ir.Node | None  # the new nodes are added before it
     prefix: str  # of their names
     metadata: Mapping[str, str]  # of each: the node that it replaces
+
+
+class _Written(dict[object, ir.Value]):
+    """Values by the keys of their nodes or constants, as long as a graph has them.
+
+    A pass removes nodes between those that it writes. If nothing else reads a written node or
+    constant, this is removed, too, and must not be read again.
+    """
+
+    def get(self, key: object, default: Any = None) -> Any:
+        value = super().get(key)
+        if value is None:
+            return default
+        node = value.producer()
+        if node is not None:
+            return default if node.graph is None else value
+        return value if value.is_initializer() or value.is_graph_input() else default
 
 
 class GraphWriter:
@@ -40,7 +57,7 @@ class GraphWriter:
     ) -> None:
         self.known = known
         self.made: list[ir.Node] = []
-        self.written: dict[object, ir.Value] = {}  # key of a node or constant: its value
+        self.written = _Written()
         self._graph = graph
         self._names = names
         self._constant_nodes = constant_nodes
@@ -114,8 +131,9 @@ class GraphWriter:
         dtype = dtype or ir.DataType.INT64
         key = (dtype.name, array.shape, array.tobytes())
         keep = array.dtype != object
-        if keep and key in self.written:
-            return self.written[key]
+        present: ir.Value | None = self.written.get(key) if keep else None
+        if present is not None:
+            return present
         name = self.new_name("constant")
         tensor = ir.Tensor(array, dtype=dtype, name=name)
         value = ir.Value(
