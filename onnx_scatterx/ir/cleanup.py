@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of, read_by
+from onnx_scatterx.ir.graphs import all_graphs, graphs_of, is_operator, read_by
 
 _MANY = 16
 
@@ -100,6 +101,29 @@ def _dismantle(graph: ir.Graph) -> None:
             _dismantle(body)
         set_inputs(node, ())
     graph.remove(list(graph))
+
+
+def unread_constants(model: ir.Model) -> list[ir.Value]:
+    """Return the initializers and the outputs of Constant nodes that nothing reads."""
+    graphs = all_graphs(model)
+    stored = [v for g in graphs for v in g.initializers.values() if not v.is_graph_input()]
+    made = [v for g in graphs for n in g if is_operator(n, ("Constant",)) for v in n.outputs]
+    return [value for value in (*stored, *made) if not is_read(value)]
+
+
+def drop_unread(model: ir.Model, kept: AbstractSet[str | None]) -> None:
+    """Remove the constants that nothing reads, but those of some names.
+
+    ONNX Runtime warns of each when it loads a model.
+    """
+    for value in unread_constants(model):
+        node = value.producer()
+        if value.name in kept:
+            continue
+        if node is not None:
+            remove_dead([node])
+        elif value.graph is not None:
+            del value.graph.initializers[value.name or ""]
 
 
 def become(model: ir.Model, other: ir.Model) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.cleanup import drop_unread, unread_constants
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.ir.outside import follow_links
@@ -65,11 +66,12 @@ def _optimized(
     if given:
         check(given, symbols=symbols_of(model), inputs=holds_integers(model))
         given = at_sizes(given, fixed)
-    before = _operators(model)
+    before, unread = _operators(model), {v.name for v in unread_constants(model)}
     job, records = rewritten(Job(model, settings, given, observer=observer), details=details)
     if job.forbidden is not None and fixed.shapes:
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
+    drop_unread(model, unread)  # a plan may make some for a node that gets another form
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
     add_to_metadata(model.metadata_props, told)

@@ -118,3 +118,15 @@ def test_a_result_that_no_runtime_loads_is_an_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(pipeline, "CHECKING", (step,))
     with pytest.raises(ScatterXError, match="a bug, please report it: nothing .* defines 'two'"):
         onnx_scatterx.optimize(model, target="standard")
+
+
+def test_a_constant_that_nothing_reads_is_removed() -> None:
+    """Its node got another form. ONNX Runtime would warn of it. One of the original stays."""
+    text = """g (float[5, 2] x, float[5, 2] u) => (float[5, 2] y)
+        <int64[5, 1] i = {4, 3, 2, 1, 0}, float[1] unread = {7}> { y = ScatterND (x, i, u) }"""
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target="standard, limits.Slice.steps = false")
+    assert result.report.removed == 1
+    read = {name for node in result.model.graph.node for name in node.input}
+    assert {t.name for t in result.model.graph.initializer} - read == {"unread"}
+    assert_same(model, result.model, [{"x": FEED["u"][:5, :2], "u": FEED["u"][:5, 2:]}])

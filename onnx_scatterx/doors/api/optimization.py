@@ -289,7 +289,7 @@ def optimize_records(
 
 
 def _check_names(made: onnx.ModelProto) -> None:
-    """Raise an error if a node of a result reads a value that nothing defines: no runtime loads it."""
+    """Raise an error if nothing defines a value that a result reads: no runtime loads it."""
     for graph in (made.graph, *made.functions):
         for name in sorted(free_names(graph, [])):
             raise ScatterXError(f"a bug, please report it: nothing in the result defines {name!r}")
