@@ -92,7 +92,7 @@ class Provenance:
             scatters = filter(is_scatter, graph)
             self.scatters = {node: Lifted(node, None, given_up) for node in scatters}
             return
-        reached = graph if whole else connected_moves(graph, MOVES)
+        reached = set(graph) if whole else connected_moves(graph, MOVES)
         for node in graph:
             if is_scatter(node):
                 self._within(node, self._scatter)
