@@ -106,6 +106,31 @@ def test_a_constant_is_written_again_if_its_readers_were_removed() -> None:
     assert_same(model, result.model, [feed])
 
 
+IN_BODIES = """g (float[2, 3] x, float[1, 3] u, int64 k, bool c)
+    => (float[2, 3] w, int64 o, int64 q, int64 z)
+    <int64[1, 1] i = {0}, int64 zero = {0}, int64 two = {2}> {
+    w = ScatterND (x, i, u)  s = Shape (x)  o = Gather (s, zero)
+    q = If (c) < then_branch = yes () => (int64 y) {
+        a = Gather (s, zero)  e = Equal (a, two)  n = Not (e)  b = Gather (s, zero)
+        y = Mul (b, k) }, else_branch = no () => (int64 f) { f = Gather (s, zero) } >
+    z = f.fn (x, k) }
+<domain: "f", opset_import: ["" : 18]> fn (p, r) => (d) {
+    at = Constant <value_int = 0> ()  rows = Constant <value_int = 2> ()  h = Shape (p)
+    a = Gather (h, at)  e = Equal (a, rows)  b = Gather (h, at)  d = Mul (b, r) }"""
+
+
+@pytest.mark.parametrize("avoid", ["'Gather', 'Equal'", "'Gather', 'Equal', 'Shape', 'Not'"])
+def test_constants_of_branches_and_functions(avoid: str) -> None:
+    """A function has Constant nodes in their place; one constant is an output of the graph."""
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : 18, "f" : 1]> {IN_BODIES}'
+    )
+    result = onnx_scatterx.optimize(model, target=f"standard, avoid = [{avoid}]")
+    assert "Gather" not in nodes(result.model)
+    feed = {"x": FEED["x"][:2, :3], "u": FEED["u"][:1, :3], "k": np.array(-(2**63))}
+    assert_same(model, result.model, [feed | {"c": np.array(c)} for c in (True, False)])
+
+
 def test_a_result_that_no_runtime_loads_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as by a pass of the future that removes too much: nothing is returned or written."""
     model = parse(WHOLE)
