@@ -91,6 +91,10 @@ abi:
 oldest:
     .ci/oldest-runtime
 
+# Wheels of this checkout, COUNT at once; and one of a source that does not compile.
+builds COUNT="5":
+    .ci/builds {{COUNT}}
+
 # An installation from source without a C++ compiler.
 no-compiler:
     .ci/no-compiler

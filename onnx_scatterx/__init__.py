@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.report import TargetError as TargetError
     from onnx_scatterx.optimizer.targets.target import Target as Target
     from onnx_scatterx.passes import RemoveScatters as RemoveScatters
+    from onnx_scatterx.runtime.library import library_path as library_path
     from onnx_scatterx.runtime.opened import run_model as run_model
-    from onnx_scatterx.runtime.session import library_path as library_path
     from onnx_scatterx.runtime.session import session as session
     from onnx_scatterx.text.reasons import Reason as Reason
     from onnx_scatterx.text.reasons import Refusal as Refusal
@@ -83,8 +83,9 @@ _NAMES = {
     "optimizer.reports.report": "Report TargetError",
     "optimizer.targets.target": "Target",
     "passes": "RemoveScatters",
+    "runtime.library": "library_path",
     "runtime.opened": "run_model",
-    "runtime.session": "library_path session",
+    "runtime.session": "session",
     "text.reasons": "Reason Refusal",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

@@ -18,7 +18,7 @@ import numpy as np
 import onnx.parser
 import onnxruntime as ort
 
-from onnx_scatterx.runtime.session import library_path
+from onnx_scatterx.runtime.library import library_path
 
 VARIABLE = "SCATTERX_COPY"
 _ROUNDS = 7

@@ -163,7 +163,8 @@ def add_session(command: Arguments, threads: int) -> None:
         "--no-library",
         "run ScatterX by its fallback functions",
         dest="library",
-        action="store_false",
+        action="store_const",
+        const=False,
     )
 
 
