@@ -35,7 +35,7 @@ def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
     """Return CMake and Ninja, if they are not installed."""
-    return _hook("get_requires_for_build_editable")(config_settings)
+    return _hook("get_requires_for_build_editable")(_settings(config_settings, _EDITABLE)[0])
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
@@ -52,11 +52,13 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, _: Any = None
 def build_editable(wheel_directory: str, config_settings: Any = None, _: Any = None) -> str:
     """Return the name of the wheel that refers to this checkout.
 
-    Its build directory stays, because such an installation may be rebuilt. It belongs to the
-    environment, as installations into others may be built at the same time.
+    Its build directory stays, because such an installation may be rebuilt.
     """
-    name = hashlib.sha256(sys.prefix.encode()).hexdigest()[:12]
-    return _built("build_editable", wheel_directory, config_settings, Path("build/editable", name))
+    return _built("build_editable", wheel_directory, config_settings, _EDITABLE)
+
+
+# It belongs to the environment, as installations into others may be built at the same time.
+_EDITABLE = Path("build/editable", hashlib.sha256(sys.prefix.encode()).hexdigest()[:12])
 
 
 def _hook(name: str) -> Callable[..., Any]:
@@ -70,9 +72,7 @@ def _hook(name: str) -> Callable[..., Any]:
 
 
 def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
-    settings = {**(config_settings or {})}
-    folder = _folder_in(settings) or folder
-    settings["build-dir"] = re.sub("[{}]", r"\g<0>\g<0>", str(folder))  # it is a template
+    settings, folder = _settings(config_settings, folder)
     try:
         name = _hook(hook)(wheels, settings)
     except SystemExit:  # of CMake, which has printed why
@@ -93,10 +93,13 @@ def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
         return _hook(hook)(wheels, {**settings, **pure})
 
 
-def _folder_in(settings: Mapping[str, Any]) -> Path | None:
-    """Return the build directory that the user has chosen."""
-    given = os.environ.get("SKBUILD_BUILD_DIR") or settings.get("build-dir")
-    return Path(given) if given else None
+def _settings(given: Mapping[str, Any] | None, folder: Path) -> tuple[dict[str, Any], Path]:
+    """Return settings with a build directory, and this directory: the user's, if there is one."""
+    chosen = os.environ.get("SKBUILD_BUILD_DIR") or (given or {}).get("build-dir")
+    if chosen:
+        return {**(given or {})}, Path(chosen)
+    template = re.sub("[{}]", r"\g<0>\g<0>", str(folder))
+    return {**(given or {}), "build-dir": template}, folder
 
 
 def missing_compiler(folder: Path) -> str | None:
