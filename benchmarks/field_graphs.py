@@ -52,24 +52,31 @@ GRAPHS = {
              { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
         {"data": "float 5 10", "at": "index 0:5 12 10", "u": "float 12 10"},
     ),
+    "AddColumns": Graph(
+        "ScatterElements add at [[0, 1, 2], [0, 1, 2]], 3 x 3",
+        """g (float[3, 3] data, float[2, 3] u) => (float[3, 3] out)
+             <int64[2, 3] at = {0, 1, 2, 0, 1, 2}>
+             { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
+        {"data": "float 3 3", "u": "float 2 3"},
+    ),
     "AddDuplicates": Graph(
-        "ScatterElements add with duplicates",
-        """g (float[1, 5] data, float[1, 3] u) => (float[1, 5] out)
-             <int64[1, 3] at = {1, 1, 3}>
-             { out = ScatterElements <axis = 1, reduction = "add"> (data, at, u) }""",
-        {"data": "float 1 5", "u": "float 1 3"},
+        "ScatterElements add at [[0, 2, 3], [0, 2, 3]], 4 x 3",
+        """g (float[4, 3] data, float[2, 3] u) => (float[4, 3] out)
+             <int64[2, 3] at = {0, 2, 3, 0, 2, 3}>
+             { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
+        {"data": "float 4 3", "u": "float 2 3"},
     ),
     "OldScatter": Graph(
-        "Scatter of operator set 10, fewer indices than data",
-        """g (float[3, 3] data, int64[2, 3] at, float[2, 3] u) => (float[3, 3] out)
-             { out = Scatter <axis = 1> (data, at, u) }""",
-        {"data": "float 3 3", "at": "permutation 2 3", "u": "float 2 3"},
+        "Scatter of operator set 10, 1 x 3 x 1 indices into 2 x 3 x 4",
+        """g (float[2, 3, 4] data, int64[1, 3, 1] at, float[1, 3, 1] u) => (float[2, 3, 4] out)
+             { out = Scatter <axis = 0> (data, at, u) }""",
+        {"data": "float 2 3 4", "at": "index 0:2 1 3 1", "u": "float 1 3 1"},
     ),
     "NegativeRows": Graph(
         "ScatterND at [[-1], [0]]",
-        """g (float[4, 3] data, float[2, 3] u) => (float[4, 3] out) <int64[2, 1] at = {-1, 0}>
+        """g (float[3, 4] data, float[2, 4] u) => (float[3, 4] out) <int64[2, 1] at = {-1, 0}>
              { out = ScatterND (data, at, u) }""",
-        {"data": "float 4 3", "u": "float 2 3"},
+        {"data": "float 3 4", "u": "float 2 4"},
     ),
     "NegativeCells": Graph(
         "ScatterElements at negative constants",
@@ -79,10 +86,10 @@ GRAPHS = {
         {"data": "float 2 5", "u": "float 2 2"},
     ),
     "KernelAdd": Graph(
-        "ScatterElements add, 4813 x 80 into 700 x 80",
-        """g (float[700, 80] data, int64[4813, 80] at, float[4813, 80] u) => (float[700, 80] out)
+        "ScatterElements add, 4813 x 80 into 5564 x 80, a hundredth of the rows",
+        """g (float[5564, 80] data, int64[4813, 80] at, float[4813, 80] u) => (float[5564, 80] out)
              { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
-        {"data": "float 700 80", "at": "index 0:700 4813 80", "u": "float 4813 80"},
+        {"data": "float 5564 80", "at": "index 0:5564 4813 80", "u": "float 4813 80"},
     ),
     "KernelAddRows": Graph(
         "ScatterND add, 4000 into 100 rows",

@@ -256,9 +256,9 @@ class WholeSliceScatter(nn.Module):
 
 
 class FirstRows(nn.Module):
-    """`x[:y.size(0), 0, :] = y`, y of a symbolic size"""
+    """`x[:y.size(0), 0, :] = y`, 22 rows into 56"""
 
-    inputs: ClassVar = {"x": "float 56 6 16", "y": "float rows=22 16"}
+    inputs: ClassVar = {"x": "float 56 6 256", "y": "float 22 256"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         x = x.clone()

@@ -14,12 +14,10 @@ import re
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-LIBRARY = "onnx_scatterx/scatterx_ops."
 REASON = "onnx_scatterx/not_built.txt"  # what onnx_scatterx/runtime/session.py reads
 
 
@@ -40,7 +38,7 @@ def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     """Return the name of the source distribution."""
-    return _hook("build_sdist")(sdist_directory, config_settings)
+    return str(_hook("build_sdist")(sdist_directory, config_settings))
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, _: Any = None) -> str:
@@ -81,16 +79,15 @@ def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
             raise
         print(f"*** The package is built without the ScatterX library: {reason}", flush=True)
     else:
-        wheel = Path(wheels, name)
-        if any(file.startswith(LIBRARY) for file in zipfile.ZipFile(wheel).namelist()):
-            return name
-        wheel.unlink()
+        if not name.endswith("-none-any.whl"):
+            return str(name)
+        Path(wheels, name).unlink()
         reason = "this package was built with wheel.cmake=false"
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "reason")  # under its own name, an editable installation would link it
         file.write_text(f"{reason}\n", encoding="utf-8")
         pure = {"wheel.cmake": "false", f"wheel.force-include.{file}": REASON}
-        return _hook(hook)(wheels, {**settings, **pure})
+        return str(_hook(hook)(wheels, {**settings, **pure}))
 
 
 def _settings(given: Mapping[str, Any] | None, folder: Path) -> tuple[dict[str, Any], Path]:

@@ -71,9 +71,9 @@ def _chosen() -> Path | None:
 
 def _installed(name: str) -> Path | None:
     """Return a file of the package that was built, not tracked."""
-    beside = Path(str(importlib.resources.files("onnx_scatterx"))) / name
+    beside = importlib.resources.files("onnx_scatterx").joinpath(name)
     if beside.is_file():
-        return beside
+        return Path(str(beside))
     # Python may have found a source tree first: then the file is in the installed package.
     try:
         files = importlib.metadata.distribution("onnx-scatterx").files or []
