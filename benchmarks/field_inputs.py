@@ -6,7 +6,6 @@ An input is a text, a kind and its dims: ``"float batch=2 3 8"``. A dim with a n
 - ``mask``: booleans
 - ``index 0:8 5``: numbers from 0 to 7, which may be equal; a bound may be the name of a dim
 - ``unique 0:8 5``: the same, but no two of them are equal
-- ``permutation 2 3``: in each row the numbers from 0, in any order
 - ``cells 4:6 5``: pairs of a number from 0 to 3 and one from 0 to 5, no two of them equal
 """
 
@@ -60,8 +59,6 @@ def drawn(
     if kind == "mask":
         share = {"low": 0.0, "high": 1.0}.get(style, 0.5)
         return rng.random(shape) < share
-    if kind == "permutation":
-        return rng.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1)
     if kind == "index":
         ends = {"low": (low, low + 1), "high": (high - 1, high)}.get(style, (low, high))
         found = rng.integers(*ends, shape)
