@@ -86,6 +86,7 @@ def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "reason")  # under its own name, an editable installation would link it
         file.write_text(f"{reason}\n", encoding="utf-8")
+        file.chmod(0o644)  # the same wheel under every umask
         pure = {"wheel.cmake": "false", f"wheel.force-include.{file}": REASON}
         return str(_hook(hook)(wheels, {**settings, **pure}))
 

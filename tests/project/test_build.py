@@ -106,13 +106,19 @@ def test_the_package_says_why_it_has_no_library(
 ) -> None:
     monkeypatch.setenv("CACHE", cache)
     monkeypatch.chdir(tmp_path)
-    name = BACKEND[hook](str(tmp_path), given)
+    before = os.umask(0o077)
+    try:
+        name = BACKEND[hook](str(tmp_path), given)
+    finally:
+        os.umask(before)
     with zipfile.ZipFile(tmp_path / name) as wheel:
         if reason is None:
             assert "onnx_scatterx/not_built.txt" not in wheel.namelist()
             assert "onnx_scatterx/scatterx_ops.so" in wheel.namelist()
         else:
-            assert wheel.read("onnx_scatterx/not_built.txt").decode() == f"{reason}\n"
+            file = wheel.getinfo("onnx_scatterx/not_built.txt")
+            assert wheel.read(file).decode() == f"{reason}\n"
+            assert file.external_attr >> 16 & 0o777 == 0o644
             assert "onnx_scatterx/scatterx_ops.so" not in wheel.namelist()
     # Nothing of a wheel stays; an editable installation can be rebuilt.
     kept = ["build", name] if hook == "build_editable" else [name]
