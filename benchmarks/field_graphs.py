@@ -41,10 +41,13 @@ GRAPHS = {
         {"x": "float N=3 1 8", "y": "float 1 6 8"},
     ),
     "StepRow": Graph(
-        "`tensor_scatter_nd_update(boxes, [[step, idx, k]], row)`",
-        """g (float[2, 3, 4, 5] boxes, int64[1, 3] at, float[1, 5] row) => (float[2, 3, 4, 5] out)
-             { out = ScatterND (boxes, at, row) }""",
-        {"boxes": "float 2 3 4 5", "at": "index 0:2 1 3", "row": "float 1 5"},
+        "`tensor_scatter_nd_update(boxes, [[step, idx, k], ...], row)`, k = 0..4",
+        """g (float[2, 6, 5] boxes, int64[1] step, int64[1] idx, float[5] row)
+             => (float[2, 6, 5] out)
+             <int64[2] sizes = {5, 1}, int64[5, 1] k = {0, 1, 2, 3, 4}>
+             { steps = Expand (step, sizes)  ids = Expand (idx, sizes)
+               at = Concat <axis = 1> (steps, ids, k)  out = ScatterND (boxes, at, row) }""",
+        {"boxes": "float 2 6 5", "step": "index 0:2 1", "idx": "index 0:6 1", "row": "float 5"},
     ),
     "AddRows": Graph(
         "ScatterElements add, 12 x 10 into 5 x 10",
@@ -77,6 +80,12 @@ GRAPHS = {
         """g (float[3, 4] data, float[2, 4] u) => (float[3, 4] out) <int64[2, 1] at = {-1, 0}>
              { out = ScatterND (data, at, u) }""",
         {"data": "float 3 4", "u": "float 2 4"},
+    ),
+    "TensorCache": Graph(
+        "TensorScatter into a static cache, one position per row",
+        """g (float[3, 10, 8] cache, float[3, 1, 8] k, int64[3] at) => (float[3, 10, 8] out)
+             { out = TensorScatter <axis = 1> (cache, k, at) }""",
+        {"cache": "float 3 10 8", "k": "float 3 1 8", "at": "index 0:10 3"},
     ),
     "NegativeCells": Graph(
         "ScatterElements at negative constants",

@@ -206,17 +206,6 @@ class PagedCache(nn.Module):
         return cache
 
 
-class RowCache(nn.Module):
-    """`cache[arange(b), at] = k`, one position per row"""
-
-    inputs: ClassVar = {"cache": "float 3 10 8", "at": "index 0:10 3", "k": "float 3 8"}
-
-    def forward(self, cache: Tensor, at: Tensor, k: Tensor) -> Tensor:
-        cache = cache.clone()
-        cache[torch.arange(3), at] = k
-        return cache
-
-
 class Hough(nn.Module):
     """`accum.index_put_((n, c, angle, rho), values, accumulate=True)`, constant positions"""
 

@@ -13,6 +13,7 @@ from onnx_scatterx.system.reading import is_utf8, note_read
 
 _ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
 _REASON = "not_built.txt"  # what custom_ops/backend.py writes
+REMEDY = "install a wheel for this platform, or again from source where there is a C++ compiler"
 
 
 def library_path() -> Path:
@@ -30,10 +31,7 @@ def library_path() -> Path:
     """
     path = _chosen() or _installed(_name())
     if path is None:
-        raise ScatterXError(
-            f"{missing_library()}: install a wheel for this platform, or again from source where "
-            "there is a C++ compiler, or run without it (--no-library)"
-        )
+        raise ScatterXError(f"{missing_library()}: {REMEDY}, or run without it (--no-library)")
     note_read(path, "the ScatterX library")
     return path
 

@@ -15,7 +15,7 @@ from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
 from onnx_scatterx.ir.graphs import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.ir.outside import follow_links
-from onnx_scatterx.runtime.library import library_path, missing_library
+from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
 from onnx_scatterx.system.interrupts import postponed
 from onnx_scatterx.system.observer import LOG
 from onnx_scatterx.system.scratch import scratch
@@ -124,7 +124,8 @@ def library_for(model: AnyModel, library: bool | None = None) -> str | None:
             return None
         nodes = [node for node in all_nodes(loaded) if is_scatterx_domain(node.domain)]
         if any(called_function(loaded, node) is None for node in nodes):
-            return str(library_path())  # raises
+            told = f"{missing}: the model has a ScatterX node without a fallback; {REMEDY}"
+            raise ScatterXError(told)
         if nodes:
             warn_once(f"{missing}: ScatterX nodes run by their fallbacks")
     return None
