@@ -23,17 +23,18 @@ REASON = "onnx_scatterx/not_built.txt"  # what onnx_scatterx/runtime/session.py 
 
 def get_requires_for_build_sdist(config_settings: Any = None) -> list[str]:
     """Return what else is needed, as the other hooks of PEP 517 do."""
-    return _hook("get_requires_for_build_sdist")(config_settings)
+    return list(_hook("get_requires_for_build_sdist")(config_settings))
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
     """Return CMake and Ninja, if they are not installed."""
-    return _hook("get_requires_for_build_wheel")(config_settings)
+    return list(_hook("get_requires_for_build_wheel")(config_settings))
 
 
 def get_requires_for_build_editable(config_settings: Any = None) -> list[str]:
     """Return CMake and Ninja, if they are not installed."""
-    return _hook("get_requires_for_build_editable")(_settings(config_settings, _EDITABLE)[0])
+    settings, _ = _settings(config_settings, _EDITABLE)
+    return list(_hook("get_requires_for_build_editable")(settings))
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
@@ -66,7 +67,8 @@ def _hook(name: str) -> Callable[..., Any]:
         with contextlib.suppress(OSError):
             os.unlink(__spec__.cached)
             os.rmdir(os.path.dirname(__spec__.cached))
-    return getattr(build, name)
+    hook: Callable[..., Any] = getattr(build, name)
+    return hook
 
 
 def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
