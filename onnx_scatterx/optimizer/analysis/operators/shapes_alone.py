@@ -46,7 +46,8 @@ def same_shape(call: Call) -> Result:
 def broadcast(call: Call) -> Result:
     """Return a tensor of the first input's type, in the shape of both inputs together.
 
-    ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x.
+    ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x. A SwiGLU has
+    inputs of one shape, but ends in a Mul by its definition.
     """
     first, second = call.known(0), call.known(1)
     return [TensorValue(first.dtype, broadcast_shapes([first.dims, second.dims]))]
@@ -54,7 +55,7 @@ def broadcast(call: Call) -> Result:
 
 OF_SHAPES: dict[str, Callable[[Call], Result]] = {
     **dict.fromkeys((*_SAME_TYPE.split(), *_TESTS), same_shape),
-    "Pow": broadcast,
+    **dict.fromkeys(("Pow", "SwiGLU"), broadcast),
 }
 """The operators of this file."""
 
