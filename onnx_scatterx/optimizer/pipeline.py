@@ -21,6 +21,7 @@ from onnx_scatterx.optimizer.transforms.fit_target import (
     check_target,
     drop_default_reductions,
     lower_operator_set,
+    lower_rewritten,
     write_other_forms,
 )
 from onnx_scatterx.optimizer.transforms.fold_sizes import fold_sizes
@@ -87,6 +88,7 @@ FITTING = (
 
 FINISHING = (
     Pass(drop_default_reductions),
+    Pass(lower_rewritten, Kind.GUARD, lambda s: any(s.target.opsets())),
     Pass(attach_fallbacks, Kind.GUARD, lambda s: s.target.has_scatterx),
 )
 """The passes for the scatters of the result."""
@@ -125,7 +127,7 @@ def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord
     job for the same model. If the job ``keeps_rest``, its promises and its result are not judged.
     """
     _run(PREPARING, job)
-    job.opset_changed = job.modified
+    job.opset_changed, job.prepared = job.modified, job.lowered
     if job.keeps_rest or not job.assumed:
         return _rewritten(job, details)
     needed, by_scatter = needed_promises(job, lambda fewer: rewritten(fewer)[1])
