@@ -26,6 +26,7 @@ from onnx_scatterx.optimizer.transforms.fit_target import (
 )
 from onnx_scatterx.optimizer.transforms.fold_sizes import fold_sizes
 from onnx_scatterx.optimizer.transforms.inline_if import inline_beside_quantizers, inline_known_ifs
+from onnx_scatterx.optimizer.transforms.inline_sequences import inline_sequence_functions
 from onnx_scatterx.optimizer.transforms.job import Job
 from onnx_scatterx.optimizer.transforms.lower_scatters import lower_scatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import move_above_quantizers
@@ -68,6 +69,7 @@ PREPARING = (
 LOWERING = (
     Pass(write_sizes, Kind.GUARD, lambda s: s.given["fix"]),
     Pass(inline_beside_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime),
+    Pass(inline_sequence_functions),
     Pass(inline_known_ifs),
     Pass(share_masks),
     Pass(drop_overwritten_updates, applies=lambda s: s.given["deterministic"]),

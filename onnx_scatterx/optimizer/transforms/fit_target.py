@@ -150,7 +150,7 @@ def lower_rewritten(job: Job) -> bool:
     """
     if not job.modified or job.lowered.opset_lowered is not None:
         return False
-    graphs = (job.model.graph, *job.model.functions.values())
+    graphs: list[ir.Graph | ir.Function] = [job.model.graph, *job.model.functions.values()]
     if any(True for graph in graphs for _ in new_nodes(graph)):
         return False
     lowered = lower_operator_set(job)
