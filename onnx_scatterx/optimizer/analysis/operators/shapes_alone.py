@@ -53,9 +53,20 @@ def broadcast(call: Call) -> Result:
     return [TensorValue(first.dtype, broadcast_shapes([first.dims, second.dims]))]
 
 
+def group_normalization(call: Call) -> Result:
+    """Return a tensor of the first input's shape.
+
+    ONNX Runtime runs a definition. If there are no channels, it broadcasts them to the scale.
+    """
+    x = call.known(0, 2)
+    kept = call.facts.is_nonnegative(x.dims[1] - 1)
+    return [TensorValue(x.dtype, x.dims if kept else call.unknown_shape(len(x.dims)))]
+
+
 OF_SHAPES: dict[str, Callable[[Call], Result]] = {
     **dict.fromkeys((*_SAME_TYPE.split(), *_TESTS), same_shape),
     **dict.fromkeys(("Pow", "SwiGLU"), broadcast),
+    "GroupNormalization": group_normalization,
 }
 """The operators of this file."""
 
