@@ -127,6 +127,7 @@ class Job:
     wider: Sequence[Target] = field(init=False)
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
     lowered: Lowered = field(default_factory=Lowered)
+    prepared: Lowered = field(default_factory=Lowered)  # the same, before anything was rewritten
     modified: bool = False  # whether a pass has changed the model
     opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
@@ -158,7 +159,8 @@ class Job:
             observer=self.observer,
             forbidden=forbidden,
             opset_changed=self.opset_changed,
-            lowered=self.lowered,
+            lowered=self.prepared,
+            prepared=self.prepared,
             modified=self.opset_changed,
             keeps_rest=keeps_rest or self.keeps_rest,
         )

@@ -196,6 +196,9 @@ class Knowledge:
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:
-    """Return the operator sets with the default domain under both of its names."""
+    """Return the operator sets with the default domain under both of its names.
+
+    ONNX Runtime's own domain, which has one version, is there without an import.
+    """
     standard = imports.get("", imports.get("ai.onnx", 0))
-    return {**imports, "": standard, "ai.onnx": standard}
+    return {"com.microsoft": 1, **imports, "": standard, "ai.onnx": standard}
