@@ -159,3 +159,14 @@ def test_any_tuples_of_one(data: st.DataObject) -> None:
         known = all(map(str.isdecimal, dims)) and 0 not in shape
         if known and kind != "string" and target is not LACKS:
             assert is_left == (target is refuses and batch > 0)
+
+
+def test_indices_of_unknown_rank() -> None:
+    """Nothing is known of what an unknown operator computes: the GatherND is kept."""
+    model = parse(
+        """g (float[4,3] x, int64[1] s, int64[4] i) => (float y) {
+        at = Reshape (i, s)  y = GatherND (x, at) }""".replace("int64[1] s", "int64[K] s")
+    )
+    target = Target("npu", operators=frozenset({"Gather", "Squeeze"}))
+    made = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"]).model
+    assert "GatherND" in [node.op_type for node in nodes(made)]

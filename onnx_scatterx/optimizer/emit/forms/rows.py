@@ -66,7 +66,7 @@ def _constant_indices(request: Request) -> np.ndarray:
 
 def listed_rows(request: Request) -> ir.Value:
     """Take the rows at computed indices of one column by a Gather."""
-    dims, kind = request.known_of(1).dims, request.kind
+    dims, kind = given(request.known_of(1).shape), request.kind
     require(dims, dims[-1].constant == 1, not request.attributes.get("batch_dims", 0))
     require(0 not in request.shape(0)[1:], request.takes("Gather"), kind != ir.DataType.STRING)
     at = request.writer.axes("Squeeze", request.input(1), _INT64, [len(dims) - 1])
