@@ -24,6 +24,7 @@ import onnx_ir as ir
 from onnx_scatterx.ir.graphs import is_operator, makers, reached
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.lift.access import simplified_targets
+from onnx_scatterx.optimizer.lift.footprint import affine_along
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
@@ -70,9 +71,6 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     depth, (_, *more) = len(mask.shape), scatter.index_dims or (0,)
     refuse_unless(scatter.index_dims and depth)
     refuse_unless(scatter.facts.equal(scatter.shape[0], mask.count))
-    # The positions on other axes must not be the number of the chosen row.
-    others = [t for c, t in enumerate(scatter.index_exprs) if c not in scatter.named]
-    refuse_unless(all(0 not in t.coords for t in others))
     refuse_unless(columns or depth == 1)
 
     shape = (*mask.shape, *scatter.shape[1:])
@@ -84,12 +82,15 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     values = ir.Value(name="all/updates", type=ir.TensorType(scatter.dtype))
 
     at = [coord(d) for d in range(len(index_shape) - len(last))]
-    origin, moved = ElementOf(scatter, places), {d: coord(d - 1 + depth) for d in range(1, 64)}
+    origin, moved = ElementOf(scatter, places), _behind(depth, len(scatter.shape))
     targets: list[Term] = []
     for c, t in enumerate(scatter.index_exprs):
-        column = [c - scatter.named[0]] if columns else []
-        read = c in scatter.named
-        targets.append(element(origin, [*at, *column], name="i") if read else t.at(moved))
+        if 0 in t.coords:  # but not the number of the chosen row
+            refuse_unless(c in scatter.named and affine_along(t) is None)
+            column = [c - scatter.named[0]] if columns else []
+            targets.append(element(origin, [*at, *column], name="i"))
+        else:
+            targets.append(t.at(moved))
     exprs, signs, facts = simplified_targets(
         context.provenance.facts, scatter.data_shape, shape, targets, scatter.named
     )
@@ -111,6 +112,11 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
         context.writer.replaced[values] = context.writer.resolve(new())
 
     return ChosenRows(whole, replace(context, provenance=described), mask, prepare)
+
+
+def _behind(depth: int, rank: int) -> dict[int, Term]:
+    """Return the new coordinates of the dims behind the first, which is ``depth`` dims now."""
+    return {d: coord(d - 1 + depth) for d in range(1, rank)}
 
 
 def _counted(indices: ir.Value) -> ir.Node | None:
