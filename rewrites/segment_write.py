@@ -30,7 +30,7 @@ from onnx_scatterx.rewrites.helpers.search import (
     filled,
     is_small,
     number_of,
-    search_of,
+    search_of_given,
     taken,
 )
 from onnx_scatterx.text.reasons import Refusal, refuse_unless
@@ -52,7 +52,7 @@ class SegmentWriteRule(ScatterRule):
         number = number_of(scatter, context)
         sums = scatter.reduction == "add" and scatter.dtype in (_INT32, _INT64)
         refuse_unless(sums or number is not None or scatter.reduction == "none")
-        search = search_of(scatter, context)
+        search = search_of_given(scatter, context)
         refuse_unless(_is_ordered(search) and not is_small(search.compared, search))
         _, most = scatter.facts.interval(search.layout.updates)
         refuse_unless(most <= _MOST)

@@ -55,6 +55,16 @@ def test_ways(
     assert f"  not taken: {found.why}\n    removed by:\n      {found.ways[0].command}\n" in told
 
 
+def test_a_gather_that_the_target_takes_needs_nothing() -> None:
+    """qnn refuses GatherND at constant indices only, so its gathers are looked at."""
+    text = "g (float[5, 3] x, int64[1] at) => (float[3] y) { y = GatherND (x, at) }"
+    assert inspect(model_of(text), target="qnn").gathers
+    assert not advise(model_of(text), target="qnn")
+    (told,) = advise(model_of(text), target="qnn", gathers=True)
+    assert told.why == "no cheaper form is known (2 nodes)"
+    assert not advise(model_of(text), target="standard, avoid = ['GatherND']")
+
+
 def test_equal_lines_are_one() -> None:
     nodes = " ".join(f"x{i + 1} = Erf (x{i})" for i in range(6))
     model = model_of(f"g (float[4] x0) => (float[4] x7) {{ {nodes} x7 = Asin (x6) }}")

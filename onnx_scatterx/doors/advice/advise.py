@@ -59,7 +59,8 @@ def advise_on(
     """
     given = command or Command(target=whole.settings.target.text)
     sized = SizeAdvice.of(whole)
-    search = _AdviceSearch(whole, _stuck(records), sized.change or Change(), observer)
+    stuck = [r for r in _stuck(records) if not whole.takes(r.entry, violations)]
+    search = _AdviceSearch(whole, stuck, sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else sizes come first
         search.refused = search.beside(violations)
     search.run()

@@ -15,6 +15,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.emit.outer_values import OuterValues
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
     Gather,
@@ -235,7 +236,9 @@ class Job:
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        for graph, scope in self.analyses.full.knowledge.own_graphs():
+        graphs = self.analyses.full.knowledge.own_graphs()
+        outer = OuterValues(graphs)
+        for graph, scope in graphs:
             yield GraphContext(
                 graph,
                 scope,
@@ -247,6 +250,7 @@ class Job:
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],
+                around=partial(outer.around, graph),
             )
 
     def has_constant_nodes(self, scope: Scope) -> bool:
