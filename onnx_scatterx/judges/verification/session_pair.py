@@ -113,8 +113,7 @@ class SessionPair:
             accepted = self.one(draw)
             if progress is not None:
                 progress(self.so_far.accepted, wanted)
-            if accepted or not overridden:
-                source.search.tell(sizes, accepted)
+            source.tell(sizes, accepted, overridden)
             differing = len({difference.draw.number for difference in self.so_far.differences})
             if self.so_far.accepted >= wanted or differing >= _DIFFERING_DRAWS:
                 return
