@@ -135,8 +135,10 @@ class _Backwards:
                 self.ask(value, {None: WHOLE})
         elif _computes(node):
             anything = _takes_anything(node, asked)
+            passes = node.op_type in ("Add", "Cast", "Sub")  # what is asked of the result, below
             for value in node.inputs[: 1 if use is not None else None]:
-                self.ask(value, {None: WHOLE if anything else UNKNOWN})
+                if anything or not passes:
+                    self.ask(value, {None: WHOLE if anything else UNKNOWN})
         if node.op_type in ALIKE:
             for value in moved(node):
                 self.ask(value, asked)

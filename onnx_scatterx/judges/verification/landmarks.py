@@ -54,6 +54,7 @@ def positions(bounds: Bounds, sizes: Mapping[str, int]) -> Iterator[Landmark]:
 def constants(numbers: Iterable[Number]) -> Iterator[Landmark]:
     """Yield integers at and beside numbers.
 
+    >>> from fractions import Fraction
     >>> [value for _, value in constants([7, Fraction(5, 2)])]
     [7, 8, 6, 2, 3]
     """
