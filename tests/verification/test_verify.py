@@ -177,7 +177,9 @@ RANKS = """<ir_version: 8, opset_import: ["" : 18]> g (float[5] x, int64[2,2] i)
     j = If (c) <then_branch: graph = t () => (int64[4] a) {
                     m = Constant <value_ints = [-1]> () a = Reshape (i, m) },
                 else_branch: graph = e () => (int64[2,2] b) { b = Identity (i) }>
-    y = Gather (x, j) }"""
+    s1 = Gather (x, j)
+    y = If (c) <then_branch: graph = t2 () => (float[4] p) { p = Squeeze (s1) },
+                else_branch: graph = e2 () => (float[4] q) { q = Identity (s1) }> }"""
 """ONNX Runtime runs it only under the default options, where it removes the If."""
 
 
