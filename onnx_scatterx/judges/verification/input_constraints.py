@@ -6,6 +6,7 @@ to the sources of these inputs.
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 
 import onnx_ir as ir
 
@@ -166,7 +167,7 @@ class _Backwards:
                 self.ask(value, asked)
                 continue
             shift = factor * int(constant.ravel()[0])
-            self.ask(value, each(asked, lambda b, by=shift: replace(b, offset=b.offset + by)))
+            self.ask(value, each(asked, partial(_shifted, shift)))
 
     def concat(self, node: ir.Node, asked: IndexConstraints) -> None:
         rank, axis = rank_of(node.outputs[0]), node.attributes.get_int("axis", 0)
@@ -186,6 +187,10 @@ class _Backwards:
             }
             self.ask(value, _anywhere(mine) if size == 1 else mine)
             start += size
+
+
+def _shifted(shift: int, bound: Bound) -> Bound:
+    return replace(bound, offset=bound.offset + shift)
 
 
 def _computes(node: ir.Node) -> bool:

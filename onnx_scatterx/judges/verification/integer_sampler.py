@@ -138,7 +138,7 @@ class IntegerSampler:
         shown = {name: size for name, size in self.sizes.items() if "(" not in name}
         decisive = 3 * len(self.aims.near)
         numbers, of_type = self.aims.integers, ends(self.dtype) if whole else ()
-        yield from chain(positions(bounds | also, self.sizes), numbers[:decisive], of_type)
+        yield from chain(positions(bounds | also, shown), numbers[:decisive], of_type)
         yield from chain(numbers[decisive:], beside(shown))
 
     def _allowed(self, numbers: range) -> list[int]:

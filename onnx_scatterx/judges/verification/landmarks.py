@@ -25,6 +25,7 @@ Landmark = tuple[Label, int]
 """A value and what it is, at any sizes."""
 
 N = TypeVar("N", int, float)
+"""An element of an input."""
 
 _BESIDE = (0, 1, -1)
 _CASTS = tuple(
@@ -33,6 +34,7 @@ _CASTS = tuple(
     for sign, step in ((1, 0), (1, -1), (-1, 0), (-1, -1))
 )
 _HALVES = (65504.0, 65520.0, 2.0**31, 2.0**24 + 2, 3.5e38, 1e300, -1e300, 0.5, 1.5, 2.5, -0.5)
+_HUGE = 1 << 1023  # from here on, a number may not fit into a float
 _MODERATE = 1e5  # above, sums with other numbers lose them
 
 
@@ -91,7 +93,7 @@ def floats_near(
     >>> floats_near((1, 3), (), np.dtype("float16"))[:7]
     [1.0, 1.0009765625, 0.99951171875, 3.0, 3.001953125, 2.998046875, 2.0]
     """
-    most = np.array(ml_dtypes.finfo(dtype).max, dtype)
+    most = np.array(ml_dtypes.finfo(dtype).max, dtype)  # type: ignore[no-untyped-call]
     found: dict[float, None] = {}
 
     def add(numbers: Iterable[float]) -> None:
@@ -115,7 +117,7 @@ def moderate(numbers: Iterable[float]) -> list[float]:
 
 
 def _floats(numbers: Iterable[Number]) -> list[float]:
-    return [float(n) for n in numbers if abs(n) < 1 << 1000]
+    return [float(n) for n in numbers if -_HUGE < n < _HUGE]
 
 
 @dataclass

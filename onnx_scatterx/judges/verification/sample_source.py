@@ -94,6 +94,7 @@ class SampleSource:
     fits: Fits
     seed: int
     policy: SamplingPolicy = THOROUGH
+    _put_off: int = 0  # how many draws had no flavour of their own
     _again: Combination | None = None  # sizes at which nothing is hit on purpose
     _aimed: Aimed = field(default_factory=list)  # what the last draw hit on purpose
     _doubted: Aimed = field(default_factory=list)  # and the draw before, which was refused
@@ -165,13 +166,19 @@ class SampleSource:
         satisfies all assumptions.
         """
         rng = np.random.default_rng([self.seed, number])
-        aims = self.policy.on_purpose and bool(self.search.accepted) and self._again is None
         sizes = self.search.next() if self._again is None else self._again
+        tells = self.search.is_at_constants(sizes)
+        known = bool(self.search.accepted) and self._again is None and not tells
         self._aimed = []
         if not self.fits.exist(sizes):
             return None
-        flavour = self.policy.flavours[number % len(self.policy.flavours)]
-        at = number if aims else None
+        flavours = self.policy.flavours
+        if tells:  # whose effect must not be hidden by a NaN
+            self._put_off += 1
+            flavour = flavours[0]
+        else:
+            flavour = flavours[(number - self._put_off) % len(flavours)]
+        at = number if known and self.policy.on_purpose else None
         feeds = {d.input.name: d.draw(rng, sizes, flavour, at) for d in self.samplers}
         overridden = {
             d.input.name: _override(d, rng, flavour, sizes)

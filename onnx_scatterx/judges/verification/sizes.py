@@ -30,7 +30,7 @@ _GROWN = (9, 6, 4)
 _PATIENCE = 20  # how often sizes that fit are looked for
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
 _MANY = 131  # more than 100
-_REFUSALS = 4  # after so many, a size is not set to constants any more
+_REFUSALS = 2  # after so many, a size is not set to constants any more
 _MOST_TOGETHER = 1 << 17  # the most elements of a tensor with all sizes
 _TELLING_TRIALS = 16  # the most trials at constants of the models
 FREE = 1 << 30  # a limit that is never reached
@@ -81,11 +81,16 @@ class SizeSearch:
         self._good: Counter[tuple[str, int]] = Counter()
         self._plan = self._trials()
         self._verdict: bool | None = None
+        self._at: list[Combination] = []  # what `_at_constants` proposed
 
     def next(self) -> Combination:
         """Return the combination to try next, which may not fit if none that fits is found."""
         verdict, self._verdict = self._verdict, False
         return next(self._plan) if verdict is None else self._plan.send(verdict)
+
+    def is_at_constants(self, combination: Combination) -> bool:
+        """Return whether a combination was proposed because a model may differ at its sizes."""
+        return combination in self._at
 
     def tell(self, combination: Combination, accepted: bool) -> None:
         """Learn whether the model ran at the combination that was proposed last."""
@@ -196,6 +201,7 @@ class SizeSearch:
                     break
             if not chosen:
                 return
+            self._at.append(tried)
             accepted = self._is_new(tried) and (yield tried)
             if not accepted:
                 refused.update(symbol.name for symbol, _ in chosen[: len(chosen) == 1])
@@ -271,11 +277,11 @@ class SizeSearch:
 
 def _in_turn(*all_trials: Trials) -> Trials:
     """Yield from several sources of trials, one from each in turn; each gets its own answers."""
-    answers = dict.fromkeys(all_trials)
+    answers: dict[Trials, bool | None] = dict.fromkeys(all_trials)
     while answers:
         for trials, answer in list(answers.items()):
             try:
-                proposed = trials.send(answer)
+                proposed = next(trials) if answer is None else trials.send(answer)
             except StopIteration:
                 del answers[trials]
                 continue
