@@ -109,7 +109,8 @@ class Runner(Closing):
     def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
         """Count the nodes, and the packed inputs, that ONNX Runtime's optimizations add.
 
-        The result is None if the optimized model cannot be written, such as one that is too large.
+        If they remove some, the count is negative: a Mul may become a part of a Conv's weights. The
+        result is None if the optimized model cannot be written, such as one that is too large.
         """
         with scratch() as directory:
             file = directory / "fused.onnx"
@@ -119,7 +120,8 @@ class Runner(Closing):
                 return None
             paths = (self._model.path, file)
             counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
-        return counts[1] - counts[0]
+        counts[1].subtract(counts[0])
+        return counts[1]
 
     def plan(self, model: bytes, timeout: float) -> tuple[str, dict[str, Any]] | None:
         """Return the name of the runtime, and its `memory_plan` of another model.

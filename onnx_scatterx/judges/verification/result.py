@@ -205,10 +205,11 @@ class Verification:
         if self.differences:
             lines += [f"  {line}" for line in why]
         if self.rounded:
-            lines.append(
-                "  under ONNX Runtime's default options floats differ by rounding on "
-                f"{self.rounded}: it fuses or packs other nodes of the two models"
-            )
+            line = "  under ONNX Runtime's default options floats differ by rounding on "
+            line += f"{self.rounded}: it fuses or packs other nodes of the two models"
+            if self.proof is not None and self.proof.kind.startswith("proven"):
+                line += ". The proof is about the models without graph optimizations"
+            lines.append(line)
         if assumed := [each for each in self.assumed if each not in self.stated]:
             lines.append("  assumed: " + "; ".join(assumed))
         if self.stated:

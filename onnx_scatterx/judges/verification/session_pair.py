@@ -21,6 +21,7 @@ from onnx_scatterx.judges.verification.array_diff import (
     compare,
     count_zero_signs,
 )
+from onnx_scatterx.judges.verification.fused_rounding import is_rounding
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
@@ -39,6 +40,8 @@ class SessionPair:
     forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
     tolerance: Tolerance | None = None  # of floats; None: bit for bit
     fused: bool = False  # whether both models load under the default options
+    roundings: int = 1  # in a row, about, on the way to an element
+    strict_zeros: bool = False  # whether each sign of a zero counts
 
     def __post_init__(self) -> None:
         self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
@@ -161,15 +164,29 @@ class SessionPair:
         actual = self._run(self.after, draw, patience, fused=True)
         rounds = False
         for difference in self._differences(draw, again, actual):
-            if difference.found.kind != "rounding" or self._fuses_alike:
+            if isinstance(actual, NoReply) or not self._rounds(difference, again, actual):
                 yield replace(difference, fused=True)
             else:
                 rounds = True
         self._add(rounded=rounds)
 
+    def _rounds(
+        self,
+        difference: Difference,
+        before: Mapping[str, np.ndarray],
+        after: Mapping[str, np.ndarray],
+    ) -> bool:
+        """Return whether a difference is rounding by nodes that are fused in one model only."""
+        one, other = (outputs.get(difference.output) for outputs in (before, after))
+        if one is None or other is None or not is_rounding(one, other, self.roundings):
+            return False
+        if self.strict_zeros and count_zero_signs(one, other):
+            return False
+        return not self._fuses_alike
+
     @cached_property
     def _fuses_alike(self) -> bool:
-        """Whether ONNX Runtime adds the same nodes and packed operands to both models."""
+        """Whether ONNX Runtime adds and removes the same nodes and packed operands in both."""
         one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
         return one is not None and one == other
 
