@@ -139,7 +139,7 @@ def proven(
 
 def _with_signs(proof: Proof) -> Proof:
     """Return a proof, but "unknown" if it assumes that the sign of a zero does not count."""
-    from onnx_scatterx.judges.equivalence.operators.elementwise import SIGN_OF_ZERO
+    from onnx_scatterx.judges.equivalence.assumed import SIGN_OF_ZERO
     from onnx_scatterx.judges.equivalence.proof import Verdict
 
     if SIGN_OF_ZERO not in proof.assumed:

@@ -79,7 +79,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return the difference for JSON; numbers that are not finite are strings."""
         return {
-            "draw": self.draw.number,
+            "draw": None if self.draw.flavour == SOLVER else self.draw.number,
             **plain_fields(self.draw, "sizes flavour"),
             "output": self.output,
             "kind": self.found.kind,
@@ -133,18 +133,30 @@ class Verification:
     @property
     def answer(self) -> Answer:
         """The answer in a word; "not proven": the outputs are the same, but a proof is missing."""
-        if not self.same:
-            return "different" if self.conclusive else "not compared"
+        if not self._is_compared:
+            return "not compared"
+        if not self.agrees:
+            return "different"
         return "same" if self.proof is None or self.proof.proven else "not proven"
 
     @property
     def same(self) -> bool:
-        """Whether the models were compared and no output differs."""
-        return self.conclusive and not self.differences and not self.interface
+        """Whether the answer is "same": no output differs and, if a proof was asked for, proven."""
+        return self.answer == "same"
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the models were compared and no output differs, proven or not."""
+        return self._is_compared and not self.differences and not self.interface
 
     @property
     def conclusive(self) -> bool:
-        """Whether some draw counts, the declarations differ, or only a proof was asked for."""
+        """Whether the answer is "same" or "different"."""
+        return self.answer in ("same", "different")
+
+    @property
+    def _is_compared(self) -> bool:
+        """Whether some draw counts, the declarations differ, or a proof alone was found."""
         alone = not self.draws and self.proof is not None and self.proof.proven
         return self.accepted > 0 or bool(self.interface) or alone
 
@@ -180,12 +192,12 @@ class Verification:
             reasons = (*self.interface, *why, *[self.missing] * bool(self.missing))
             return in_lines([f"different{where}:", *(f"  {line}" for line in reasons)])
         lines = []
-        if not self.draws and self.conclusive:
+        if not self.draws and self._is_compared:
             lines.append("no inputs were run")
-        elif not self.conclusive:
+        elif not self._is_compared:
             lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
-        elif self.same:
+        elif self.agrees:
             but = ""
             if self.zero_signs:
                 but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
@@ -200,7 +212,7 @@ class Verification:
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
         lines += [f"  {self.missing}"] * bool(self.missing)
-        if self.conclusive:  # say which of the user's inputs were not compared
+        if self._is_compared:  # say which of the user's inputs were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:
             lines += [f"  {line}" for line in why]
@@ -224,8 +236,15 @@ class Verification:
             sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             lines.append(f"  sizes: {sizes}")
         if self.proof is not None:
-            lines[:0] = str(self.proof).split("\n")
+            told = str(self.proof).split("\n")
+            lines = self._with_proof(lines, [line for line in told if line not in lines])
         return in_lines(lines)
+
+    def _with_proof(self, lines: list[str], proof: list[str]) -> list[str]:
+        """Return the lines of a proof and of the runs; first those that the answer is of."""
+        if self.answer != "not compared":
+            return [*proof, *lines]
+        return [*lines, f"  no run confirms this: {proof[0]}", *(f"  {line}" for line in proof[1:])]
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
