@@ -73,35 +73,40 @@ class Runner(Closing):
     def close(self) -> None:
         """End the process to free its memory; `reload` and `run` start another process."""
         self._process.close()
-        self._loaded = False
+        self._is_alive = False
 
     def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Wait until the model is loaded; if `fused`, load it for fused runs. Return the error."""
         if fused:
             answer = self._ask({**self._request, "optimize": True}, [], timeout)
-            self._is_fused = isinstance(answer, Reply)
         else:
             answer = self._process.receive(timeout)
-            self._loaded = isinstance(answer, Reply)
-        return answer if isinstance(answer, NoReply) else None
+            self._is_alive = isinstance(answer, Reply) or answer.kind == "error"
+        if isinstance(answer, NoReply):
+            self._failures[fused] = answer
+            return answer
+        self._sessions.setdefault(fused, len(self._sessions))
+        return None
 
     def reload(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Load the model in a new process; return the error, if any."""
         self._process.close()
         self._process = self._start()
         failure = self.load(timeout)
-        return self.load(timeout, fused=True) if fused and failure is None else failure
+        return self.load(timeout, fused=True) if fused and self._is_alive else failure
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | NoReply:
         """Return the outputs by name, or why the run failed."""
-        if fused and not (self._loaded and self._is_fused):
-            failure = self.load(timeout, fused=True)
-            if failure is not None:
-                return failure
+        if not self._is_alive:
+            self.reload(timeout, fused=fused)
+        if fused and self._is_alive and fused not in self._sessions:
+            self.load(timeout, fused=True)
+        if fused not in self._sessions:
+            return self._failures[fused if fused in self._failures else False]
         tensors = [to_raw(name, array) for name, array in feeds.items()]
-        answer = self._ask({"do": "run", "session": int(fused)}, tensors, timeout)
+        answer = self._ask({"do": "run", "session": self._sessions[fused]}, tensors, timeout)
         if isinstance(answer, NoReply):
             return answer
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
@@ -141,19 +146,21 @@ class Runner(Closing):
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
     ) -> Reply | NoReply:
         """Send a request and return the answer; if the process has died, start it again first."""
-        if not self._loaded:
+        if not self._is_alive:
             failure = self.reload(timeout)
-            if failure is not None:
+            if failure is not None and not self._is_alive:
                 return failure
         answer = self._process.ask(request, tensors, timeout=timeout)
         if isinstance(answer, NoReply):
-            self._loaded = answer.kind == "error"
+            self._is_alive = answer.kind == "error"
         return answer
 
     def _start(self) -> OrtProcess:
         process = OrtProcess()
         process.send({**self._request, "optimize": False})
-        self._loaded = self._is_fused = False
+        self._is_alive = False
+        self._sessions: dict[bool, int] = {}  # those that are loaded, by whether they are fused
+        self._failures: dict[bool, NoReply] = {}
         return process
 
 

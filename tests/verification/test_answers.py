@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,6 @@ def test_a_run_contradicts_a_proof_at_its_sizes(
     difference = Difference(Draw(0, sizes, "plain"), "y", ArrayDifference("failed", "", "fails"))
     found = judged(proof, [difference], Promises((), {}))
     assert (found.kind, found.contradicted) == ("refuted", contradicts)
+    # A proof is about inputs on which the first model runs without graph optimizations.
+    found = judged(proof, [replace(difference, fused=True, only_fused=True)], Promises((), {}))
+    assert (found.kind, found.contradicted) == ("refuted", False)

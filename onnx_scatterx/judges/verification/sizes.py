@@ -2,8 +2,9 @@
 
 A *combination* gives every symbol a number. Combinations of different numbers come first, then
 those of equal numbers. An accepted combination is grown, symbol by symbol, until its sizes differ
-and few are small. Then each of its symbols is set to 0, 1, 2 and the neighbours of its size. Then
-accepted combinations are varied at random.
+and few are small. Then each of its symbols is set to 0, 1, 2 and the neighbours of its size, and in
+turn to more than 100, to constants of the models, and to the numbers beside these. Then accepted
+combinations are varied at random.
 """
 
 from collections import Counter
@@ -27,6 +28,9 @@ _LARGE = 16
 _GROWN = (9, 6, 4)
 _PATIENCE = 20  # how often sizes that fit are looked for
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
+_MANY = 131  # more than 100
+_REFUSALS = 4  # after so many, a size is not set to constants any more
+_TELLING_TRIALS = 16  # the most trials at constants of the models
 FREE = 1 << 30  # a limit that is never reached
 
 
@@ -55,7 +59,8 @@ class SizeSymbol:
 class SizeSearch:
     """Proposes combinations by `next`, and learns from `tell` which ones the model accepts.
 
-    `fits` returns whether the inputs of a combination exist and are not too large.
+    `fits` returns whether the inputs of a combination exist and are not too large. `telling` are
+    constants of the models at which they may differ, the most telling first.
     """
 
     symbols: Sequence[SizeSymbol]
@@ -64,6 +69,7 @@ class SizeSearch:
     accepted: list[Combination] = field(default_factory=list)
     equal_sizes: Sequence[int] = EQUAL_SIZES
     equal_first: bool = False
+    telling: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         self._sizes = [symbol for symbol in self.symbols if not symbol.limit]
@@ -98,7 +104,8 @@ class SizeSearch:
         while not self.accepted:
             yield self._blind()
         yield from self._growing()
-        yield from self._around(max(self.accepted, key=self._shows))
+        base = max(self.accepted, key=self._shows)
+        yield from _in_turn(self._around(base), self._at_constants(base))
         while True:
             yield self._varied()
 
@@ -165,6 +172,22 @@ class SizeSearch:
             if self._is_new(base | change):
                 yield base | change
 
+    def _at_constants(self, base: Combination) -> Trials:
+        """Set each symbol to more than 100 once, and to and beside constants of the models."""
+        trials = [(symbol, _MANY) for symbol in self._sizes]
+        for number in self.telling:
+            trials += [(s, number + step) for step in (1, 0, -1) for s in self._sizes]
+        refused: Counter[str] = Counter()
+        count = 0
+        for symbol, number in trials:
+            tried = base | {symbol.name: symbol.nearest(number)}
+            if refused[symbol.name] < _REFUSALS and self._is_new(tried):
+                accepted = yield tried
+                refused[symbol.name] += not accepted
+                count += 1
+                if count == _TELLING_TRIALS + len(self._sizes):
+                    return
+
     def _numbers(self, combination: Mapping[str, int]) -> list[int]:
         return [combination[symbol.name] for symbol in self._sizes]
 
@@ -226,3 +249,16 @@ class SizeSearch:
     def _promise(self, combination: Combination) -> float:
         scores = [(self._good[p] + 1) / (self._tried[p] + 2) for p in combination.items()]
         return float(np.prod(scores)) if scores else 0.0
+
+
+def _in_turn(*all_trials: Trials) -> Trials:
+    """Yield from several sources of trials, one from each in turn; each gets its own answers."""
+    answers = dict.fromkeys(all_trials)
+    while answers:
+        for trials, answer in list(answers.items()):
+            try:
+                proposed = trials.send(answer)
+            except StopIteration:
+                del answers[trials]
+                continue
+            answers[trials] = yield proposed

@@ -159,7 +159,9 @@ def verify(
     looked_at = narrowed(first, fixed)  # for analysis only: the original is run
     at = Interface.of(looked_at)
     promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
-    source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
+    source = None
+    if samples:
+        source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
     if library is not None:
         library = _existing(library)
     with contextlib.ExitStack() as stack:
