@@ -1,6 +1,7 @@
 """What an answer says: its counterexample, its assumptions in order, why a model never runs."""
 
 import json
+from typing import Any
 
 import onnx
 import pytest
@@ -69,7 +70,7 @@ def test_a_counterexample_without_empty_axes_is_shown() -> None:
     assert "may be none" in str(found)
 
 
-def reason(before: str, after: str | None = None, **options: object) -> str:
+def reason(before: str, after: str | None = None, **options: Any) -> str:
     """Return why the outputs are not proven, because the first model never runs."""
     found = prove(parse(before), parse(after or before), **options)
     assert found.kind == "unknown"

@@ -252,10 +252,12 @@ class Verification:
         return in_lines(lines)
 
     def _with_proof(self, lines: list[str], proof: list[str]) -> list[str]:
-        """Return the lines of a proof and of the runs; first those that the answer is of."""
+        """Return the lines of a proof and of the runs; first those of which the answer is."""
         if self.answer != "not compared":
             return [*proof, *lines]
-        return [*lines, f"  no run confirms this: {proof[0]}", *(f"  {line}" for line in proof[1:])]
+        assert self.proof is not None
+        unconfirmed = "no run confirms this: " * self.proof.kind.startswith("proven")
+        return [*lines, f"  {unconfirmed}{proof[0]}", *(f"  {line}" for line in proof[1:])]
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
