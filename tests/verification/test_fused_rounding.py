@@ -16,7 +16,7 @@ from onnx_scatterx.ir.io import load
 from onnx_scatterx.judges.verification.fused_rounding import is_rounding, roundings
 from onnx_scatterx.judges.verification.result import Draw, Verification
 from onnx_scatterx.judges.verification.session_pair import SessionPair
-from onnx_scatterx.runtime.worker_client import Runner
+from onnx_scatterx.runtime.worker_client import ModelFile, Runner
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(3)
@@ -154,3 +154,18 @@ def test_all_else_is_a_difference() -> None:
 def test_the_sign_of_a_zero_is_rounding_unless_it_counts() -> None:
     assert not compared(Fusing(0.0, -0.0, Mul=-1)).differences
     assert compared(Fusing(0.0, -0.0, Mul=-1), strict_zeros=True).differences
+
+
+def test_nodes_that_round_nothing_are_no_fusions(tmp_path: Path) -> None:
+    """ONNX Runtime folds a Reshape of a constant, and a Mul of constants."""
+    counts = []
+    for number, weights in enumerate(("Identity (w)", "Reshape (w, s)", "Mul (w, w)")):
+        model = parse(
+            "g (float[4] x) => (float[4] y) <float[4] w = {1, 2, 3, 4}, int64[1] s = {4}> "
+            f"{{ v = {weights} y = Mul (x, v) }}"
+        )
+        onnx.save(model, tmp_path / f"{number}.onnx")
+        with Runner(ModelFile(tmp_path / f"{number}.onnx")) as runner:
+            assert runner.load(60) is None
+            counts.append(runner.fused_nodes(60))
+    assert counts == [Counter(), Counter(), Counter({("", "Mul"): -1})]

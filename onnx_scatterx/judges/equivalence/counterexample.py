@@ -44,10 +44,12 @@ class Counterexample:
         known = [e for e in self.elements if e[2] is not None]
         said = [f"{name} = {size}" for name, size in self.sizes.items()]
         said += [f"{name}{list(index)} = {value}" for name, index, value in known[:_SHOWN]]
-        more = len(known) - _SHOWN
-        text = ", ".join(said) + (f", and {more} more elements" if more > 0 else "")
+        if len(known) > _SHOWN:
+            said.append(f"{len(known) - _SHOWN} more elements")
+        if len(known) < len(self.elements):
+            said.append("some floats")
         large = "" if self.tried else "; its inputs are too large to be run"
-        return f"the solver's counterexample: {text or 'at any elements'}{large}"
+        return f"the solver's counterexample: {', '.join(said) or 'all inputs'}{large}"
 
     @property
     def has_empty_axis(self) -> bool:

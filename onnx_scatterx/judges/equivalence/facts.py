@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnx_scatterx.judges.equivalence.core.arithmetic import integer
-from onnx_scatterx.judges.equivalence.core.logic import at_most, equal
+from onnx_scatterx.judges.equivalence.core.logic import TRUE, at_most, equal
 from onnx_scatterx.judges.equivalence.core.solver import ALL, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import LARGEST_SIZE, Term
+from onnx_scatterx.judges.equivalence.core.terms import LARGEST_SIZE, Term, walk
 from onnx_scatterx.judges.equivalence.core.world import World
 
 _TRIED = (2, 1, 8, 3, 16)  # the sizes that are tried for all unknown sizes at once
@@ -19,10 +19,15 @@ def short_axes(tensors: Iterable[Tensor], world: World) -> None:
 
     Lengths with products of unknowns are omitted, because Z3 often finds no answer for them.
     """
-    for tensor in tensors:
-        for dim in tensor.dims or ():
-            if dim.op != "polynomial" or all(len(monomial) < 2 for monomial, _ in dim.data):
-                world.need(at_most(dim, integer(LARGEST_SIZE)), "")
+    for dim in (dim for tensor in tensors for dim in tensor.dims or ()):
+        fact = at_most(dim, integer(LARGEST_SIZE))
+        if fact is not TRUE and not _has_product(dim):
+            world.need(fact, "")
+
+
+def _has_product(dim: Term) -> bool:
+    sums = (part for part in walk([dim]) if part.op == "polynomial")
+    return any(len(monomial) > 1 for part in sums for monomial, _ in part.data)
 
 
 def possible(world: World, sizes: list[Term]) -> Decision:
