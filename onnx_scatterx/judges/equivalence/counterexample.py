@@ -31,8 +31,8 @@ Replay = Callable[[dict[str, int], Mapping[str, np.ndarray]], str | None]
 class Counterexample:
     """Sizes, and elements of the inputs, with which two models differ as far as the solver knows.
 
-    ``elements`` are an input, an index and a value; the value of a float is None, because the
-    solver computes no floats. ``tried`` says whether inputs of these sizes were given to the first
+    ``elements`` are an input, an index and a value; the value of a float or a string is None,
+    because the solver computes neither. ``tried`` says whether inputs of these sizes were given to the first
     model: they may be too large.
     """
 
@@ -47,7 +47,7 @@ class Counterexample:
         if len(known) > _SHOWN:
             said.append(f"{len(known) - _SHOWN} more elements")
         if len(known) < len(self.elements):
-            said.append("some floats")
+            said.append("some elements that are not integers")
         large = "" if self.tried else "; its inputs are too large to be run"
         return f"the solver's counterexample: {', '.join(said) or 'all inputs'}{large}"
 
