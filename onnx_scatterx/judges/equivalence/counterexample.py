@@ -32,8 +32,8 @@ class Counterexample:
     """Sizes, and elements of the inputs, with which two models differ as far as the solver knows.
 
     ``elements`` are an input, an index and a value; the value of a float or a string is None,
-    because the solver computes neither. ``tried`` says whether inputs of these sizes were given to the first
-    model: they may be too large.
+    because the solver computes neither. ``tried`` says whether inputs of these sizes were given to
+    the first model: they may be too large.
     """
 
     sizes: Mapping[str, int]
