@@ -304,10 +304,10 @@ def _verified(
 
     observer.stage("verifying")
     answer = verify(before, after, **{"on_progress": observer.stage, **arguments})
-    if answer.same:
+    if answer.agrees:
         return answer
     first, *more = str(answer).split("\n")
-    if not answer.conclusive:
+    if answer.answer == "not compared":
         raise VerifyError(f"the optimized model could not be compared: {first}")
     raise DifferenceError(
         f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", answer

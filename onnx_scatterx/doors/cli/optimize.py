@@ -142,7 +142,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             outside = args.save_as_external_data
             written = output.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
-        if verification is not None and not verification.same:
+        if verification is not None and not verification.agrees:
             writing.drop()
             output.content = None
         elif report is not None:
@@ -157,7 +157,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
     status = 0
     if verification is not None:
         status = answer(verification, f"; {args.output} is not written")
-        if not verification.same:
+        if not verification.agrees:
             return status
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
     refused = answers(args.output, consumers, say)

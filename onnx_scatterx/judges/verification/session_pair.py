@@ -22,6 +22,7 @@ from onnx_scatterx.judges.verification.array_diff import (
     compare,
     count_zero_signs,
 )
+from onnx_scatterx.judges.verification.fused_rounding import is_rounding
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
@@ -40,6 +41,8 @@ class SessionPair:
     forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
     tolerance: Tolerance | None = None  # of floats; None: bit for bit
     fused: bool = False  # whether both models load under the default options
+    roundings: int = 1  # in a row, about, on the way to an element
+    strict_zeros: bool = False  # whether each sign of a zero counts
 
     def __post_init__(self) -> None:
         self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
@@ -144,7 +147,8 @@ class SessionPair:
         patience = max(self.timeout, 50 * (time.monotonic() - start))
         actual = self._run(self.after, draw, patience, fused=only_fused)
         differences = [
-            replace(each, fused=only_fused) for each in self._differences(draw, expected, actual)
+            replace(each, fused=only_fused, only_fused=only_fused)
+            for each in self._differences(draw, expected, actual)
         ]
         if differences and not self._repeats(draw, expected, fused=only_fused):
             return self._is_unstable(draw)
@@ -189,13 +193,29 @@ class SessionPair:
             return None
         actual = self._run(self.after, draw, patience, fused=True)
         found = [replace(each, fused=True) for each in self._differences(draw, again, actual)]
-        counted = [d for d in found if d.found.kind != "rounding" or self._fuses_alike]
+        counted = [each for each in found if not self._rounds(each, again, actual)]
         self._add(rounded=len(counted) < len(found))
         return counted
 
+    def _rounds(
+        self,
+        difference: Difference,
+        before: Mapping[str, np.ndarray],
+        after: Mapping[str, np.ndarray] | NoReply,
+    ) -> bool:
+        """Return whether a difference is rounding by nodes that are fused in one model only."""
+        if isinstance(after, NoReply):
+            return False
+        one, other = (outputs.get(difference.output) for outputs in (before, after))
+        if one is None or other is None or not is_rounding(one, other, self.roundings):
+            return False
+        if self.strict_zeros and count_zero_signs(one, other):
+            return False
+        return not self._fuses_alike
+
     @cached_property
     def _fuses_alike(self) -> bool:
-        """Whether ONNX Runtime adds the same nodes and packed operands to both models."""
+        """Whether ONNX Runtime adds and removes the same nodes and packed operands in both."""
         one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
         return one is not None and one == other
 

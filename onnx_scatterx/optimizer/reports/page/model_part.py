@@ -49,7 +49,7 @@ class ComparedNote:
         proof = verification.proof
         solved = proof is not None and proof.kind == "proven"
         lines = tuple(str(verification).split("\n"))
-        return cls(verification.accepted, verification.same, solved, lines)
+        return cls(verification.accepted, verification.agrees, solved, lines)
 
     @property
     def outcome(self) -> str:
