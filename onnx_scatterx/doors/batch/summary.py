@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from onnx_scatterx.optimizer.reports.report import Report
+    from onnx_scatterx.options import Strict
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,14 @@ class Summary(ShownInTables):
     def unproven(self) -> tuple[ModelOutcome, ...]:
         """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
+
+    def unmet(self, strict: Strict) -> dict[Path, list[str]]:
+        """Return the models that do not meet ``strict``, as in ``optimize``, with the violations.
+
+        The violations are in lines: first how many there are, then each reason.
+        """
+        told = {o.source: o.report.unmet(strict) for o in self.outcomes if o.report is not None}
+        return {source: lines for source, lines in told.items() if lines}
 
     def __bool__(self) -> bool:
         """Whether every model was optimized, and is the same and proven if this was asked for."""

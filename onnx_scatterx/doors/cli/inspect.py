@@ -105,10 +105,12 @@ def _inspect_many(args: argparse.Namespace) -> int:
 
 
 def strict_status(args: argparse.Namespace, report: Report) -> int:
-    """Return the status that --strict asks for."""
-    if not report.unmet(args.strict):
+    """Return the status that --strict asks for; if it is not met, print why in a line."""
+    lines = report.unmet(args.strict)
+    if not lines:
         return DONE
-    return print_error(report.violation_lines()[0].rstrip(":"), NO)
+    heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
+    return print_error(" ".join(map(str.strip, lines)) if len(lines) == 2 else "; ".join(heads), NO)
 
 
 def with_advice(

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.grouping import grouped
 from onnx_scatterx.optimizer.reports.advice import Advice, counted, named, refused_text
 from onnx_scatterx.optimizer.reports.entries import (
@@ -19,7 +18,7 @@ from onnx_scatterx.optimizer.reports.entries import (
 )
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables
 from onnx_scatterx.optimizer.targets.violations import by_reason
-from onnx_scatterx.options import NATIVE, Strict
+from onnx_scatterx.options import Strict
 from onnx_scatterx.text.visible import as_json, plain_fields, visible
 
 if TYPE_CHECKING:
@@ -257,31 +256,40 @@ class Report(ShownInTables):
     def is_open(self) -> bool:
         """Whether something is not as the target asks for it, which other arguments may change."""
         kept = any(entry.action is Action.KEPT for entry in self.entries)
-        return kept or bool(self.to_fix) or self.unmet(True)
+        return kept or bool(self.to_fix or self.unmet("taken"))
 
-    def unmet(self, strict: Strict) -> bool:
-        """Return whether violations are an error; what runs on the host only if it says so."""
-        given = self.violations if strict else ()
-        return any(strict == NATIVE or not violation.on_host for violation in given)
+    def unmet(self, strict: Strict) -> list[str]:
+        """Return the violations that are an error, in the lines of ``violation_lines``."""
+        return self._told([v for v in self.violations if _is_error(v, strict)])
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in a line for each reason; none without a profile.
 
-        A line names at most four nodes; ``violations`` has all of them.
+        Scatters come first. A line names two nodes; ``violations`` has all of them.
         """
-        refused = [v for v in self.violations if not v.on_host]
-        hosted = [v for v in self.violations if v.on_host]
+        return self._told(self.violations)
+
+    def _told(self, violations: Sequence[Violation]) -> list[str]:
+        refused = [v for v in violations if not v.on_host]
+        hosted = [v for v in violations if v.on_host]
         count, nodes = len(refused), len(hosted)
+        noun = "scatter" if all(v.is_scatter for v in hosted) else "node"
         kept = self.violations_if_kept
         more = "" if kept is None else f" ({kept} if all scatters were kept)"
         head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}{more}:"
-        host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
+        host = f"{nodes} {noun}{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
         told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
         moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]
         return [
             *((head, *(f"  {line}" for line in told)) if told else ()),
             *((host, *(f"  {line}" for line in moved)) if moved else ()),
         ]
+
+
+def _is_error(violation: Violation, strict: Strict) -> bool:
+    """Return whether a violation is an error; what is on the host only if ``strict`` says so."""
+    counts_host = strict == "native" or (strict is True and violation.is_scatter)
+    return bool(strict) and (counts_host or not violation.on_host)
 
 
 def tallies(reports: Sequence[Report], planned: bool) -> tuple[list[str], list[str]]:
@@ -300,17 +308,3 @@ def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is said of nodes, in a line for each text."""
     by_text = grouped((text, node) for node, text in said)
     return [f"{named(nodes)}: {text}" for text, nodes in by_text.items()]
-
-
-class TargetError(ScatterXError):
-    """The target does not take all of an optimized model.
-
-    ``report`` lists the nodes that it does not take. ``optimize(strict=True)`` raises this error.
-    """
-
-    def __init__(self, message: str, report: Report) -> None:
-        super().__init__(message)
-        self.report = report
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.args[0], self.report)
