@@ -115,6 +115,36 @@ def test_a_long_result_says_so_and_what_is_shorter(
     assert "smaller by" not in capsys.readouterr().out
 
 
+def test_what_standard_would_remove_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If a ScatterX was written: of how many scatters, in one line, and with the option."""
+    model, out = saved(tmp_path / "m.onnx", AT_RUN), str(tmp_path / "out.onnx")
+    line = "the target standard removes 4 of 4: --target standard"
+    for command, may in (["inspect", model], "can be "), (["optimize", model, "-o", out], ""):
+        assert main(command) == 0
+        told = capsys.readouterr().out.splitlines()
+        count = f"0 of 4 scatters {may}removed, 4 {may}written as ScatterX, 8 -> 8 nodes"
+        assert f"{count}; ScatterX needs functions or the library" in told
+        assert line in told
+        assert main([*command, "--no-advice"]) == 0
+        assert line not in capsys.readouterr().out
+    assert main(["optimize", model, "-o", out, "--target", "standard"]) == 0
+    told = capsys.readouterr().out
+    assert "4 of 4 scatters removed, " in told
+    assert line not in told
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
+def test_standard_removes_what_is_said(path: Path) -> None:
+    report = onnx_scatterx.inspect(path)
+    found = advised(report, path, Command(str(path)))
+    assert (found.by_standard is None) == (report.native == 0)
+    if found.by_standard is not None:
+        assert found.by_standard == onnx_scatterx.inspect(path, target="standard").removed
+
+
 def test_a_large_constant_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The mask of a write into zeros is folded for a device, at the size that is fixed."""
     fill = """g (float[N] x) => (float[N] z) { n = Shape (x)  k = ConstantOfShape (n)

@@ -49,18 +49,27 @@ def test_counts() -> None:
 
 
 def test_the_headline_says_what_scatterx_needs() -> None:
-    needs = "which needs functions or the library: `--target standard` for other runtimes"
+    needs = "ScatterX needs functions or the library"
+    other = "`--target standard` for other runtimes"
     assert REPORT.headline() == REPORT.summary()
     native = replace(KEPT, action=Action.NATIVE)
     report = Report("scatterx", (GONE, native, native), 9, 5)
-    told = f"1 of 3 scatters removed, 9 -> 5 nodes, 2 became ScatterX, {needs}"
+    told = f"1 of 3 scatters removed, 2 written as ScatterX, 9 -> 5 nodes; {needs}: {other}"
     assert report.headline() == told
-    assert report.summary() == told.removesuffix(f", {needs}")
+    assert report.summary() == told.partition(";")[0]
     assert " ".join(str(report).split("┏")[0].split()) == told
     assert report.summary().replace("->", "→") in report.to_html()
     assert "the library: <code>--target standard</code> for other runtimes" in report.to_html()
     planned = replace(report, planned=True)
-    assert planned.headline().endswith(f"2 would become ScatterX, {needs}")
+    told = f"1 of 3 scatters can be removed, 2 can be written as ScatterX, 9 -> 5 nodes; {needs}"
+    assert planned.headline() == f"{told}: {other}"
+    line = "the target standard removes 2 of 3: --target standard"
+    for count, told in (None, []), (1, []), (2, [line]):
+        found = replace(planned, by_standard=count)
+        assert found.standard_lines() == told
+        assert (line in str(found).splitlines()) == bool(told)
+        assert (other in found.headline()) != bool(told)
+        assert (line.capitalize() in Page(found.to_html()).said) == bool(told)
 
 
 def test_the_default_target_says_it_of_a_model() -> None:
@@ -68,7 +77,7 @@ def test_the_default_target_says_it_of_a_model() -> None:
               { z = ScatterND(x, i, y) }"""
     for target, told in ("scatterx", True), ("ort-cpu", True), ("standard", False):
         report = onnx_scatterx.optimize(parse(text), target=target).report
-        assert ("1 became ScatterX, which needs" in report.headline()) == told, target
+        assert ("1 written as ScatterX, 1 -> " in report.headline()) == told, target
 
 
 def test_a_result_prints_its_report_and_another_run_finds_scatterx() -> None:

@@ -242,7 +242,7 @@ class _AdviceSearch:
         for entry in (record.entry for record in result.records):
             work = entry.work if isinstance(entry, ScatterReport) else ""
             is_large = work.isdigit() and int(work) > _DENSE
-            if entry.action in (Action.REMOVED, Action.DEAD) and not is_large:
+            if entry.is_gone and not is_large:
                 gone[key_of(entry)] = entry.rules
         removed = gone.keys() & wanted
         for key in removed:

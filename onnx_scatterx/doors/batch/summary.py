@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
-from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA, tallies
+from onnx_scatterx.optimizer.reports.report import NEEDS, OTHERWISE, SCHEMA, tallies
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -115,14 +115,13 @@ class Summary(ShownInTables):
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
-        removed, native = tallies(reports, planned)
-        parts += removed
+        parts += tallies(reports, planned)
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
-        parts += [f"{became}, {NEEDS}" for became in native]
-        return f"{', '.join(parts)} ({self.seconds:.1f} s)"
+        needs = f"; {NEEDS}: {OTHERWISE}" if any(report.native for report in reports) else ""
+        return f"{', '.join(parts)}{needs} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""

@@ -125,7 +125,7 @@ def with_advice(
 
     If ``records`` has the records of the report, the model is not inspected again.
     """
-    if args.no_advice or not (report.is_open or report.growth):
+    if args.no_advice or not (report.is_open or report.growth or report.native):
         return report
     from onnx_scatterx.doors.explanation import advised
 

@@ -33,8 +33,9 @@ SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
 _NODES = 10  # by which a result may be longer before it is said
-NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
-"""What a ScatterX node means for those who run the model elsewhere."""
+NEEDS = "ScatterX needs functions or the library"
+OTHERWISE = "`--target standard` for other runtimes"
+"""What a ScatterX node means for those who run the model elsewhere, and what they can do."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class Report(ShownInTables):
     advice: tuple[Advice, ...] = ()
     """What to do about the kept ones, if ``advise`` was called."""
     about: About | None = field(default=None, compare=False)
+    by_standard: int | None = None
+    """How many scatters ``standard`` removes, if some became ScatterX and it was tried."""
     modified: bool = field(default=False, compare=False)
     """Whether a pass changed the model."""
 
@@ -87,12 +90,12 @@ class Report(ShownInTables):
     @property
     def removed(self) -> int:
         """How many scatters are gone."""
-        return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+        return sum(s.is_gone for s in self.scatters)
 
     @property
     def gathers_removed(self) -> int:
         """How many gathers are gone."""
-        return sum(g.action in (Action.REMOVED, Action.DEAD) for g in self.gathers)
+        return sum(g.is_gone for g in self.gathers)
 
     @property
     def native(self) -> int:
@@ -104,7 +107,7 @@ class Report(ShownInTables):
         behind = "violations violations_if_kept opset_kept opset_lowered defined"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, "target planned scatters removed native"),
+            **plain_fields(self, "target planned scatters removed native by_standard"),
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
@@ -159,18 +162,27 @@ class Report(ShownInTables):
             none = "no scatter and no gather" if self.with_gathers else "no scatter"
             native = self.ops_before["ScatterX"]
             return f"{none} in this model" + (f", {native} of ScatterX" if native else "")
-        removed, became = tallies([self], self.planned)
-        return ", ".join([*removed, f"{self.nodes_before} -> {self.nodes_after} nodes", *became])
+        nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
+        return ", ".join([*tallies([self], self.planned), nodes])
 
     def headline(self) -> str:
         """Return the summary and, if the model has ScatterX nodes, what they need."""
-        return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
+        if not self.native:
+            return self.summary()
+        return f"{self.summary()}; {NEEDS}" + ("" if self.standard_lines() else f": {OTHERWISE}")
 
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""
         from onnx_scatterx.optimizer.reports.screen import screen
 
         return screen(self, whole=True)
+
+    def standard_lines(self) -> list[str]:
+        """Return in a line that ``standard`` removes more scatters, if some became ScatterX."""
+        if self.by_standard is None or self.by_standard <= self.removed:
+            return []
+        count = f"{self.by_standard} of {len(self.scatters)}"
+        return [f"the target standard removes {count}: --target standard"]
 
     def opset_lines(self) -> list[str]:
         """Return in lines that the model was lowered to an operator set that the target reads."""
@@ -292,16 +304,17 @@ def _is_error(violation: Violation, strict: Strict) -> bool:
     return bool(strict) and (counts_host or not violation.on_host)
 
 
-def tallies(reports: Sequence[Report], planned: bool) -> tuple[list[str], list[str]]:
-    """Return how many scatters and gathers are removed, and how many became ScatterX."""
-    done, became = ("can be removed", "would become") if planned else ("removed", "became")
-    removed = []
+def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
+    """Return how many scatters are removed and how many become ScatterX, and the gathers."""
+    may = "can be " if planned else ""
+    done, removed = f"{may}removed", []
     if scatters := sum(len(r.scatters) for r in reports):
         removed.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {done}")
+    if native := sum(r.native for r in reports):
+        removed.append(f"{native} {may}written as ScatterX")
     if gathers := sum(len(r.gathers) for r in reports):
         removed.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {done}")
-    native = sum(r.native for r in reports)
-    return removed, [f"{native} {became} ScatterX"] if native else []
+    return removed
 
 
 def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:

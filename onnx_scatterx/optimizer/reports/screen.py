@@ -59,6 +59,7 @@ def _operators(report: Report, most: int | None) -> str:
 def _matters(report: Report) -> list[list[str]]:
     """Return the text below the table, in lines for each matter."""
     return [
+        report.standard_lines(),
         report.opset_lines(),
         report.fixed_lines(),
         report.assumption_lines(),
