@@ -50,7 +50,10 @@ def advice(text: str, **arguments: Any) -> list[list[str]]:
 
 
 MODELS = Path(__file__).parents[2] / "models"
-DENSE = ["--target 'standard, dense = true'", ""]
+DENSE = [
+    "--target 'standard, dense = true'",
+    "its largest tensor has 120000 elements (480 kB in float)",
+]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,9 @@ def test_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     (found,) = advise(path, target=str(profile), command=command)
     way = found.ways[0]
     assert way.command.endswith("--fix height=96 --fix width=64")
-    assert way.condition == "or with numbers of your own"
+    assert way.condition == (
+        "or with numbers of your own: height = axis 2 of image, width = axis 3 of image"
+    )
     assert main([*shlex.split(way.command)[1:], "--verify", "--strict", "--samples", "3"]) == 0
     assert not scatters(onnx.load(out))
     path = str(MODELS / "yolox_head_dynamo_dynamic.onnx")
@@ -224,11 +229,23 @@ def test_a_target_that_is_printed_is_the_one_that_was_tried(target: str) -> None
 
 
 def test_the_limit_of_dense_forms() -> None:
-    """It is 16 million elements, if the user has chosen dense forms."""
+    """It is 16 million elements: a form of more is no command to paste, and its price is said."""
     text = """g (float[30000, 2] x, int64[20000, 1] i, float[20000, 2] u) => (float[30000, 2] y) {
         y = ScatterND <reduction = "max"> (x, i, u) }"""
-    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="standard, dense = true")
-    assert [way.command[-20:] for way in found.ways] == [", dense_limit = inf'"]
+    for target in ("standard, dense = true", "standard"):
+        (found,) = advise(onnx.parser.parse_model(HEAD + text), target=target)
+        assert not found.ways
+        assert not found.has_action
+        assert found.too_large[0].command.endswith(", dense_limit = inf'")
+        assert found.lines()[1:] == [
+            "  only a dense form above the limit of the target removes it: its largest tensor has "
+            "1200060000 elements (4.80 GB in float)",
+            "  keep it on the host, or use fewer positions or updates",
+        ]
+    symbols = text.replace("30000", "P").replace("20000", "K")
+    (found,) = advise(onnx.parser.parse_model(HEAD + symbols), target="standard")
+    (condition,) = {way.condition for way in found.ways if "dense_limit" in way.command}
+    assert condition == "its largest tensor has K*P elements (4 bytes each in float)"
 
 
 def test_a_dense_form_that_no_compiler_holds() -> None:

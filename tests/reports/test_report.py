@@ -207,6 +207,10 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
     assert "gathers" not in json.loads(REPORT.to_json())
     none = Report("standard", (), 3, 3, with_gathers=True)
     assert str(none) == "no scatter and no gather in this model"
+    unasked = replace(report, only_refused_gathers=True)
+    assert unasked.summary() == "0 of 1 scatters removed, 1 gather removed, 3 -> 2 nodes"
+    alone = replace(unasked, scatters=())
+    assert alone.summary() == "no scatter in this model, 1 gather removed, 3 -> 2 nodes"
     alone = Report("standard", (), 3, 2, gathers=(read,), with_gathers=True)
     assert alone.summary() == "1 of 1 gathers removed, 3 -> 2 nodes"
     assert alone.columns[2] == "reads"
@@ -267,13 +271,15 @@ def test_what_scatters_move() -> None:
     # 64 bytes of data and 24 of updates; three rows that lie apart
     one = parse(text.format("int64[3, 1] j", "(x, j, u)"))
     assert onnx_scatterx.inspect(one).move_lines() == [
-        "the scatters (1 of them) move 88 bytes in 4 pieces, "
+        "in the given model the scatters (1 of them) move 88 bytes in 4 pieces, "
         "where 24 bytes in 1 strided copy would do"
     ]
     both = parse(text.format("float[3, 2] v", "(y, i, v)"))
     report = onnx_scatterx.inspect(both)
     (line,) = report.move_lines()
-    assert line.startswith("the scatters move 176 bytes in 8 pieces, where 48 bytes in 2 strided")
+    assert line.startswith(
+        "in the given model the scatters move 176 bytes in 8 pieces, where 48 bytes in 2 strided"
+    )
     assert line in report.plain()
     reduced = parse(text.format("float[3, 2] v", '<reduction = "add"> (x, i, v)'))
     assert "(1 of them)" in onnx_scatterx.inspect(reduced).move_lines()[0]

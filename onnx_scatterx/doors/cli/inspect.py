@@ -83,7 +83,7 @@ def _inspect(args: argparse.Namespace) -> int:
     else:
         show_report(report, verbose=args.verbose)
         changed = report.removed or report.native or report.gathers_removed
-        if changed and not any(advice.ways for advice in report.advice):
+        if changed and not any(a.has_action and a.ways for a in report.advice):
             show("next:")
             show(f"  {command_of(args).text(args.target.text, ['--verify'])}")
     return strict_status(args, report)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.optimizer.reports.advice import Advice, counted, named, refused_text
+from onnx_scatterx.optimizer.reports.advice import Advice, counted, named
 from onnx_scatterx.optimizer.reports.entries import (
     About,
     Action,
@@ -16,8 +16,8 @@ from onnx_scatterx.optimizer.reports.entries import (
     ScatterReport,
     bytes_text,
 )
+from onnx_scatterx.optimizer.reports.refused import is_error, refused_lines
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables
-from onnx_scatterx.optimizer.targets.violations import by_reason
 from onnx_scatterx.options import Strict
 from onnx_scatterx.text.visible import as_json, plain_fields, visible
 
@@ -62,6 +62,8 @@ class Report(ShownInTables):
     planned: bool = False
     gathers: tuple[GatherReport, ...] = ()
     with_gathers: bool = False
+    only_refused_gathers: bool = False
+    """Whether only those gathers were to be removed that the target does not take."""
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     violations_if_kept: int | None = None
@@ -74,6 +76,8 @@ class Report(ShownInTables):
     """Sizes that were fixed, by name."""
     to_fix: str = ""
     """The options that give numbers to the symbolic sizes, if the target wants numbers."""
+    places: str = ""
+    """Which axis of which input has each of these sizes, in words."""
     advice: tuple[Advice, ...] = ()
     """What to do about the kept ones, if ``advise`` was called."""
     about: About | None = field(default=None, compare=False)
@@ -158,12 +162,14 @@ class Report(ShownInTables):
 
     def summary(self) -> str:
         """Return the report in one sentence."""
-        if not self.entries:
-            none = "no scatter and no gather" if self.with_gathers else "no scatter"
+        all_gathers = self.with_gathers and not self.only_refused_gathers
+        told, there = tallies([self], self.planned), self.scatters or (all_gathers and self.gathers)
+        if not there:
+            none = "no scatter and no gather" if all_gathers else "no scatter"
             native = self.ops_before["ScatterX"]
-            return f"{none} in this model" + (f", {native} of ScatterX" if native else "")
+            told = [f"{none} in this model", *([f"{native} of ScatterX"] if native else []), *told]
         nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
-        return ", ".join([*tallies([self], self.planned), nodes])
+        return ", ".join([*told, nodes] if self.entries else told)
 
     def headline(self) -> str:
         """Return the summary and, if the model has ScatterX nodes, what they need."""
@@ -206,7 +212,9 @@ class Report(ShownInTables):
         if not self.to_fix:
             return []
         letter = ", with a number for each N" if "=N" in self.to_fix or ":N" in self.to_fix else ""
-        return [f"the target {self.target} wants all sizes as numbers: add {self.to_fix}{letter}"]
+        where = f" ({self.places})" if self.places else ""
+        told = f"the target {self.target} wants all sizes as numbers: add {self.to_fix}"
+        return [f"{told}{letter}{where}"]
 
     def assumption_lines(self) -> list[str]:
         """Return the assumptions, the needed and the others, in lines."""
@@ -227,7 +235,7 @@ class Report(ShownInTables):
         many = "copy" if copies == 1 else "copies"
         those = "" if len(moves) == len(self.scatters) else f" ({len(moves)} of them)"
         return [
-            f"the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
+            f"in the given model the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
             f"where {bytes_text(least)} in {copies} strided {many} would do"
         ]
 
@@ -272,36 +280,15 @@ class Report(ShownInTables):
 
     def unmet(self, strict: Strict) -> list[str]:
         """Return the violations that are an error, in the lines of ``violation_lines``."""
-        return self._told([v for v in self.violations if _is_error(v, strict)])
+        given = [v for v in self.violations if is_error(v, strict)]
+        return refused_lines(given, self.target, self.violations_if_kept)
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in a line for each reason; none without a profile.
 
         Scatters come first. A line names two nodes; ``violations`` has all of them.
         """
-        return self._told(self.violations)
-
-    def _told(self, violations: Sequence[Violation]) -> list[str]:
-        refused = [v for v in violations if not v.on_host]
-        hosted = [v for v in violations if v.on_host]
-        count, nodes = len(refused), len(hosted)
-        noun = "scatter" if all(v.is_scatter for v in hosted) else "node"
-        kept = self.violations_if_kept
-        more = "" if kept is None else f" ({kept} if all scatters were kept)"
-        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}{more}:"
-        host = f"{nodes} {noun}{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
-        told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
-        moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]
-        return [
-            *((head, *(f"  {line}" for line in told)) if told else ()),
-            *((host, *(f"  {line}" for line in moved)) if moved else ()),
-        ]
-
-
-def _is_error(violation: Violation, strict: Strict) -> bool:
-    """Return whether a violation is an error; what is on the host only if ``strict`` says so."""
-    counts_host = strict == "native" or (strict is True and violation.is_scatter)
-    return bool(strict) and (counts_host or not violation.on_host)
+        return refused_lines(self.violations, self.target, self.violations_if_kept)
 
 
 def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
@@ -312,8 +299,11 @@ def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
         removed.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {done}")
     if native := sum(r.native for r in reports):
         removed.append(f"{native} {may}written as ScatterX")
-    if gathers := sum(len(r.gathers) for r in reports):
-        removed.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {done}")
+    gone = sum(r.gathers_removed for r in reports)
+    if gathers := sum(len(r.gathers) for r in reports if not r.only_refused_gathers):
+        removed.append(f"{gone} of {gathers} gathers {done}")
+    elif gone:
+        removed.append(f"{gone} gather{'s' * (gone > 1)} {done}")
     return removed
 
 
