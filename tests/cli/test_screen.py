@@ -24,6 +24,7 @@ WINDOW = f"""g (float[N, 4] x, float[{SIZE}, 4] u) => (float[N, 4] z) {{
     last = Constant <value_ints = [-1]> ()  one = Constant <value_int = 1> ()
     m0 = Shape <start = 0, end = 1> (u)  m = Squeeze (m0)  end = Add (m, m)
     r = Range (m, end, one)  i = Unsqueeze (r, last)  z = ScatterND (x, i, u) }}"""
+MANY = ("Erf", "Tanh", "Asin") * 3
 AT_RUN = """g (float[64, 32] x, int64[4, 1] i, float[4, 32] u) => (float[64, 32] z) {
     a = ScatterND (x, i, u)  b = Relu (a)  c = ScatterND (b, i, u)  d = Relu (c)
     e = ScatterND (d, i, u)  f = Relu (e)  h = ScatterND (f, i, u)  z = Relu (h) }"""
@@ -133,6 +134,68 @@ def test_what_standard_would_remove_is_said(
     told = capsys.readouterr().out
     assert "4 of 4 scatters removed, " in told
     assert line not in told
+
+
+@pytest.mark.parametrize("columns", ["80", ""])
+def test_no_sentence_is_cut(
+    columns: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a terminal or a pipe. Lists of names are shortened, and names in the cells of a table."""
+    nodes = (f"a{n} = {op} (y{n})  y{n + 1} = ScatterND (a{n}, i, u)" for n, op in enumerate(MANY))
+    text = f"""g (float[64, 32] y0, int64[40, 1] i, float[40, 32] u) => (float[64, 32] y9)
+        {{ {" ".join(nodes)} }}"""
+    model = onnx.load(saved(tmp_path / "m.onnx", text))
+    for number, node in enumerate(model.graph.node):
+        node.name = LONG.format(number)
+    onnx.save(model, tmp_path / "m.onnx")
+    (tmp_path / "mychip.toml").write_text('name = "mychip"\noperators = ["Where", "Relu"]')
+    monkeypatch.chdir(tmp_path)
+    if columns:
+        as_terminal(monkeypatch)
+        monkeypatch.setenv("COLUMNS", columns)
+    assert main(["inspect", "m.onnx", "--target", "mychip.toml"]) == 0
+    lines = ESCAPES.sub("", capsys.readouterr().out).splitlines()
+    prose = [line for line in lines if "│" not in line]
+    assert not [line for line in prose if "…" in line]
+    report = onnx_scatterx.inspect("m.onnx", target="mychip.toml")
+    first, second, *_ = (scatter.node for scatter in report.scatters)
+    assert report.violation_lines()[:3] == [
+        "18 violations of the target mychip:",
+        f"  mychip takes no ScatterND (9): {first}, {second} and 7 more",
+        f"  mychip takes no Erf (3): {', '.join(LONG.format(n) for n in (0, 6, 12))}",
+    ]
+    kept = f"{first}, {second} and 7 more are kept: {report.scatters[0].refusal}"
+    words = " ".join(" ".join(prose).split())
+    for told in (*report.violation_lines()[:3], kept):
+        assert " ".join(told.split()) in words
+
+
+def test_what_the_target_takes_is_nothing_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as a GatherND at positions of the run; what was not asked for is not counted."""
+    read = """g (float[1, 8, 4] table, int64[1] at, float[64, 8] x, float[1, 8] u)
+        => (float[1, 4] p, float[64, 8] y) <int64[1] last = {-1}, int64[1] zero = {0}> {
+        first = Sub (at, at)  both = Concat <axis = 0> (first, at)  j = Unsqueeze (both, zero)
+        p = GatherND (table, j)  i = Unsqueeze (at, last)  y = ScatterND (x, i, u) }"""
+    model = saved(tmp_path / "m.onnx", read)
+    taken = [v.op for v in onnx_scatterx.inspect(model, target="qnn").violations]
+    assert "GatherND" not in taken
+    assert main(["inspect", model, "--target", "qnn"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("1 of 1 scatters can be removed, ")
+    assert "what to do next" not in told
+    assert "GatherND" not in told
+    assert "gathers" not in told
+    assert main(["inspect", model, "--target", "qnn", "--gathers"]) == 0
+    assert "1 of 1 scatters can be removed, 0 of 1 gathers can" in capsys.readouterr().out
+    lacks = "standard, avoid = ['GatherND']"
+    assert main(["inspect", model, "--target", lacks]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("1 of 1 scatters can be removed, 1 gather can be removed, ")
 
 
 @pytest.mark.sampled(8)

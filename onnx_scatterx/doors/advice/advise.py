@@ -63,9 +63,9 @@ def advise_on(
     search = Search(whole, _stuck(records), sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else sizes come first
         search.refused = search.beside(violations or ())
+    search.violations = violations
     search.run()
-    taken = set() if violations is None else search.taken(violations)
-    advice = [*about_kept(search, given, taken), *about_refused(search, given)]
+    advice = [*about_kept(search, given), *about_refused(search, given)]
     if untried := search.left():
         advice.append(Advice((), counted("changes that were not tried", untried), ""))
     ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
@@ -93,6 +93,7 @@ class _Result(NamedTuple):
     settings: Settings
     records: Sequence[NodeRecord]
     refused: dict[Key, list[str]]
+    violations: Sequence[Violation] | None = None
 
 
 @dataclass
@@ -100,12 +101,13 @@ class Search:
     """The changes of a model that are tried, and what they show.
 
     ``base`` is part of all changes: it gives the sizes numbers if the target wants numbers.
-    ``stuck`` are the scatters and gathers that are kept without ``base``. ``kept`` are the nodes
-    to remove that are kept with ``base``, each with its reason in ``later``. ``refused`` are other
+    ``stuck`` are the scatters and gathers that are kept without ``base``. ``kept`` are the nodes to
+    remove that are kept with ``base``, each with its reason in ``later``. ``refused`` are other
     nodes that the target does not take with ``base``. ``ways`` are the changes that remove a node,
     ``too_large`` those that do so by a larger dense form than the target allows. ``lacks`` are the
-    operators that the target lacks for a dense form. ``untried`` are changes that were not tried,
-    as their number or the steps ended.
+    operators that the target lacks for a dense form. ``violations`` are all nodes that the target
+    does not take with ``base``; None if they are not known. ``untried`` are changes that were not
+    tried, as their number or the steps ended.
     """
 
     whole: Whole
@@ -113,6 +115,7 @@ class Search:
     base: Change
     observer: Observer = NOBODY
     refused: dict[Key, list[str]] = field(default_factory=dict)
+    violations: Sequence[Violation] | None = None
     kept: Sequence[NodeRecord] = ()
     later: dict[Key, Refusal] = field(default_factory=dict)
     ways: dict[Key, list[Found]] = field(default_factory=dict)
@@ -146,13 +149,13 @@ class Search:
         """Return the key of a kept node."""
         return key_of(record.entry)
 
-    def taken(self, violations: Sequence[Violation]) -> set[Key]:
-        """Return the kept nodes that the target takes; none of a target without limits."""
+    def taken(self) -> set[Key]:
+        """Return the nodes that are kept with ``base``, and that a target with limits takes."""
         target = self.whole.settings.target
-        if not (target.is_limited or target.static_only):
+        if self.violations is None or not (target.is_limited or target.static_only):
             return set()
-        named = {(violation.op, violation.node) for violation in violations}
-        entries = (record.entry for record in self.stuck)
+        named = {(violation.op, violation.node) for violation in self.violations}
+        entries = (record.entry for record in self.kept)
         return {key_of(entry) for entry in entries if (entry.op, entry.node) not in named}
 
     def least(self, found: Iterable[Found]) -> list[Found]:
@@ -192,7 +195,8 @@ class Search:
                 self.untried.append(str(change))
                 result = None
             if not depth:
-                self.refused = result.refused if result else {}
+                self.refused = result.refused if result and self.refused else {}
+                self.violations = result.violations if result else None
             if result is None:
                 continue
             ops = {op for op, _ in result.refused}
@@ -298,7 +302,7 @@ class Search:
         The change is expected to cost ``more`` steps. Raises LimitError if the steps end.
         """
         if not change.statements and model is self.whole.model:
-            return _Result(self.whole.settings, self.stuck, self.refused)
+            return _Result(self.whole.settings, self.stuck, self.refused, self.violations)
         try:
             settings = change.settings(self.whole.settings)
         except ScatterXError:  # it contradicts what the user says
@@ -308,9 +312,11 @@ class Search:
         if change.opset is not None:
             self.whole.charge(model, RAISED)
         try:
-            records, violations = rewritten_under(copy, settings, whole=bool(self.refused))
+            asked = self.violations is not None and change is self.base
+            whole = bool(self.refused) or (asked and model is self.whole.model)
+            records, violations = rewritten_under(copy, settings, whole=whole)
         except ScatterXError:  # such as a promise that no number satisfies
             return None
         if any(r.entry.reason is Reason.MODEL_LIMIT for r in records):
             raise SpentError
-        return _Result(settings, records, self.beside(violations))
+        return _Result(settings, records, self.beside(violations), violations if whole else None)

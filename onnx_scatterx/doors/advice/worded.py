@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from onnx_scatterx.optimizer.reports.advice import Advice, Way, refused_text
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 
 if TYPE_CHECKING:
-    from onnx_scatterx.doors.advice.advise import Key, Search
+    from onnx_scatterx.doors.advice.advise import Search
 
 _REASONS = 4  # why other nodes are refused, in one line
 
@@ -44,9 +44,9 @@ class _Commands:
         return tuple(made)
 
 
-def about_kept(search: Search, given: Command, taken: Collection[Key]) -> Iterator[Advice]:
-    """Yield advice about the scatters and gathers that are kept; ``taken`` says which are taken."""
-    commands, found = _Commands(search, given), []
+def about_kept(search: Search, given: Command) -> Iterator[Advice]:
+    """Yield advice about the scatters and gathers that are kept."""
+    commands, found, taken = _Commands(search, given), [], search.taken()
     for record in search.stuck:
         key = search.key(record)
         ways = commands.of(search.ways.get(key, ()))

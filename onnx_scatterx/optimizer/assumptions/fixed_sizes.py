@@ -252,7 +252,8 @@ def places_of(model: ir.Model, sizes: Collection[str]) -> str:
     """Return in words which axis of which input has each of some sizes, in the order of the axes.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[b, 4, s9, ?] x, float[b, M] u) => (float[b, 4, s9, K] y) { y = Identity(x) }''')
+    ...     g (float[b, 4, s9, ?] x, float[b, M] u) => (float[b, 4, s9, K] y)
+    ...     { y = Identity(x) }''')
     >>> model.graph.inputs[1].shape = ir.Shape(["b", "s1+1"])
     >>> places_of(model, ["b", "s1", "s9", "x[3]"])
     'b = axis 0 of x, s9 = axis 2 of x, s1 in axis 1 of u'
