@@ -124,10 +124,10 @@ def test_what_standard_would_remove_is_said(
     line = "the target standard removes 4 of 4: --target standard"
     for command, may in (["inspect", model], "can be "), (["optimize", model, "-o", out], ""):
         assert main(command) == 0
-        told = capsys.readouterr().out.splitlines()
+        lines = capsys.readouterr().out.splitlines()
         count = f"0 of 4 scatters {may}removed, 4 {may}written as ScatterX, 8 -> 8 nodes"
-        assert f"{count}; ScatterX needs functions or the library" in told
-        assert line in told
+        assert f"{count}; ScatterX needs functions or the library" in lines
+        assert line in lines
         assert main([*command, "--no-advice"]) == 0
         assert line not in capsys.readouterr().out
     assert main(["optimize", model, "-o", out, "--target", "standard"]) == 0

@@ -68,7 +68,8 @@ def advise_on(
     advice = [*about_kept(search, given), *about_refused(search, given)]
     if untried := search.left():
         advice.append(Advice((), counted("changes that were not tried", untried), ""))
-    ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
+    wanted = {key_of(record.entry) for record in search.stuck} - search.taken()
+    ways_kept = (way for key in wanted for way in search.ways.get(key, ()))
     leads = any(w.change.fix and w.change.asks < 2 for w in ways_kept)  # for the same target
     return tuple(advice) if leads else (*sized.advice(given), *advice)
 
