@@ -24,6 +24,7 @@ class _Commands:
     def __init__(self, search: Search, given: Command) -> None:
         self._search, self._given = search, given
         self._prices: dict[str, list[Price]] = {}
+        self._examples: set[str] = set()
 
     def of(self, found: Iterable[Found]) -> tuple[Way, ...]:
         """Return commands without their prices."""
@@ -31,6 +32,7 @@ class _Commands:
         for change, rules, price in self._search.least(found):
             way = Way(change.command(self._given), change.condition(), rules)
             self._prices.setdefault(way.command, []).extend([] if price is None else [price])
+            self._examples |= {way.command} if change.fix else set()
             ways.append(way)
         return tuple(ways)
 
@@ -38,8 +40,10 @@ class _Commands:
         """Return commands whose conditions name the price of a dense form."""
         made = []
         for way in ways:
-            price = largest(self._prices[way.command])
-            told = [way.condition] * bool(way.condition) + [str(price)] * (price is not None)
+            price, at = largest(self._prices[way.command]), ""
+            if way.command in self._examples:  # it grows with the user's own numbers
+                at = " at these numbers"
+            told = [way.condition] * bool(way.condition) + [f"{price}{at}"] * (price is not None)
             made.append(replace(way, condition="; ".join(told)))
         return tuple(made)
 
