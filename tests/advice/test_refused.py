@@ -56,9 +56,9 @@ def test_ways(
 
 
 def test_a_gather_that_the_target_takes_needs_nothing() -> None:
-    """qnn refuses GatherND at constant indices only, so its gathers are looked at."""
+    """qnn refuses GatherND at constant indices only, so this one is not told of, unless asked."""
     text = "g (float[5, 3] x, int64[1] at) => (float[3] y) { y = GatherND (x, at) }"
-    assert inspect(model_of(text), target="qnn").gathers
+    assert not inspect(model_of(text), target="qnn").gathers
     assert not advise(model_of(text), target="qnn")
     (told,) = advise(model_of(text), target="qnn", gathers=True)
     assert told.why == "no cheaper form is known (2 nodes)"
@@ -71,8 +71,7 @@ def test_equal_lines_are_one() -> None:
     (found,) = advise(model, target="standard, avoid = ['Erf', 'Asin']")
     name = "standard, avoid = ['Erf', 'Asin']"
     assert found.lines() == [
-        f"not taken: {name} takes no Erf (6): x1, x2, x3, x4 and 2 more; "
-        f"x7 (Asin): {name} takes no Asin",
+        f"not taken: {name} takes no Erf (6): x1, x2 and 4 more; x7 (Asin): {name} takes no Asin",
         "  no option removes them; missing: a compiler that takes this",
     ]
     assert found.to_dict()["is_violation"]

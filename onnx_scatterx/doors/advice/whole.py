@@ -7,7 +7,7 @@ optimization before it, or as many as take about a second.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -25,10 +25,8 @@ from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.graphs import all_nodes
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.optimizer.reports.entries import Entry, GatherReport
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import SpentError, budget
-from onnx_scatterx.optimizer.targets.violations import Violation
 from onnx_scatterx.optimizer.transforms.write_sizes import analysis_at
 
 _DISTANCE = 1  # how far other nodes of a part are from the nodes that it is cut around
@@ -68,16 +66,6 @@ class Whole:
     def affords_numbers(self) -> bool:
         """Whether the steps suffice to analyse the model at some numbers, and then rewrite it."""
         return budget().steps >= 2 * self.price + (READ + REWRITTEN) * self.nodes
-
-    def takes(self, entry: Entry, violations: Sequence[Violation]) -> bool:
-        """Return whether the target takes a gather that the user did not ask to remove.
-
-        ``violations`` are the nodes that the target does not take.
-        """
-        if not isinstance(entry, GatherReport) or self.settings.given["gathers"]:
-            return False
-        refused = {(v.op, v.node) for v in violations}
-        return self.settings.target.has(entry.op) and (entry.op, entry.node) not in refused
 
     def small_part(self, names: Collection[str]) -> ir.Model | None:
         """Return the part that decides about some nodes; None if it is not small."""

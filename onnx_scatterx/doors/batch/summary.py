@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
-from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA, tallies
+from onnx_scatterx.optimizer.reports.report import NEEDS, OTHERWISE, SCHEMA, tallies
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from onnx_scatterx.optimizer.reports.report import Report
+    from onnx_scatterx.options import Strict
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,14 @@ class Summary(ShownInTables):
         """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
 
+    def unmet(self, strict: Strict) -> dict[Path, list[str]]:
+        """Return the models that do not meet ``strict``, as in ``optimize``, with the violations.
+
+        The violations are in lines: first how many there are, then each reason.
+        """
+        told = {o.source: o.report.unmet(strict) for o in self.outcomes if o.report is not None}
+        return {source: lines for source, lines in told.items() if lines}
+
     def __bool__(self) -> bool:
         """Whether every model was optimized, and is the same and proven if this was asked for."""
         return not (self.failed or self.differing or self.unproven)
@@ -112,14 +121,13 @@ class Summary(ShownInTables):
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
-        removed, native = tallies(reports, planned)
-        parts += removed
+        parts += tallies(reports, planned)
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
-        parts += [f"{became}, {NEEDS}" for became in native]
-        return f"{', '.join(parts)} ({self.seconds:.1f} s)"
+        needs = f"; {NEEDS}: {OTHERWISE}" if any(report.native for report in reports) else ""
+        return f"{', '.join(parts)}{needs} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""

@@ -128,7 +128,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
         with one_command(), stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
             observer = Observer(tell, after)
-            result, records = optimize_records(model, False, observer, **settings(args))
+            result, records = optimize_records(model, observer, **settings(args))
             told = asked = result.report
             is_page = report is not None and report.suffix == ".html"
             if args.advice or is_page or not (args.json or args.quiet):

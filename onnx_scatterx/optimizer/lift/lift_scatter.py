@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import SCATTERS
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
@@ -30,7 +31,6 @@ from onnx_scatterx.optimizer.lift.access import (
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, modulo, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
-SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
 _DEFINED = {
     "reduction": ("none", "add", "mul", "max", "min"),
     "mode": ("linear", "circular"),

@@ -79,6 +79,23 @@ def records_of(
     return tuple(made)
 
 
+def told_records(job: Job, records: Sequence[NodeRecord]) -> tuple[NodeRecord, ...]:
+    """Return the records without those of kept gathers that the target takes, unless asked for.
+
+    Such gathers were looked at only because the target does not take all uses of their operators.
+    """
+    if job.settings.given["gathers"]:
+        return tuple(records)
+    refused = {(violation.op, violation.node) for violation in job.violations}
+    return tuple(
+        record
+        for record in records
+        if not isinstance(record.entry, GatherReport)
+        or record.entry.action is not Action.KEPT
+        or (record.entry.op, record.entry.node) in refused
+    )
+
+
 def report_of(
     job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str]
 ) -> Report:
@@ -95,6 +112,7 @@ def report_of(
         after,
         gathers=gathers,
         with_gathers=job.settings.given["gathers"] or bool(gathers),
+        only_refused_gathers=not job.settings.given["gathers"],
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,
         **job.lowered._asdict(),
