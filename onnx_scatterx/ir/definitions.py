@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.ir.known_values import KnownValues
-from onnx_scatterx.ir.schemas import difference
+from onnx_scatterx.ir.respell import respelled
 
 _DOMAIN = "onnx_scatterx.definitions"  # a temporary domain, until the definitions are inlined
 _LARGEST = 1 << 12  # the most elements of a constant that is folded
@@ -85,10 +85,8 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     _fold(body, dict(zip(body.input, given, strict=False)), version)
     del body.opset_import[:]
     body.opset_import.add(version=version)
-    named = zip(body.input, node.inputs, strict=False)
-    kinds_of = {name: known.types(value) for name, value in named if value is not None}
     for inner in ir.serde.deserialize_function(body):
-        if difference(inner, version, since, lambda v: kinds_of.get(v.name or "", ())):
+        if respelled(inner, since, version, known) is not None:
             return None  # a newer set changed an operator of the definition
     return body
 

@@ -74,6 +74,7 @@ def _optimized(
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
+    told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     add_to_metadata(model.metadata_props, told)
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""

@@ -14,7 +14,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.ir.opset import lower_opset
+from onnx_scatterx.ir.opset import write_for_opset
 from onnx_scatterx.optimizer.targets.target import Target
 from tests.helpers.support import f32, i64, parse
 
@@ -115,7 +115,7 @@ def test_functions_are_lowered_too() -> None:
     model = ir.from_onnx_text("""<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
         g (float[N] x) => (float[N] y) { y = own.f (x) }
         <domain: "own", opset_import: ["" : 21]> f (a) => (b) { b = Neg (a) }""")
-    assert not lower_opset(model, 18).obstacles
+    assert not write_for_opset(model, 18).obstacles
     (function,) = model.functions.values()
     assert (function.opset_imports[""], model.ir_version) == (18, 8)
     onnx.checker.check_model(ir.to_proto(model), full_check=True)
