@@ -33,8 +33,7 @@ class Change(NamedTuple):
 
 
 _TYPES = {
-    10: "",
-    12: "Clip Max MaxPool Min Pow ReduceMax ReduceMin",
+    12: "Max MaxPool Min Pow ReduceMax ReduceMin",
     13: """Abs Add ArgMax ArgMin Cast Ceil Clip Concat Constant DepthToSpace Div Dropout Equal Erf
         Exp Expand Flatten Floor Gather GatherElements GatherND Gemm Greater Identity If IsNaN LRN
         Less Log Loop MatMul Max Mean MeanVarianceNormalization Min Mod Mul Neg
@@ -96,6 +95,7 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, 13): Change(lowered=older.one_scale) for name in ("DequantizeLinear", "QuantizeLinear")},
     ("Attention", 24): Change(lowered=older.at_most(6), last_bits=True),
     ("Attention", 25): Change(lowered=older.drop(left_window_size=-1, right_window_size=-1)),
+    ("AffineGrid", 27): Change(last_bits=True),  # its definition has a Range
     ("AveragePool", 10): Change(lowered=older.drop(ceil_mode=0)),
     ("AveragePool", 19): Change(lowered=older.drop(dilations=1), last_bits=True),
     ("BatchNormalization", 14): Change(newer.infers, older.infers),
@@ -105,6 +105,7 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("CastLike", 15): Change(lowered=older.cast),
     ("CastLike", 19): _FLOAT8,
     ("CastLike", 24): _ROUND,
+    ("Clip", 12): Change(newer.infinite_limits, newer.finite_limits),
     ("Clip", 11): Change(newer.limits_as_inputs, older.limits),
     ("Constant", 11): Change(),
     ("Constant", 12): Change(lowered=older.one_value),

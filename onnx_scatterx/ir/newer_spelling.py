@@ -83,6 +83,7 @@ def pads_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     if pads is None or value is None:
         return REFERS
     given: list[Operand] = [*node.inputs[:1], i64(pads)]
+    # A value of 0.0 is the default; -0.0 is another one.
     if np.float32(value).view(np.uint32) != 0 and node.value("mode", "constant") != "edge":
         kind = _kind(node.inputs[0], known)
         if kind is None:
@@ -100,8 +101,35 @@ def limits_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     kind = _kind(node.inputs[0], known)
     if kind is None:
         return TYPE
-    limits = [np.asarray(np.float32(limit)).astype(kind) for limit in (low, high)]
+    with np.errstate(over="ignore"):
+        limits = [np.asarray(np.float32(limit)).astype(kind) for limit in (low, high)]
     return node.changed((*node.inputs[:1], *limits), min=None, max=None)
+
+
+def infinite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the absent limits of a Clip of float16.
+
+    In set 11, ONNX Runtime computes it in float32, whose largest number is infinite in float16.
+    """
+    return _limits_of_float16(node, known, np.float16(np.inf))
+
+
+def finite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the absent limits of a Clip of float16: the largest numbers."""
+    return _limits_of_float16(node, known, np.finfo(np.float16).max)
+
+
+def _limits_of_float16(node: Spelling, known: KnownValues, most: np.float16) -> Spelling | str:
+    limits = (node.input(1), node.input(2))
+    if all(limit is not None for limit in limits):
+        return node
+    kind = _kind(node.inputs[0], known)
+    if kind is None:
+        return TYPE
+    if kind != np.float16:
+        return node
+    written = [np.asarray(a) if v is None else v for v, a in zip(limits, (-most, most), strict=True)]
+    return node.changed((node.inputs[0], *written))
 
 
 def ratio_as_input(node: Spelling, known: KnownValues) -> Spelling | str:

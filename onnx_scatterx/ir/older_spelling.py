@@ -204,6 +204,8 @@ def limits(node: Spelling, known: KnownValues) -> Spelling | str:
         if array is None or array.size != 1 or not _fits(float(array.ravel()[0])):
             return "its limits are computed when the model runs, or do not fit an attribute"
         given[name] = ir.AttrFloat32(name, float(array.ravel()[0]))
+    if len(given) == 2 and given["min"].value > given["max"].value:
+        return "its limits are in the wrong order"
     return node.changed(node.inputs[:1], **given)
 
 

@@ -29,11 +29,13 @@ class Refused(NamedTuple):
 
 @cache
 def _versions() -> Mapping[str, tuple[int, ...]]:
-    """The versions of each operator of ONNX, in order."""
-    found: dict[str, list[int]] = {}
+    """The versions of each operator of ONNX, and the sets at which its definition changed."""
+    found: dict[str, set[int]] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == "":
-            found.setdefault(schema.name, []).append(schema.since_version)
+            found.setdefault(schema.name, set()).add(schema.since_version)
+    for name, since in CHANGES:
+        found.setdefault(name, set()).add(since)
     return {name: tuple(sorted(versions)) for name, versions in found.items()}
 
 
@@ -61,13 +63,29 @@ def respelled(node: ir.Node, there: int, wanted: int, known: KnownValues) -> Spe
         outputs = node.outputs[: after.outputs]
         why = narrower(inputs, outputs, new, known.types)
         if why is not None:
-            return Refused(why, there)
+            return _nearest(node, there, wanted, known) or Refused(why, _before(new, there, wanted))
     return None if after.is_of(node) and not after.last_bits else after
+
+
+def _nearest(node: ir.Node, there: int, wanted: int, known: KnownValues) -> Refused | None:
+    """Return why the first version on the way takes other types; None if it is the last one."""
+    step = _next(node.op_type, there, wanted)
+    if step is None or step == wanted or wanted < there:
+        return None
+    found = respelled(node, there, step, known)
+    if isinstance(found, Refused):
+        return found
+    return _nearest(node, step, wanted, known) if found is None else None
+
+
+def _before(schema: onnx.defs.OpSchema, there: int, wanted: int) -> int:
+    """Return the last set before a version, on the way to another set."""
+    return int(schema.since_version) - 1 if wanted > there else there
 
 
 def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> Spelling | Refused:
     """Return a spelling as another set wants it: the same object if no version lies between."""
-    is_up = wanted > there
+    is_up, last = wanted > there, there
     while (since := _next(spelling.op_type, there, wanted)) is not None:
         change = CHANGES.get((spelling.op_type, since))
         last = since - 1 if is_up else since
@@ -83,12 +101,13 @@ def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> S
         there = since if is_up else since - 1
         moved = _with_parts(after, spelling, there, wanted, known)
         if isinstance(moved, Refused):
-            return moved
+            return Refused(moved.why, last)
         spelling = replace(moved, last_bits=spelling.last_bits or change.last_bits)
     schema = onnx.defs.get_schema(spelling.op_type, wanted, "")
-    strange = sorted(spelling.attributes.keys() - schema.attributes.keys())
-    if strange:
-        return Refused(f"operator set {wanted} lacks its {', '.join(strange)}", there)
+    lacking = sorted(spelling.attributes.keys() - schema.attributes.keys())
+    if lacking:
+        why = f"operator set {wanted} lacks {spelling.op_type} with {', '.join(lacking)}"
+        return Refused(why, last)
     return spelling
 
 
