@@ -23,52 +23,57 @@ class Change(NamedTuple):
     """What changed with a version of an operator.
 
     ``raised`` writes a node of the version before in this version, and ``lowered`` writes a node of
-    this version in the version before; None if there is no way. ``last_bits`` says that ONNX
-    Runtime computes the two by different kernels.
+    this version in the version before; None if there is no way. ``last_bits`` are the
+    element types for which ONNX Runtime computes the two by different kernels.
     """
 
     raised: Respell | None = newer.keep
     lowered: Respell | None = newer.keep
-    last_bits: bool = False
+    last_bits: frozenset[str] = frozenset()
 
+
+_FLOATS = frozenset({"float", "float16", "double", "bfloat16"})
+_HALF = frozenset({"float16"})
+
+_PLAIN = ("float", "float16", "double")
+_INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 
 _TYPES = {
-    12: "Max MaxPool Min Pow ReduceMax ReduceMin",
+    11: "OneHot",
+    12: "MaxPool Pow ReduceMax ReduceMin",
     13: """Abs Add ArgMax ArgMin Cast Ceil Clip Concat Constant DepthToSpace Div Dropout Equal Erf
         Exp Expand Flatten Floor Gather GatherElements GatherND Gemm Greater Identity If IsNaN LRN
-        Less Log Loop MatMul Max Mean MeanVarianceNormalization Min Mod Mul Neg
+        Less Log Loop MatMul Max Mean Min Mod Mul Neg
         NegativeLogLikelihoodLoss NonZero Pad Pow Reciprocal ReduceL1 ReduceL2 ReduceLogSum
         ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare Relu Reshape
         ScatterElements ScatterND Shape Sigmoid Sign Size Slice SoftmaxCrossEntropyLoss SpaceToDepth
         Sqrt Sub Sum Tanh Tile Transpose""",
     14: "Add CumSum Div Identity Mul Relu Sub",
     15: "BatchNormalization Pow",
-    16: "GreaterOrEqual Identity If LeakyRelu LessOrEqual Loop PRelu Scan Where",
+    16: "GreaterOrEqual Identity If LessOrEqual Loop Scan Where",
     18: "OptionalGetElement",
     19: "Constant DequantizeLinear Equal Identity If Loop Reshape Scan Shape Size",
-    20: "ConstantOfShape IsInf IsNaN ReduceMax ReduceMin",
-    21: """Cast CastLike Constant ConstantOfShape Flatten Identity If Loop Pad QLinearMatMul Reshape
+    20: "ConstantOfShape IsInf ReduceMax ReduceMin",
+    21: """Cast CastLike Constant ConstantOfShape Flatten Identity If Loop QLinearMatMul Reshape
         Scan Shape Size Squeeze Transpose Unsqueeze""",
     22: """Acos Acosh Asin Asinh Atan Atanh Bernoulli Conv ConvTranspose Cos Cosh DeformConv Det
-        Dropout Elu EyeLike GRU GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample HardSigmoid
-        HardSwish InstanceNormalization LSTM LpNormalization MaxRoiPool MaxUnpool Mish
-        Multinomial NegativeLogLikelihoodLoss RNN RandomNormal RandomNormalLike RandomUniform
-        RandomUniformLike RoiAlign Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu""",
+        Dropout Elu EyeLike GRU GlobalAveragePool GlobalMaxPool GridSample HardSigmoid
+        HardSwish InstanceNormalization LSTM LpNormalization MaxUnpool Multinomial NegativeLogLikelihoodLoss RNN RandomNormal RandomNormalLike RandomUniform
+        RandomUniformLike Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu""",
     23: """Cast CastLike Constant ConstantOfShape Flatten Identity If Loop Pad Reshape Scan Shape
         Size Squeeze Transpose Unsqueeze""",
     24: """Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop Pad QuantizeLinear
         Reshape Scan Shape Size SplitToSequence Squeeze TopK Transpose Unsqueeze""",
     25: """Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop Pad
         QuantizeLinear Reshape Scan Shape Size Squeeze Transpose Unsqueeze""",
-    28: """BitShift Cast Celu Compress DepthToSpace DequantizeLinear Einsum Mod OneHot Optional
-        OptionalGetElement OptionalHasElement QuantizeLinear ReverseSequence Unique""",
+    28: "Cast Celu Compress Einsum OneHot ReverseSequence Unique",
 }
 """By set: the operators of which only the element types and the text changed."""
 
-_NEGATIVE = """ArgMax ArgMin AveragePool Compress Concat Conv ConvTranspose Equal Flatten Gather
-    Hardmax If LogSoftmax LpPool MaxPool MaxUnpool NonMaxSuppression OneHot ReduceL1 ReduceL2
-    ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
-    ReduceSumSquare Scan Slice Softmax Split Squeeze Unsqueeze""".split()
+_NEGATIVE = """ArgMax ArgMin AveragePool Compress Concat Conv ConvTranspose Equal Flatten Gather Hardmax If
+    LogSoftmax LpPool MaxPool MaxUnpool NonMaxSuppression ReduceL1 ReduceL2 ReduceLogSum
+    ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Scan
+    Slice Softmax Split Squeeze Unsqueeze"""
 """Operators of which set 11 changed the text, such as that axes may be negative."""
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
@@ -79,9 +84,9 @@ _ROUND = Change(lowered=older.drop(round_mode=None))
 
 CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, since): Change() for since, names in _TYPES.items() for name in names.split()},
-    **{(name, 11): Change(lowered=older.counted_axes) for name in _NEGATIVE},
+    **{(name, 11): Change(lowered=older.counted_axes) for name in _NEGATIVE.split()},
     **{(f"Reduce{name}", 18): _AXES for name in _REDUCTIONS},
-    **{(f"ReduceLogSum{name}", 28): Change(last_bits=True) for name in ("", "Exp")},
+    **{(f"ReduceLogSum{name}", 28): Change(last_bits=_FLOATS) for name in ("", "Exp")},
     **{(name, 12): Change(lowered=older.drop(select_last_index=0)) for name in ("ArgMax", "ArgMin")},
     **{(name, 13): Change(newer.one_axis, older.last_axis)
        for name in ("Hardmax", "LogSoftmax", "Softmax")},
@@ -93,11 +98,21 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, 13): Change(newer.axes_as_input, older.listed) for name in ("Squeeze", "Unsqueeze")},
     **{(name, 22): Change(_CEIL, _CEIL) for name in ("AveragePool", "LpPool", "MaxPool")},
     **{(name, 13): Change(lowered=older.one_scale) for name in ("DequantizeLinear", "QuantizeLinear")},
-    ("Attention", 24): Change(lowered=older.at_most(6), last_bits=True),
-    ("Attention", 25): Change(lowered=older.drop(left_window_size=-1, right_window_size=-1)),
-    ("AffineGrid", 27): Change(last_bits=True),  # its definition has a Range
+    **{(name, 12): Change(last_bits=_HALF) for name in ("Max", "Min")},  # which zero is taken
+    **{(name, 22): Change(newer.no_kernel) for name in ("GlobalLpPool", "MaxRoiPool", "RoiAlign")},
+    **{(name, 28): Change(newer.no_kernel)
+       for name in ("DequantizeLinear", "Optional", "OptionalGetElement", "OptionalHasElement",
+                    "QuantizeLinear")},
+    **{(f"{name}Window", 27): Change(older.unless("output_datatype", 10, 11))
+       for name in ("Blackman", "Hamming", "Hann")},  # the definition has a Range
+    **{("Attention", since): Change(last_bits=_FLOATS) for since in (26, 27, 28)},  # other fusions
+    ("Attention", 24): Change(lowered=older.at_most(6), last_bits=_FLOATS),
+    ("Attention", 25): Change(
+        newer.heads_of_planes, older.drop(left_window_size=-1, right_window_size=-1), last_bits=_FLOATS
+    ),
+    ("AffineGrid", 27): Change(last_bits=_FLOATS),  # its definition has a Range
     ("AveragePool", 10): Change(lowered=older.drop(ceil_mode=0)),
-    ("AveragePool", 19): Change(lowered=older.drop(dilations=1), last_bits=True),
+    ("AveragePool", 19): Change(lowered=older.drop(dilations=1), last_bits=_FLOATS),
     ("BatchNormalization", 14): Change(newer.infers, older.infers),
     ("BitShift", 28): Change(lowered=None),
     ("Cast", 19): _FLOAT8,
@@ -110,7 +125,8 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("Constant", 11): Change(),
     ("Constant", 12): Change(lowered=older.one_value),
     ("DFT", 20): Change(newer.axis_as_input, older.axis),
-    ("DepthToSpace", 11): Change(lowered=older.drop(mode="DCR")),
+    ("DepthToSpace", 11): Change(lowered=older.only(*_PLAIN, then=older.drop(mode="DCR"))),
+    ("DepthToSpace", 28): Change(lowered=older.only(*_PLAIN, "uint8", "int8")),
     ("DequantizeLinear", 21): Change(lowered=older.drop(block_size=0)),
     ("DequantizeLinear", 23): Change(lowered=older.drop(output_dtype=0)),
     ("Dropout", 10): Change(newer.mask_of_bools, older.one_output),
@@ -119,6 +135,14 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("Gemm", 11): Change(lowered=older.given_inputs(3)),
     ("GridSample", 20): Change(newer.new_modes, older.old_modes),
     ("GroupNormalization", 21): Change(None, None),
+    ("IsNaN", 20): Change(lowered=older.only(*_PLAIN, "float8e4m3fn", "float8e5m2")),
+    ("LeakyRelu", 16): Change(lowered=older.only("float", "float16"), last_bits=_HALF),
+    ("LeakyRelu", 19): Change(older.only("float", "float16")),
+    ("MeanVarianceNormalization", 13): Change(newer.default_axes),
+    ("Mish", 19): Change(older.only("float", "float16")),
+    ("Mish", 22): Change(),
+    ("PRelu", 16): Change(lowered=older.only("float", "float16")),
+    ("PRelu", 19): Change(older.only("float", "float16")),
     ("Loop", 11): Change(lowered=older.given_inputs(3)),
     ("LpPool", 18): Change(lowered=older.drop(ceil_mode=0, dilations=1)),
     ("MaxPool", 10): Change(lowered=older.drop(ceil_mode=0, dilations=1)),
@@ -126,6 +150,7 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("OptionalHasElement", 18): Change(lowered=older.given_inputs(1)),
     ("Pad", 11): Change(newer.pads_as_inputs, older.pads),
     ("Pad", 18): Change(lowered=older.pads_of_all_axes),
+    ("Pad", 21): Change(lowered=older.only(*_PLAIN, *_INTEGERS, "bool", "string")),
     ("Pad", 19): Change(lowered=older.unless("mode", "wrap")),
     ("QuantizeLinear", 19): _FLOAT8,
     ("QuantizeLinear", 21): Change(lowered=older.drop(block_size=0, output_dtype=0)),
@@ -150,7 +175,8 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("Scatter", 11): Change(newer.scatter_elements, None),
     ("Shape", 15): Change(lowered=older.drop(start=0, end=())),
     ("Slice", 10): Change(newer.bounds_as_inputs, older.bounds),
-    ("SpaceToDepth", 28): Change(lowered=older.drop(mode="DCR")),
+    ("SpaceToDepth", 28): Change(lowered=older.only(*_PLAIN, then=older.drop(mode="DCR"))),
+    ("Swish", 25): Change(raised=None),  # ONNX Runtime expands it only in set 24
     ("Split", 13): Change(newer.parts_as_input, older.listed),
     ("Split", 18): Change(newer.number_of_parts, older.sizes_of_parts),
     ("TopK", 10): Change(newer.count_as_input, older.count),

@@ -15,6 +15,7 @@ from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.constants import constant, infer_shapes, overridable
 from onnx_scatterx.ir.graphs import called_function, callers_first, with_subgraphs
 
+
 class KnownValues:
     """The types of values, and the shapes that ONNX infers from the inputs of the model.
 

@@ -14,14 +14,13 @@ The result computes what the older version computes, as ONNX Runtime does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.known_values import KnownValues
-from onnx_scatterx.ir.spelling import Operand, Spelling, i64
+from onnx_scatterx.ir.spelling import Operand, Spelling, i64, ints
 
 REFERS = "an attribute refers to an attribute of the function"
 TYPE = "the type of its input is not known"
@@ -128,7 +127,9 @@ def _limits_of_float16(node: Spelling, known: KnownValues, most: np.float16) -> 
         return TYPE
     if kind != np.float16:
         return node
-    written = [np.asarray(a) if v is None else v for v, a in zip(limits, (-most, most), strict=True)]
+    written = [
+        np.asarray(a) if v is None else v for v, a in zip(limits, (-most, most), strict=True)
+    ]
     return node.changed((node.inputs[0], *written))
 
 
@@ -199,7 +200,7 @@ def one_axis(node: Spelling, known: KnownValues) -> Spelling | str:
     inner = replace(node, inputs=(flat,), attributes=last)
     back = Spelling("Reshape", (inner, Spelling("Shape", (data,))))
     # A Reshape of a matrix copies sizes of 0 from its two axes alone.
-    if shape is None or len(shape) > 2 and not all(shape[2:]):
+    if shape is None or (len(shape) > 2 and not all(shape[2:])):
         back = back.changed(back.inputs, allowzero=ir.AttrInt64("allowzero", 1))
     return back
 
@@ -229,6 +230,16 @@ def on_corners(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, **{name: ir.AttrString(name, "output_half_pixel")})
 
 
+def heads_of_planes(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Remove the numbers of heads of an Attention whose inputs have an axis of heads."""
+    if not {"q_num_heads", "kv_num_heads"} & node.attributes.keys():
+        return node
+    shape = known.shape(node.inputs[0])
+    if shape is None:
+        return "its rank is not known"
+    return node.without("q_num_heads", "kv_num_heads") if len(shape) == 4 else node
+
+
 def scatter_elements(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write a Scatter by its new name."""
     return replace(node, op_type="ScatterElements")
@@ -244,8 +255,20 @@ def infers(node: Spelling, known: KnownValues) -> Spelling | str:
     return "it trains" if node.outputs > 1 else node
 
 
+def default_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the default axes of a MeanVarianceNormalization.
+
+    ONNX Runtime expands the newer version, and within a function it loses the default.
+    """
+    given = node.attributes.get("axes", ints("axes", [0, 2, 3]))
+    return node.changed(node.inputs, axes=given)
+
+
+def no_kernel(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Keep no node: ONNX Runtime does not run the newer version."""
+    return "ONNX Runtime has no kernel of it"
+
+
 def keep(node: Spelling, known: KnownValues) -> Spelling | str:
     """Keep a node as it is written."""
     return node
-
-

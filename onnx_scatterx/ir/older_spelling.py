@@ -159,6 +159,8 @@ def identity(node: Spelling, known: KnownValues) -> Spelling | str:
 
 def one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the value as a tensor."""
+    if len(node.attributes) != 1:
+        return "it has several values"
     (given,) = node.attributes.values()
     kind = NUMBERS.get(given.name)
     if kind is None or given.is_ref():
@@ -336,6 +338,19 @@ def drop(**usual: object) -> Respell:
             if meant is not None and any(v != meant for v in values):
                 return f"its {name} came later"
         return node.without(*usual)
+
+    return respell
+
+
+def only(*kinds: str, then: Respell | None = None) -> Respell:
+    """Keep a node of these element types: ONNX Runtime has no kernel for the others."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        value = node.inputs[0]
+        found = known.types(value) if isinstance(value, ir.Value) else ()
+        if not found or not set(found) <= {f"tensor({kind})" for kind in kinds}:
+            return "ONNX Runtime may have no kernel for its type"
+        return then(node, known) if then else node
 
     return respell
 

@@ -118,8 +118,10 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
         defined = _defined(model, version, raises=raises)
         blocking, changed = _compared(model, version, raises=raises)
     rounded = [node for node, spelling in changed.items() if spelling.last_bits]
-    if blocking or (exact and rounded):
-        return ChangedOpset((*blocking, *(_of_kernel(node, version) for node in rounded)))
+    if exact:
+        blocking += [_of_kernel(node, version) for node in rounded]
+    if blocking:
+        return ChangedOpset(tuple(blocking))
     names = Names(model)
     for node, spelling in changed.items():
         spelling.write(node, version, names)

@@ -39,7 +39,9 @@ def _versions() -> Mapping[str, tuple[int, ...]]:
     return {name: tuple(sorted(versions)) for name, versions in found.items()}
 
 
-def respelled(node: ir.Node, there: int, wanted: int, known: KnownValues) -> Spelling | Refused | None:
+def respelled(
+    node: ir.Node, there: int, wanted: int, known: KnownValues
+) -> Spelling | Refused | None:
     """Return a node of one operator set as another set wants it; None if it stays as it is.
 
     >>> model = ir.from_onnx_text('''<ir_version: 10, opset_import: ["" : 12]>
@@ -102,13 +104,21 @@ def _moved(spelling: Spelling, there: int, wanted: int, known: KnownValues) -> S
         moved = _with_parts(after, spelling, there, wanted, known)
         if isinstance(moved, Refused):
             return Refused(moved.why, last)
-        spelling = replace(moved, last_bits=spelling.last_bits or change.last_bits)
+        rounds = spelling.last_bits or _rounds(spelling, change.last_bits, known)
+        spelling = replace(moved, last_bits=rounds)
     schema = onnx.defs.get_schema(spelling.op_type, wanted, "")
     lacking = sorted(spelling.attributes.keys() - schema.attributes.keys())
     if lacking:
         why = f"operator set {wanted} lacks {spelling.op_type} with {', '.join(lacking)}"
         return Refused(why, last)
     return spelling
+
+
+def _rounds(spelling: Spelling, kinds: frozenset[str], known: KnownValues) -> bool:
+    """Return whether the first input may be of one of these element types."""
+    value = spelling.inputs[0] if spelling.inputs else None
+    found = known.types(value) if kinds and isinstance(value, ir.Value) else ()
+    return bool(kinds) and (not found or bool({f"tensor({kind})" for kind in kinds} & set(found)))
 
 
 def _next(name: str, there: int, wanted: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Decides by the schemas of ONNX whether another version of an operator takes the types of a node."""
+"""Decides by the schemas of ONNX whether another version takes the types of a node."""
 
 from __future__ import annotations
 

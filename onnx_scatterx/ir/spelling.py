@@ -17,7 +17,7 @@ from onnx_scatterx.ir.cleanup import Names, replace_uses, set_inputs, stand_for
 from onnx_scatterx.ir.known_values import KnownValues
 
 Operand: TypeAlias = "ir.Value | np.ndarray | Spelling | None"
-"""An input of a spelling: a value, a constant, the result of another spelling, or None if absent."""
+"""An input: a value, a constant, the result of another spelling, or None if absent."""
 
 
 @dataclass(frozen=True, eq=False)

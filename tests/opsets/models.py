@@ -72,8 +72,12 @@ class Drawn:
     declared: bool = True
 
     def __str__(self) -> str:
-        shapes = [None if v is None else np.shape(v) if not isinstance(v, list) else "seq" for v in self.inputs]
-        return f"{self.version.op}-{self.version.since} {self.place} {shapes} {self.types} {self.attributes}"
+        shapes = [
+            "seq" if isinstance(v, list) else None if v is None else v.shape for v in self.inputs
+        ]
+        kinds = {k: t for k, t in self.types.items() if t != "tensor(float)"}
+        name = f"{self.version.op}-{self.version.since}"
+        return f"{name} {self.place} {shapes} {kinds} {self.attributes}"
 
 
 def drawn(version: Version) -> Iterator[Drawn]:
@@ -126,7 +130,11 @@ def _varied(schema: Any, cases: list[Case]) -> Iterator[tuple[Case, dict[str, st
 def _others(attribute: Any, case: Case) -> list[Any]:
     if attribute.name in ATTRIBUTES:
         return ATTRIBUTES[attribute.name]
-    default = helper.get_attribute_value(attribute.default_value) if attribute.default_value.type else None
+    default = (
+        helper.get_attribute_value(attribute.default_value)
+        if attribute.default_value.type
+        else None
+    )
     kinds = onnx.defs.OpSchema.AttrType
     if attribute.type == kinds.INT:
         return [1 - default] if default in (0, 1) else [1, 2]
@@ -188,7 +196,9 @@ def _node(version: Version, case: Case, types: Mapping[str, str], number: int) -
             fixed.add(index)
         inputs[index] = _array(value, kind, rng, case.get("special", False))
     fixed = set() if case.get("computed") else fixed - {0}
-    outputs = min(case.get("out", 1), len(schema.outputs)) if not _many(schema) else case.get("out", 1)
+    outputs = (
+        min(case.get("out", 1), len(schema.outputs)) if not _many(schema) else case.get("out", 1)
+    )
     types_of = {f"{i}": bound.get(parameter(i).type_str, parameter(i).type_str) for i in given}
     if mixed:
         types_of = {}
@@ -211,7 +221,14 @@ def native(kind: str) -> str | None:
     """Return the type of NumPy for a type of tensors; None if a feed cannot have it."""
     inner = kind.removeprefix("tensor(").removesuffix(")")
     inner = _NATIVE.get(inner, inner)
-    plain = ("bool", "float16", "float32", "float64", "object", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)))
+    plain = (
+        "bool",
+        "float16",
+        "float32",
+        "float64",
+        "object",
+        *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64)),
+    )
     return inner if inner in plain else None
 
 
@@ -266,7 +283,9 @@ def model_of(node: Drawn, tag: str) -> tuple[onnx.ModelProto, dict[str, Any]]:
             continue
         kind = node.types.get(str(index), "")
         if isinstance(value, list):
-            infos.append(helper.make_tensor_sequence_value_info(names[index], TensorProto.FLOAT, None))
+            infos.append(
+                helper.make_tensor_sequence_value_info(names[index], TensorProto.FLOAT, None)
+            )
             feed[names[index]] = value
             continue
         dtype = helper.np_dtype_to_tensor_dtype(value.dtype)
@@ -342,7 +361,9 @@ def _if(inner: list[Any], feeds: _Names, outs: _Names, opset: int, tag: str) -> 
     truth = helper.make_tensor("t", TensorProto.BOOL, [], [True])
     return [
         helper.make_node("Constant", [], [f"{tag}if"], value=truth),
-        helper.make_node("If", [f"{tag}if"], outs, then_branch=branch("t"), else_branch=branch("e")),
+        helper.make_node(
+            "If", [f"{tag}if"], outs, then_branch=branch("t"), else_branch=branch("e")
+        ),
     ], []
 
 
@@ -358,7 +379,9 @@ def _loop(inner: list[Any], feeds: _Names, outs: _Names, opset: int, tag: str) -
     ]
     kept = [(f"{tag}c", f"{tag}d"), *((local[s], f"{s}/out") for s in state)]
     keep = [helper.make_node("Identity", [a], [b]) for a, b in kept]
-    gives = [onnx.ValueInfoProto(name=n) for n in (*(b for _, b in kept), *(local[o] for o in outs))]
+    gives = [
+        onnx.ValueInfoProto(name=n) for n in (*(b for _, b in kept), *(local[o] for o in outs))
+    ]
     body = helper.make_graph([*_renamed(inner, local), *keep], "b", takes, gives)
     given = [f"{tag}loop/n", f"{tag}loop/c", *state]
     made = [*(f"{s}/last" for s in state), *outs]
@@ -379,10 +402,10 @@ _PLACED = {"main": _main, "if": _if, "loop": _loop, "function": _function}
 
 
 def sets_of(version: Version) -> list[int]:
-    """Return the other sets for a version: where the operator changes, those before, the ends."""
-    changes = {v.since for v in versions_of(version.op)}
-    near = {n for v in changes for n in (v - 1, v)} | {OLDEST, 12, 17, NEWEST}
-    return sorted(n for n in near if OLDEST <= n <= NEWEST and n != version.opset)
+    """Return the other sets for a version: the ends, the one before it, and that of the next."""
+    later = [v.since for v in versions_of(version.op) if v.since > version.opset]
+    found = {OLDEST, version.opset - 1, min(later, default=NEWEST), NEWEST}
+    return sorted(n for n in found if OLDEST <= n <= NEWEST and n != version.opset)
 
 
 @cache
