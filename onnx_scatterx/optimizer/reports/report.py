@@ -72,6 +72,9 @@ class Report(ShownInTables):
     defined: tuple[str, ...] = ()
     """Nodes of functions that an older operator set lacks: they are written by their definitions,
     so the last bits of floats may differ."""
+    other_kernels: tuple[str, ...] = ()
+    """Nodes that ONNX Runtime computes by another kernel in the operator set to which the model was
+    raised or lowered, so the last bits of floats may differ."""
     fixed: tuple[tuple[str, int], ...] = ()
     """Sizes that were fixed, by name."""
     to_fix: str = ""
@@ -108,7 +111,7 @@ class Report(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        behind = "violations violations_if_kept opset_kept opset_lowered defined"
+        behind = "violations violations_if_kept opset_kept opset_lowered defined other_kernels"
         return {
             "schema": SCHEMA,
             **plain_fields(self, "target planned scatters removed native by_standard"),
@@ -199,6 +202,9 @@ class Report(ShownInTables):
         if self.defined:
             what = "written as ONNX defines them, so last bits may differ"
             lines.append(counted(what, [visible(name) for name in self.defined]))
+        if self.other_kernels:
+            what = "ONNX Runtime has another kernel in that operator set, so last bits may differ"
+            lines.append(counted(what, [visible(name) for name in self.other_kernels]))
         return lines
 
     def fixed_lines(self) -> list[str]:

@@ -31,7 +31,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import FUNCTIONS, all_nodes, domain_of, written
-from onnx_scatterx.ir.opset import change_opset, lower_opset, newer_opset
+from onnx_scatterx.ir.opset import change_opset, newer_opset, write_for_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS, instead_of
@@ -103,7 +103,8 @@ def change_operator_set(job: Job) -> bool:
     """
     wanted, before = job.settings.given["opset"], job.model.opset_imports.get("")
     if wanted is not None:
-        job.lowered = Lowered(defined=change_opset(job.model, wanted))
+        changed = change_opset(job.model, wanted)
+        job.lowered = Lowered(defined=changed.defined, other_kernels=changed.other_kernels)
     return job.model.opset_imports.get("") != before
 
 
@@ -125,12 +126,15 @@ def lower_operator_set(job: Job) -> bool:
         if there is None:
             break
         needed = version == target.max_opset  # the last bits of definitions may differ
-        obstacles, defined = lower_opset(job.model, version, define=needed)
-        defined = (*job.lowered.defined, *defined)
-        if not obstacles:
-            job.lowered = Lowered(None, version, defined)
+        changed = write_for_opset(job.model, version, exact=not needed)
+        rounded = {
+            "defined": (*job.lowered.defined, *changed.defined),
+            "other_kernels": (*job.lowered.other_kernels, *changed.other_kernels),
+        }
+        if not changed.obstacles:
+            job.lowered = Lowered(None, version, **rounded)
             return True
-        job.lowered = Lowered(there if needed else None, None, defined)
+        job.lowered = Lowered(there if needed else None, None, **rounded)
     return False
 
 
