@@ -26,6 +26,7 @@ from onnx_scatterx.optimizer.transforms.fit_target import (
 from onnx_scatterx.optimizer.transforms.fold_sizes import fold_sizes
 from onnx_scatterx.optimizer.transforms.inline_if import inline_beside_quantizers, inline_known_ifs
 from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.keep_apart import keep_apart
 from onnx_scatterx.optimizer.transforms.lower_scatters import lower_scatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import move_above_quantizers
 from onnx_scatterx.optimizer.transforms.restarts import least_violating, until_safe
@@ -86,10 +87,11 @@ FITTING = (
 """The passes that fit other nodes to the target. If a job ``keeps_rest``, they do not run."""
 
 FINISHING = (
+    Pass(keep_apart, Kind.GUARD),
     Pass(drop_default_reductions),
     Pass(attach_fallbacks, Kind.GUARD, lambda s: s.target.has_scatterx),
 )
-"""The passes for the scatters of the result."""
+"""The passes for the whole result."""
 
 CHECKING = (Pass(check_target, Kind.GUARD, lambda s: s.target.is_limited or s.target.static_only),)
 """The pass that changes nothing, and says what the target does not take."""

@@ -61,7 +61,7 @@ def test_the_passes_are_called_in_order() -> None:
         "CheckTarget",
     }
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
-    assert [there for _, there in seen] == [True] * 7 + [False] * 7
+    assert [there for _, there in seen] == [True] * 7 + [False] * 8
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
@@ -106,6 +106,7 @@ def test_what_runs_if_the_model_or_its_rest_is_kept() -> None:
     assert [step.name for step in PIPELINE if runs(step, is_kept)] == [
         "LowerScatters",
         "SimplifyGathers",
+        "KeepApart",
         "DropDefaultReductions",
         "AttachFallbacks",
         "CheckTarget",
@@ -227,7 +228,7 @@ def test_the_model_after_a_pass_is_printed(
     assert err.startswith("after LowerScatters:\n")
     assert "Concat" in err
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
-    assert capsys.readouterr().err.count("after ") == 9
+    assert capsys.readouterr().err.count("after ") == 10
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, ChangeOperatorSet" in capsys.readouterr().err
 
