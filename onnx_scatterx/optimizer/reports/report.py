@@ -70,6 +70,8 @@ class Report(ShownInTables):
     defined: tuple[str, ...] = ()
     """Nodes of functions that an older operator set lacks: they are written by their definitions,
     so the last bits of floats may differ."""
+    needs_runtime: str | None = None
+    """The ONNX Runtime that the new nodes need, such as "1.31", if the oldest lacks a kernel."""
     fixed: tuple[tuple[str, int], ...] = ()
     """Sizes that were fixed, by name."""
     to_fix: str = ""
@@ -102,7 +104,7 @@ class Report(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        behind = "violations violations_if_kept opset_kept opset_lowered defined"
+        behind = "violations violations_if_kept opset_kept opset_lowered defined needs_runtime"
         return {
             "schema": SCHEMA,
             **plain_fields(self, "target planned scatters removed native"),
@@ -182,6 +184,8 @@ class Report(ShownInTables):
         if self.defined:
             what = "written as ONNX defines them, so last bits may differ"
             lines.append(counted(what, [visible(name) for name in self.defined]))
+        if self.needs_runtime is not None:
+            lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
 
     def fixed_lines(self) -> list[str]:
