@@ -15,7 +15,7 @@ added apart. CumSum wraps, and is taken if that is fewer nodes. There is no such
 products (and ONNX Runtime's ReduceProd does not wrap as products of integers do):
 they are written update by update, ``y = Where(i[k] == Range(P), y * u[k], y)``, if there is a known
 number of at most 16. Products of float16 are kept, as runtimes compute a chain of them without
-rounding each.
+rounding each. Sums of float16 are kept, too: ONNX Runtime computes their CumSum in float32.
 ``max`` and ``min`` keep the first operand only if it is greater (less). So whatever follows a NaN
 replaces it, and of equal zeros the last one remains:
 

@@ -28,6 +28,7 @@ from onnx_scatterx.optimizer.transforms.fold_sizes import fold_sizes
 from onnx_scatterx.optimizer.transforms.inline_if import inline_beside_quantizers, inline_known_ifs
 from onnx_scatterx.optimizer.transforms.inline_sequences import inline_sequence_functions
 from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.keep_apart import keep_apart
 from onnx_scatterx.optimizer.transforms.lower_scatters import lower_scatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import move_above_quantizers
 from onnx_scatterx.optimizer.transforms.restarts import least_violating, until_safe
@@ -91,9 +92,10 @@ FITTING = (
 FINISHING = (
     Pass(drop_default_reductions),
     Pass(lower_rewritten, Kind.GUARD, lambda s: any(s.target.opsets())),
+    Pass(keep_apart, Kind.GUARD),
     Pass(attach_fallbacks, Kind.GUARD, lambda s: s.target.has_scatterx),
 )
-"""The passes for the scatters of the result."""
+"""The passes for the whole result."""
 
 CHECKING = (Pass(check_target, Kind.GUARD, lambda s: s.target.is_limited or s.target.static_only),)
 """The pass that changes nothing, and says what the target does not take."""

@@ -75,6 +75,8 @@ class Report(ShownInTables):
     other_kernels: tuple[str, ...] = ()
     """Nodes that ONNX Runtime computes by another kernel in the operator set to which the model was
     raised or lowered, so the last bits of floats may differ."""
+    needs_runtime: str | None = None
+    """The ONNX Runtime that the new nodes need, such as "1.31", if the oldest lacks a kernel."""
     fixed: tuple[tuple[str, int], ...] = ()
     """Sizes that were fixed, by name."""
     to_fix: str = ""
@@ -118,7 +120,7 @@ class Report(ShownInTables):
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
-            **plain_fields(self, f"assumptions not_needed {behind}"),
+            **plain_fields(self, f"assumptions not_needed {behind} needs_runtime"),
             "fixed": dict(self.fixed),
             **plain_fields(self, "to_fix advice"),
         }
@@ -205,6 +207,8 @@ class Report(ShownInTables):
         if self.other_kernels:
             what = "ONNX Runtime has another kernel in that operator set, so last bits may differ"
             lines.append(counted(what, [visible(name) for name in self.other_kernels]))
+        if self.needs_runtime is not None:
+            lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
 
     def fixed_lines(self) -> list[str]:

@@ -122,6 +122,7 @@ class Job:
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
+    fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
     forbidden: Refusal | None = None  # why no scatter of the model is written
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
@@ -159,6 +160,7 @@ class Job:
             self.settings,
             self.assumed,
             observer=self.observer,
+            fusions=self.fusions,
             forbidden=forbidden,
             opset_changed=self.opset_changed,
             lowered=self.prepared,
