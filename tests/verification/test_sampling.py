@@ -211,7 +211,7 @@ def test_contiguous_unique_and_nonnegative() -> None:
     }
     for text, holds in properties.items():
         sampler = InputSampler(
-            Input("i", ir.DataType.INT64, (5,)), {}, Aims([-100]), Assumption.parse(text, "i")
+            Input("i", ir.DataType.INT64, (5,)), {}, Aims((-100,)), Assumption.parse(text, "i")
         )
         rng = np.random.default_rng(0)
         assert all(holds(sampler.draw(rng, {}, "plain", n)) for n in range(40)), text

@@ -26,7 +26,7 @@ from onnx_scatterx.judges.verification.input_constraints import (
 )
 
 Number = int | Fraction
-_LEAST_SIZE, _MOST_SIZE = 3, 1 << 16
+_SMALL_SIZE, _MOST_SIZE = 13, 1 << 16
 _MOST = 64  # constants of an input, and elements of a constant that are looked at
 _DECIDING = COMPARISONS | {"Clip", "Div", "Max", "Min", "Mod"}
 _AT_ZERO = {"Abs", "LeakyRelu", "PRelu", "Relu", "Sign"}
@@ -49,9 +49,11 @@ class Decisions:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers that are looked at as sizes."""
+        """The numbers that may be sizes, the small ones last, which are drawn anyway."""
         found = dict.fromkeys(abs(n) for n in self.numbers if isinstance(n, int))
-        return tuple(n for n in found if _LEAST_SIZE <= n <= _MOST_SIZE)
+        return tuple(
+            sorted((n for n in found if 3 <= n <= _MOST_SIZE), key=lambda n: n < _SMALL_SIZE)
+        )
 
     @classmethod
     def of(cls, *models: ir.Model) -> "Decisions":

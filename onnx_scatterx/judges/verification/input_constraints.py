@@ -134,7 +134,7 @@ class _Backwards:
             for value in node.inputs:
                 self.ask(value, {None: WHOLE})
         elif _computes(node):
-            anything = _takes_anything(node, asked)
+            anything = _takes_anything(node, asked) or node.op_type == "Mod"
             passes = node.op_type in ("Add", "Cast", "Sub")  # what is asked of the result, below
             for value in node.inputs[: 1 if use is not None else None]:
                 if anything or not passes:

@@ -15,7 +15,6 @@ from onnx_scatterx.judges.verification.landmarks import (
     Aims,
     Landmark,
     beside,
-    constants,
     ends,
     positions,
 )
@@ -108,11 +107,16 @@ class IntegerSampler:
         if self.aims is None or not values.size or (few and turn % 3 == 2):
             return values
         bold = turn % 6 == 3 if few else turn % 4 == 1
+        least, most = int(self.dtype.min), int(self.dtype.max)
+        nonzero = any(bound.nonzero for bound in bounds)
         marks = (
             ((column, label), n - at)
             for label, n in self._landmarks(bounds, column, span.whole)
             for at in ((0, shift) if shift else (0,))
-            if self._may_be(n - at, bounds) and span.takes(n - at, bold)
+            if least <= n - at <= most
+            and not (nonzero and n == at)
+            and span.takes(n - at, bold)
+            and self.assumption.allows(n - at, self.own)
         )
         chosen = self.aims.dealer.deal(marks, max(1, values.size // 4))
         moduli = [i[1] - i[0] + 1 for b in bounds if b.distinct and (i := b.interval(self.sizes))]
@@ -132,16 +136,10 @@ class IntegerSampler:
         assert self.aims is not None
         also = self.aims.also.get(None, frozenset()) | self.aims.also.get(column, frozenset())
         shown = {name: size for name, size in self.sizes.items() if "(" not in name}
-        near = constants(self.aims.near)
-        first = ends(self.dtype) if whole else ()
-        yield from chain(positions(bounds | also, self.sizes), near, first)
-        yield from chain(constants(self.aims.others), beside(shown))
-
-    def _may_be(self, number: int, bounds: Bounds) -> bool:
-        if number == 0 and any(bound.nonzero for bound in bounds):
-            return False
-        in_type = int(self.dtype.min) <= number <= int(self.dtype.max)
-        return in_type and self.assumption.allows(number, self.own)
+        decisive = 3 * len(self.aims.near)
+        numbers, of_type = self.aims.integers, ends(self.dtype) if whole else ()
+        yield from chain(positions(bounds | also, self.sizes), numbers[:decisive], of_type)
+        yield from chain(numbers[decisive:], beside(shown))
 
     def _allowed(self, numbers: range) -> list[int]:
         top = _INT64.max

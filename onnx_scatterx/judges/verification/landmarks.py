@@ -6,8 +6,9 @@ size        a size of the draw, and the numbers beside it
 type        the ends of the type, and those of the types that an integer may be cast to
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from math import floor
 from typing import TypeVar
@@ -32,7 +33,7 @@ _CASTS = tuple(
     for sign, step in ((1, 0), (1, -1), (-1, 0), (-1, -1))
 )
 _HALVES = (65504.0, 65520.0, 2.0**31, 2.0**24 + 2, 3.5e38, 1e300, -1e300, 0.5, 1.5, 2.5, -0.5)
-_MODERATE = 1e4  # above, sums with other numbers lose them
+_MODERATE = 1e5  # above, sums with other numbers lose them
 
 
 def positions(bounds: Bounds, sizes: Mapping[str, int]) -> Iterator[Landmark]:
@@ -64,12 +65,12 @@ def constants(numbers: Iterable[Number]) -> Iterator[Landmark]:
             yield ("constant", near + step), near + step
 
 
-def ends(dtype: ir.DataType) -> Iterator[Landmark]:
-    """Yield the ends of an integer type, and those of narrower types."""
+@cache
+def ends(dtype: ir.DataType) -> tuple[Landmark, ...]:
+    """Return the ends of an integer type, and those of narrower types."""
     low, high = int(dtype.min), int(dtype.max)
-    for value in (high, low, high - 1, low + 1, *_CASTS):
-        if low <= value <= high:
-            yield ("type", value), value
+    values = (high, low, high - 1, low + 1, *_CASTS)
+    return tuple((("type", value), value) for value in values if low <= value <= high)
 
 
 def beside(sizes: Mapping[str, int]) -> Iterator[Landmark]:
@@ -79,12 +80,15 @@ def beside(sizes: Mapping[str, int]) -> Iterator[Landmark]:
             yield ("size", name, step), size + step
 
 
-def floats_near(near: Sequence[Number], others: Sequence[Number], dtype: np.dtype) -> list[float]:
+@lru_cache(maxsize=64)
+def floats_near(
+    near: tuple[Number, ...], others: tuple[Number, ...], dtype: np.dtype
+) -> list[float]:
     """Return floats at, beside and between numbers, and those at which casts change.
 
     ``near`` are numbers at which a model decides about these floats, ``others`` are all constants.
 
-    >>> floats_near([1, 3], [], np.dtype("float16"))[:7]
+    >>> floats_near((1, 3), (), np.dtype("float16"))[:7]
     [1.0, 1.0009765625, 0.99951171875, 3.0, 3.001953125, 2.998046875, 2.0]
     """
     most = np.array(ml_dtypes.finfo(dtype).max, dtype)
@@ -166,9 +170,14 @@ class Aims:
     hit the same at the same time.
     """
 
-    near: Sequence[Number] = ()
-    others: Sequence[Number] = ()
-    words: Sequence[str] = ()
+    near: tuple[Number, ...] = ()
+    others: tuple[Number, ...] = ()
+    words: tuple[str, ...] = ()
     also: IndexConstraints = field(default_factory=dict)
     turn: int = 0
     dealer: Dealer = field(default_factory=Dealer)
+
+    @cached_property
+    def integers(self) -> tuple[Landmark, ...]:
+        """The integers at and beside the numbers, those that decide first."""
+        return tuple(constants((*self.near, *self.others)))

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
 from onnx_scatterx.ir.io import AnyModel, load
 from onnx_scatterx.judges.verification.decisions import Decisions
-from onnx_scatterx.judges.verification.guidance import looked_at
+from onnx_scatterx.judges.verification.guidance import looked_at, without_functions
 from onnx_scatterx.judges.verification.input_constraints import input_constraints
 from onnx_scatterx.judges.verification.interface import Input, Interface
 from onnx_scatterx.judges.verification.landmarks import Aims, Dealer, Label
@@ -110,7 +110,7 @@ class SampleSource:
         beside: ir.Model | None = None,
     ) -> "SampleSource":
         """Return a source of inputs for a model, which also tell it from the model ``beside``."""
-        models = [looked_at(each) for each in (model, beside) if each is not None]
+        models = [looked_at(model), *(without_functions(m) for m in (beside,) if m is not None)]
         constraints, *also = map(input_constraints, models)
         decisions = Decisions.of(*models)
         inputs = (*face.inputs, *face.overridable)

@@ -5,7 +5,7 @@ both zeros and denormals. Not all draws have NaN, because NaN hides other differ
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -159,7 +159,7 @@ class InputSampler:
         return IntegerSampler(rng, self.input.dtype, *known, aims, number)
 
 
-def _like(words: Sequence[str], rng: np.random.Generator) -> list[str]:
+def _like(words: tuple[str, ...], rng: np.random.Generator) -> list[str]:
     """Return words, others that differ from them in a letter or in case, and a word of letters."""
     letters = "".join(rng.choice(list("abcxyzABC09 _äß"), int(rng.integers(1, 9))))
     more = (c for w in words for c in (w, f"{w}x", w[:-1], w.swapcase()))

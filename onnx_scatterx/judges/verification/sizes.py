@@ -7,6 +7,7 @@ turn to more than 100, to constants of the models, and to the numbers beside the
 combinations are varied at random.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ _PATIENCE = 20  # how often sizes that fit are looked for
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
 _MANY = 131  # more than 100
 _REFUSALS = 4  # after so many, a size is not set to constants any more
+_MOST_TOGETHER = 1 << 17  # the most elements of a tensor with all sizes
 _TELLING_TRIALS = 16  # the most trials at constants of the models
 FREE = 1 << 30  # a limit that is never reached
 
@@ -173,20 +175,36 @@ class SizeSearch:
                 yield base | change
 
     def _at_constants(self, base: Combination) -> Trials:
-        """Set each symbol to more than 100 once, and to and beside constants of the models."""
-        trials = [(symbol, _MANY) for symbol in self._sizes]
-        for number in self.telling:
-            trials += [(s, number + step) for step in (1, 0, -1) for s in self._sizes]
+        """Set each symbol to more than 100 once, and to and beside constants of the models.
+
+        Several symbols are set at once. If the model refuses this, they are set one by one.
+        """
+        numbers = [_MANY, *(n + step for n in self.telling for step in (0, 1, -1))]
+        left = [(symbol, n) for n in dict.fromkeys(numbers) for symbol in self._sizes]
         refused: Counter[str] = Counter()
-        count = 0
-        for symbol, number in trials:
-            tried = base | {symbol.name: symbol.nearest(number)}
-            if refused[symbol.name] < _REFUSALS and self._is_new(tried):
-                accepted = yield tried
-                refused[symbol.name] += not accepted
-                count += 1
-                if count == _TELLING_TRIALS + len(self._sizes):
-                    return
+        together = True
+        for _ in range(_TELLING_TRIALS + len(self._sizes)):
+            left = [(s, n) for s, n in left if refused[s.name] < _REFUSALS]
+            tried, chosen = dict(base), list[tuple[SizeSymbol, int]]()
+            for symbol, number in left:
+                if any(symbol is other for other, _ in chosen):
+                    continue
+                more = tried | {symbol.name: symbol.nearest(number)}
+                if not chosen or (self._is_small(more) and self.fits(more)):
+                    tried, chosen = more, [*chosen, (symbol, number)]
+                if not together or len(chosen) == len(self._sizes):
+                    break
+            if not chosen:
+                return
+            accepted = self._is_new(tried) and (yield tried)
+            if not accepted:
+                refused.update(symbol.name for symbol, _ in chosen[: len(chosen) == 1])
+            if accepted or len(chosen) == 1:
+                left = [pair for pair in left if pair not in chosen]
+            together = accepted or (together and len(chosen) == 1)
+
+    def _is_small(self, combination: Combination) -> bool:
+        return math.prod(max(n, 1) for n in self._numbers(combination)) <= _MOST_TOGETHER
 
     def _numbers(self, combination: Mapping[str, int]) -> list[int]:
         return [combination[symbol.name] for symbol in self._sizes]
