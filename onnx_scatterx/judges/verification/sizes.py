@@ -187,27 +187,37 @@ class SizeSearch:
         numbers = [_MANY, *(n + step for n in self.telling for step in (0, 1, -1))]
         left = [(symbol, n) for n in dict.fromkeys(numbers) for symbol in self._sizes]
         refused: Counter[str] = Counter()
-        together = True
+        most = len(self._sizes)
         for _ in range(_TELLING_TRIALS + len(self._sizes)):
-            left = [(s, n) for s, n in left if refused[s.name] < _REFUSALS]
-            tried, chosen = dict(base), list[tuple[SizeSymbol, int]]()
-            for symbol, number in left:
-                if any(symbol is other for other, _ in chosen):
-                    continue
-                more = tried | {symbol.name: symbol.nearest(number)}
-                if not chosen or (self._is_small(more) and self.fits(more)):
-                    tried, chosen = more, [*chosen, (symbol, number)]
-                if not together or len(chosen) == len(self._sizes):
-                    break
+            left = [(symbol, n) for symbol, n in left if refused[symbol.name] < _REFUSALS]
+            chosen = self._together(base, left, most)
             if not chosen:
                 return
-            self._at.append(tried)
-            accepted = self._is_new(tried) and (yield tried)
-            if not accepted:
-                refused.update(symbol.name for symbol, _ in chosen[: len(chosen) == 1])
+            tried = base | chosen
+            accepted = tried in self.accepted
+            if not accepted and self._is_new(tried):
+                self._at.append(tried)
+                accepted = yield tried
             if accepted or len(chosen) == 1:
-                left = [pair for pair in left if pair not in chosen]
-            together = accepted or (together and len(chosen) == 1)
+                left = [(s, n) for s, n in left if chosen.get(s.name) != s.nearest(n)]
+            if len(chosen) == 1:
+                refused.update([*chosen] * (not accepted))
+            most = len(self._sizes) if accepted else 1
+
+    def _together(
+        self, base: Combination, left: Sequence[tuple[SizeSymbol, int]], most: int
+    ) -> Combination:
+        """Return the first sizes that are left of each symbol, of at most so many symbols."""
+        chosen: Combination = {}
+        for symbol, number in left:
+            if len(chosen) == most:
+                break
+            if symbol.name in chosen:
+                continue
+            more = chosen | {symbol.name: symbol.nearest(number)}
+            if not chosen or (self._is_small(base | more) and self.fits(base | more)):
+                chosen = more
+        return chosen
 
     def _is_small(self, combination: Combination) -> bool:
         return math.prod(max(n, 1) for n in self._numbers(combination)) <= _MOST_TOGETHER
