@@ -141,7 +141,7 @@ WRITES: dict[str, tuple[str, list[Feed]]] = {
         "s = SequenceConstruct (i)"
         f"y = If (c) <then_branch = t () => (p) {{ {CALL.replace('y =', 'p =')} }},"
         "else_branch = e () => (q) { q = Identity (x) }> }" + PUT,
-        [feed | {"c": np.array(c)} for feed in ONES for c in (True, False)],
+        [{**feed, "c": np.array(c)} for feed in ONES for c in (True, False)],
     ),
 }
 
