@@ -92,8 +92,11 @@ index_put (self, indices, values) => (result) {
 ONE = "g (float[6,5] x, int64[2] i, float[2,5] v) => (float[6,5] y) {{ {0} }}"
 TWO = "g (float[6,5] x, int64[M] i, int64[M] j, float[M] v) => (float[6,5] y) {{ {0} }}"
 CALL = "y = torchlib.index_put (x, s, v)"
-ONES = [{"i": i64([1, -2])}, {"i": i64([5, 0])}]
-TWOS = [{"M": 2, "i": i64([1, -2]), "j": i64([4, 0])}, {"M": 0, "i": i64([]), "j": i64([])}]
+ONES: list[Feed] = [{"i": i64([1, -2])}, {"i": i64([5, 0])}]
+TWOS: list[Feed] = [
+    {"M": 2, "i": i64([1, -2]), "j": i64([4, 0])},
+    {"M": 0, "i": i64([]), "j": i64([])},
+]
 WRITES: dict[str, tuple[str, list[Feed]]] = {
     "one index": (ONE.format(f"s = SequenceConstruct (i) {CALL}") + PUT, ONES),
     "an attribute decides": (
@@ -138,7 +141,7 @@ WRITES: dict[str, tuple[str, list[Feed]]] = {
         "s = SequenceConstruct (i)"
         f"y = If (c) <then_branch = t () => (p) {{ {CALL.replace('y =', 'p =')} }},"
         "else_branch = e () => (q) { q = Identity (x) }> }" + PUT,
-        [feed | {"c": np.array(c)} for feed in ONES for c in (True, False)],
+        [{**feed, "c": np.array(c)} for feed in ONES for c in (True, False)],
     ),
 }
 

@@ -59,6 +59,8 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
             attributes[name] = given[0]
     opsets = operator_sets(function.opset_imports)
     scope = Scope(opsets, Facts(), interpreter.values, attributes, function)
+    outer = operator_sets(interpreter.model.opset_imports)[""]
+    scope.also_read_as = outer if outer != opsets[""] else None
     merged: dict[tuple[Term, ...], Term] = {}
     for i, value in enumerate(function.inputs):
         parts = [inputs[i] if i < len(inputs) else None for inputs, _, _ in calls]

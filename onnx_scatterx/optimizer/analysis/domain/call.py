@@ -150,7 +150,8 @@ class Scope:
 
     ``visit_id`` distinguishes this visit from others. ``values`` has the abstract value of every
     visible value, including those of outer graphs. ``overridable`` are the initializers that are
-    inputs of the model, too (``ir.constants``).
+    inputs of the model, too (``ir.constants``). ``also_read_as`` is the operator set of the model
+    for a function of another one: ONNX Runtime inlines the function, and reads its nodes so.
     """
 
     opsets: Mapping[str, int]
@@ -160,6 +161,7 @@ class Scope:
     function: ir.Function | None = None
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
+    also_read_as: int | None = None
 
     def of(self, value: ir.Value | None) -> TensorValue:
         """Return the abstract value of a value: of one that is not known here, the type alone."""
