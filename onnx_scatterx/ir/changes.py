@@ -33,7 +33,7 @@ class Change(NamedTuple):
 
 
 _FLOATS = frozenset({"float", "float16", "double", "bfloat16"})
-_HALF = frozenset({"float16"})
+_HALF = frozenset({"float16", "bfloat16"})
 
 _PLAIN = ("float", "float16", "double")
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -58,7 +58,8 @@ _TYPES = {
         Scan Shape Size Squeeze Transpose Unsqueeze""",
     22: """Acos Acosh Asin Asinh Atan Atanh Bernoulli Conv ConvTranspose Cos Cosh DeformConv Det
         Dropout Elu EyeLike GRU GlobalAveragePool GlobalMaxPool GridSample HardSigmoid
-        HardSwish InstanceNormalization LSTM LpNormalization MaxUnpool Multinomial NegativeLogLikelihoodLoss RNN RandomNormal RandomNormalLike RandomUniform
+        HardSwish InstanceNormalization LSTM LpNormalization MaxUnpool Multinomial
+        NegativeLogLikelihoodLoss RNN RandomNormal RandomNormalLike RandomUniform
         RandomUniformLike Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu""",
     23: """Cast CastLike Constant ConstantOfShape Flatten Identity If Loop Pad Reshape Scan Shape
         Size Squeeze Transpose Unsqueeze""",
@@ -70,8 +71,8 @@ _TYPES = {
 }
 """By set: the operators of which only the element types and the text changed."""
 
-_NEGATIVE = """ArgMax ArgMin AveragePool Compress Concat Conv ConvTranspose Equal Flatten Gather Hardmax If
-    LogSoftmax LpPool MaxPool MaxUnpool NonMaxSuppression ReduceL1 ReduceL2 ReduceLogSum
+_NEGATIVE = """ArgMax ArgMin AveragePool Compress Concat Conv ConvTranspose Equal Flatten Gather
+    Hardmax If LogSoftmax LpPool MaxPool MaxUnpool NonMaxSuppression ReduceL1 ReduceL2 ReduceLogSum
     ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Scan
     Slice Softmax Split Squeeze Unsqueeze"""
 """Operators of which set 11 changed the text, such as that axes may be negative."""
@@ -87,7 +88,8 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, 11): Change(lowered=older.counted_axes) for name in _NEGATIVE.split()},
     **{(f"Reduce{name}", 18): _AXES for name in _REDUCTIONS},
     **{(f"ReduceLogSum{name}", 28): Change(last_bits=_FLOATS) for name in ("", "Exp")},
-    **{(name, 12): Change(lowered=older.drop(select_last_index=0)) for name in ("ArgMax", "ArgMin")},
+    **{(name, 12): Change(lowered=older.drop(select_last_index=0))
+       for name in ("ArgMax", "ArgMin")},
     **{(name, 13): Change(newer.one_axis, older.last_axis)
        for name in ("Hardmax", "LogSoftmax", "Softmax")},
     **{(name, 14): Change(lowered=older.drop(layout=0)) for name in ("GRU", "LSTM", "RNN")},
@@ -97,7 +99,8 @@ CHANGES: Mapping[tuple[str, int], Change] = {
        for name in ("ScatterElements", "ScatterND")},
     **{(name, 13): Change(newer.axes_as_input, older.listed) for name in ("Squeeze", "Unsqueeze")},
     **{(name, 22): Change(_CEIL, _CEIL) for name in ("AveragePool", "LpPool", "MaxPool")},
-    **{(name, 13): Change(lowered=older.one_scale) for name in ("DequantizeLinear", "QuantizeLinear")},
+    **{(name, 13): Change(lowered=older.one_scale)
+       for name in ("DequantizeLinear", "QuantizeLinear")},
     **{(name, 12): Change(last_bits=_HALF) for name in ("Max", "Min")},  # which zero is taken
     **{(name, 22): Change(newer.no_kernel) for name in ("GlobalLpPool", "MaxRoiPool", "RoiAlign")},
     **{(name, 28): Change(newer.no_kernel)
@@ -108,9 +111,11 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     **{("Attention", since): Change(last_bits=_FLOATS) for since in (26, 27, 28)},  # other fusions
     ("Attention", 24): Change(lowered=older.at_most(6), last_bits=_FLOATS),
     ("Attention", 25): Change(
-        newer.heads_of_planes, older.drop(left_window_size=-1, right_window_size=-1), last_bits=_FLOATS
+        newer.heads_of_planes,
+        older.drop(left_window_size=-1, right_window_size=-1),
+        last_bits=_FLOATS,
     ),
-    ("AffineGrid", 27): Change(last_bits=_FLOATS),  # its definition has a Range
+    ("AffineGrid", 27): Change(last_bits=_HALF),  # its definition has a Range
     ("AveragePool", 10): Change(lowered=older.drop(ceil_mode=0)),
     ("AveragePool", 19): Change(lowered=older.drop(dilations=1), last_bits=_FLOATS),
     ("BatchNormalization", 14): Change(newer.infers, older.infers),
@@ -184,3 +189,9 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     ("Upsample", 10): Change(newer.resize_by_name, None),
 }  # fmt: skip
 """By operator and set: what changed."""
+
+EXPANDED = frozenset({"Swish"})
+"""Functions that ONNX Runtime expands only in the set that brought them.
+
+If the definition of another operator has such a node, it is written by its definition, too.
+"""

@@ -39,13 +39,14 @@ class KnownValues:
         """Return the types that a value may have, as schemas write them; () if not known."""
         declares = _is_typed(value) and self._scopes.get(value) is self._main
         typed = value if declares else self._of(value)
-        known = typed is not None and typed.type is not None and _is_typed(typed)
-        return {_text(ir.serde.serialize_type(typed.type))} if known and typed else set()
+        if typed is None or typed.type is None or not _is_typed(typed):
+            return set()
+        return {_text(ir.serde.serialize_type(typed.type))}
 
     def shape(self, value: object) -> Sequence[int | None] | None:
         """Return the dims of a value or an array (None: an unknown dim); None if not known."""
         if isinstance(value, np.ndarray):
-            return value.shape
+            return list(value.shape)
         known = self._of(value) if isinstance(value, ir.Value) else None
         if known is None or known.shape is None:
             return None

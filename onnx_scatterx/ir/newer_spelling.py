@@ -115,6 +115,8 @@ def infinite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
 
 def finite_limits(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the absent limits of a Clip of float16: the largest numbers."""
+    if _kind(node.inputs[0], known) == np.float64:
+        return "ONNX Runtime has no kernel for double there"
     return _limits_of_float16(node, known, np.finfo(np.float16).max)
 
 

@@ -13,11 +13,12 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError
+from onnx_scatterx.ir.changes import EXPANDED
 from onnx_scatterx.ir.check import check
 from onnx_scatterx.ir.cleanup import Names, cloned
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
-from onnx_scatterx.ir.graphs import with_subgraphs
+from onnx_scatterx.ir.graphs import is_operator, with_subgraphs
 from onnx_scatterx.ir.known_values import KnownValues
 from onnx_scatterx.ir.respell import Refused, respelled
 from onnx_scatterx.ir.spelling import Spelling
@@ -163,8 +164,12 @@ def _defined(model: ir.Model, version: int, *, raises: bool) -> tuple[str, ...]:
             return () if blocking else tuple(written)
         written += [f"{o.name} ({o.node.op_type})" for o in lacking]
         nodes = [(o.node, o.version) for o in lacking]
-        if not write_definitions(model, nodes, KnownValues(model)):
-            return ()
+        before = {node for _, graph, _ in _versioned(model) for node in graph}
+        while nodes:
+            if not write_definitions(model, nodes, KnownValues(model)):
+                return ()
+            made = ((n, there) for _, graph, there in _versioned(model) for n in graph)
+            nodes = [(n, v) for n, v in made if n not in before and is_operator(n, EXPANDED)]
     return ()
 
 

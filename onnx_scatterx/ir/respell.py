@@ -137,13 +137,15 @@ def _with_parts(
     inputs: list[Operand] = []
     others: dict[int, Spelling] = {}
     for index, part in (*enumerate(after.inputs), *((-1 - i, o) for i, o in after.others.items())):
-        if isinstance(part, Spelling) and not any(part is known_part for known_part in own):
-            whole = _with_parts(part, before, there, wanted, known)
-            part = whole if isinstance(whole, Refused) else _moved(whole, there, wanted, known)
-        if isinstance(part, Refused):
-            return part
+        moved: Operand | Refused = part
+        if isinstance(part, Spelling) and not any(part is old for old in own):
+            moved = _with_parts(part, before, there, wanted, known)
+            if isinstance(moved, Spelling):
+                moved = _moved(moved, there, wanted, known)
+        if isinstance(moved, Refused):
+            return moved
         if index >= 0:
-            inputs.append(part)
-        elif isinstance(part, Spelling):
-            others[-1 - index] = part
+            inputs.append(moved)
+        elif isinstance(moved, Spelling):
+            others[-1 - index] = moved
     return replace(after, inputs=tuple(inputs), others=others)

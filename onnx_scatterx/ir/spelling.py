@@ -6,7 +6,7 @@ Spelling("Not", (Spelling("Less", ...),), {}) Not (Less (...))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -88,7 +88,7 @@ Respell: TypeAlias = Callable[[Spelling, KnownValues], Spelling | str]
 """Returns a node in the spelling of the next older or newer version, or a reason against it."""
 
 
-def ints(name: str, values: Sequence[int]) -> ir.Attr:
+def ints(name: str, values: Iterable[int]) -> ir.Attr:
     """Return an attribute of integers."""
     return ir.AttrInt64s(name, [int(value) for value in values])
 

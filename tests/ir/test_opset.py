@@ -62,15 +62,17 @@ def test_a_newer_operator_set_is_lowered(tmp_path: Path) -> None:
 
 # What cannot be lowered, and why.
 KEPT = {
-    "s = Cast <to = 8> (x) c = StringConcat(s, s) y = Cast <to = 1> (c)": "c (StringConcat): began with 20",
+    "s = Cast <to = 8> (x) c = StringConcat(s, s) y = Cast <to = 1> (c)":
+        "c (StringConcat): began with 20",
     'y = Pad <mode = "wrap"> (x, p)': "y (Pad): changed with 19, its mode means",
-    "y = AveragePool <kernel_shape = [2], ceil_mode = 1> (x)": "y (AveragePool): changed with 22, its ceil_mode means",
+    "y = AveragePool <kernel_shape = [2], ceil_mode = 1> (x)":
+        "y (AveragePool): changed with 22, its ceil_mode means",
     "b = Cast <to = 9> (x) m = ReduceMax (b) y = Cast <to = 1> (m)": "m (ReduceMax): takes no ",
     "q = Cast <to = 17> (x) y = Cast <to = 1> (q)": "q (Cast): takes no tensor(float8",
     "b = Cast <to = 9> (x) y = If (b) <then_branch = t () => (float o) "
     "{ s = Cast <to = 8> (x) o = StringConcat (s, s) }, else_branch = e () => (float q) "
     "{ q = Cast <to = 8> (x) }>": "o (StringConcat): began with 20",
-}
+}  # fmt: skip
 OLDER = {"Cast": 18, "Pad": 18, "AveragePool": 19}
 
 
@@ -215,16 +217,16 @@ def test_an_operator_that_is_raised_by_its_definition() -> None:
 
 
 def test_functions_of_other_operator_sets() -> None:
-    for own, main, wanted in ((12, 17, 20), (17, 12, 20), (17, 12, 13), (9, 20, 15)):
+    for own, whole, wanted in ((12, 17, 20), (17, 12, 20), (17, 12, 13), (9, 20, 15)):
         model = ir.from_onnx_text(
-            f"""<ir_version: 10, opset_import: ["" : {main}, "own" : 1]>
+            f"""<ir_version: 10, opset_import: ["" : {whole}, "own" : 1]>
             g (float[2, 3] x) => (float[2, 3] z) {{ y = own.f (x) z = Neg (y) }}
             <domain: "own", opset_import: ["" : {own}]> f (a) => (b) {{ b = Softmax (a) }}"""
         )
         before = ir.to_proto(model)
         after = onnx_scatterx.optimize(before, opset=wanted).model
         versions_there = {o.version for f in after.functions for o in f.opset_import}
-        assert versions_there == {min(own, wanted) if main > wanted else wanted}
+        assert versions_there == {min(own, wanted) if whole > wanted else wanted}
         for load in SESSIONS:
             feed = {"x": f32([[1, 2, 3], [5, 0, 1]])}
             assert agree(*(load(m).run(None, feed) for m in (before, after)))

@@ -93,6 +93,8 @@ def drawn(version: Version) -> Iterator[Drawn]:
             node = _node(version, case, types, number)
         except (KeyError, TypeError, ValueError, OverflowError):
             continue
+        if version.op == "BatchNormalization" and types.keys() & {"T1", "T2", "U"}:
+            continue  # of mixed types, default options differ where no version does
         text = repr((node.inputs, node.types, node.attributes, node.outputs))
         if text not in seen:
             seen.add(text)
@@ -238,7 +240,7 @@ _SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 0.5, -2.5, 1e-40, 65504.0, 3e38)
 def _array(value: Any, kind: str, rng: np.random.Generator, special: bool) -> Any:
     """Return an input: a shape is filled with numbers that are drawn."""
     if isinstance(value, tuple) and value == ("optional",):
-        return np.float32([1, 2])
+        return np.array([1, 2], np.float32)
     if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
         return value
     if "complex" in kind or kind.startswith(("seq", "optional")):

@@ -1,4 +1,5 @@
-"""What a node of an operator needs beside its schema: shapes that fit, indices, required attributes.
+"""What a node of an operator needs beside its schema: shapes that fit, indices, required
+attributes.
 
 A case has values for inputs and attributes. The key is the place of an input, or the name of an
 input or of an attribute: what is an attribute in one version may be an input in another. A tuple is
@@ -6,6 +7,8 @@ a shape, and its elements are drawn; a list or a number holds the elements; an a
 type. The first case of an operator is varied by types, attributes and absent inputs; the others are
 taken as they are.
 """
+
+# ruff: noqa: RUF024  the cases are read only
 
 from __future__ import annotations
 
@@ -148,7 +151,10 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 SEQUENCE = [X, X[:2], X[:, 1:]]
 ROIS = f32(0, 0, 3, 3, 1, 0.5, 2.5, 4).reshape(2, 4)
 BOXES = f32(0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 2, 1, 3).reshape(1, 3, 4)
-STATE = "(int64 i, bool c, float s) => (bool d, float t, float o) { d = Identity (c) t = Add (s, s) o = Neg (s) }"
+STATE = (
+    "(int64 i, bool c, float s) => (bool d, float t, float o) "
+    "{ d = Identity (c) t = Add (s, s) o = Neg (s) }"
+)
 QUANTIZED: list[Case] = [
     {0: (2, 3), 1: np.array(0.5, np.float32), 2: 3},
     {0: (2, 3), 1: f32(0.5, 0.25, 2), 2: [3, 1, 2], "axis": 1},

@@ -94,7 +94,7 @@ def _change(originals: list[Original], wanted: int, found: Found) -> None:
 
 
 def _tag(original: Original) -> str:
-    return original.model.graph.output[0].name.split("/")[0] + "/"
+    return f"{original.model.graph.output[0].name.split('/')[0]}/"
 
 
 def _compare_all(
@@ -150,7 +150,7 @@ def results(model: onnx.ModelProto, feed: dict[str, Any]) -> list[Any]:
     found: list[Any] = []
     for way, load in enumerate(SESSIONS):
         try:
-            session = load(model)
+            session = load(model)  # type: ignore[operator]
             found.append(session.run(None, feed))
             if not agree(found[-1], session.run(None, feed)):
                 raise ValueError("ONNX Runtime computes other numbers each time")
