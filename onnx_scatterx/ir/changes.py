@@ -56,11 +56,10 @@ _TYPES = {
     20: "ConstantOfShape IsInf ReduceMax ReduceMin",
     21: """Cast CastLike Constant ConstantOfShape Flatten Identity If Loop QLinearMatMul Reshape
         Scan Shape Size Squeeze Transpose Unsqueeze""",
-    22: """Acos Acosh Asin Asinh Atan Atanh Bernoulli Conv ConvTranspose Cos Cosh DeformConv Det
+    22: """Acos Acosh Asin Asinh Atan Atanh Conv ConvTranspose Cos Cosh DeformConv Det
         Dropout Elu EyeLike GRU GlobalAveragePool GlobalMaxPool GridSample HardSigmoid
-        HardSwish InstanceNormalization LSTM LpNormalization MaxUnpool Multinomial
-        NegativeLogLikelihoodLoss RNN RandomNormal RandomNormalLike RandomUniform
-        RandomUniformLike Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu""",
+        HardSwish InstanceNormalization LSTM LpNormalization MaxUnpool
+        NegativeLogLikelihoodLoss RNN Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu""",
     23: """Cast CastLike Constant ConstantOfShape Flatten Identity If Loop Pad Reshape Scan Shape
         Size Squeeze Transpose Unsqueeze""",
     24: """Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop Pad QuantizeLinear
@@ -102,7 +101,9 @@ CHANGES: Mapping[tuple[str, int], Change] = {
     **{(name, 13): Change(lowered=older.one_scale)
        for name in ("DequantizeLinear", "QuantizeLinear")},
     **{(name, 12): Change(last_bits=_HALF) for name in ("Max", "Min")},  # which zero is taken
-    **{(name, 22): Change(newer.no_kernel) for name in ("GlobalLpPool", "MaxRoiPool", "RoiAlign")},
+    **{(name, 22): Change(newer.no_kernel)
+       for name in ("Bernoulli", "GlobalLpPool", "MaxRoiPool", "Multinomial", "RandomNormal",
+                    "RandomNormalLike", "RandomUniform", "RandomUniformLike", "RoiAlign")},
     **{(name, 28): Change(newer.no_kernel)
        for name in ("DequantizeLinear", "Optional", "OptionalGetElement", "OptionalHasElement",
                     "QuantizeLinear")},
