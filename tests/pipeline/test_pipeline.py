@@ -107,8 +107,8 @@ def test_what_runs_if_the_model_or_its_rest_is_kept() -> None:
     assert [step.name for step in PIPELINE if runs(step, is_kept)] == [
         "LowerScatters",
         "SimplifyGathers",
-        "KeepApart",
         "DropDefaultReductions",
+        "KeepApart",
         "AttachFallbacks",
         "CheckTarget",
     ]
@@ -229,7 +229,7 @@ def test_the_model_after_a_pass_is_printed(
     assert err.startswith("after LowerScatters:\n")
     assert "Concat" in err
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
-    assert capsys.readouterr().err.count("after ") == 10
+    assert capsys.readouterr().err.count("after ") == 11
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, ChangeOperatorSet" in capsys.readouterr().err
 
