@@ -138,13 +138,14 @@ class _Reader:
     """Reads graphs as ONNX Runtime's optimizer does, outer graphs first.
 
     ``given`` are inputs that a caller may give constants to. ``folded`` are the values that follow
-    from constants, also from these. Equal values have one number in ``numbers``.
+    from constants, also from these. Equal nodes have one number in ``numbers``, as far as they were
+    asked for.
     """
 
     overridable: frozenset[ir.Value]
     given: frozenset[ir.Value]
     folded: set[ir.Value] = field(default_factory=set)
-    numbers: dict[ir.Value, object] = field(default_factory=dict)
+    numbers: dict[ir.Node, int] = field(default_factory=dict)
     keys: dict[object, int] = field(default_factory=dict)
     holders: dict[ir.Graph, ir.Node] = field(default_factory=dict)
 
@@ -153,12 +154,7 @@ class _Reader:
         for node in graph:
             if self._is_folded(node):
                 self.folded.update(node.outputs)
-            self._number(node)
             self.holders.update(dict.fromkeys(graphs_of(node), node))
-        ranges: dict[object, list[ir.Value]] = {}
-        for node in graph:
-            if is_operator(node, ("Range",)):
-                ranges.setdefault(self.numbers[node.outputs[0]], []).append(node.outputs[0])
         for node in graph:
             if is_operator(node, ("Expand",)) and self._drops_zero(node):
                 yield Fusion(Rewrite.EXPAND, node, node, 0)
@@ -167,12 +163,24 @@ class _Reader:
             if not is_operator(node, _PAIRS) or not node.outputs:
                 continue
             (op, rewrite), value = _PAIRS[node.op_type], node.outputs[0]
-            alike = ranges.get(self.numbers[value], [value])
-            second, place = self._reader_of(value, alike) or (None, 0)
+            if not all(self._leads(use.node, value, op) for use in value.uses()):
+                continue
+            second, place = self._reader_of(value, self._alike(node, graph)) or (None, 0)
             if second is not None and is_operator(second, (op,)) and self._joins(second, graph):
                 found = Fusion(rewrite, node, second, place)
                 if self._matches(found):
                     yield found
+
+    def _leads(self, node: ir.Node, value: ir.Value, op: str) -> bool:
+        return is_operator(node, (op,)) or self._does_nothing(node, value)
+
+    def _alike(self, node: ir.Node, graph: ir.Graph) -> list[ir.Value]:
+        """Return what a node gives, and what the Ranges that are equal to it give."""
+        if node.op_type != "Range":
+            return [node.outputs[0]]
+        number = self._number(node)
+        ranges = (other for other in graph if is_operator(other, ("Range",)))
+        return [other.outputs[0] for other in ranges if self._number(other) == number]
 
     def _joins(self, node: ir.Node, graph: ir.Graph) -> bool:
         """Return whether a node is in a graph after each If that is decided has been inlined."""
@@ -206,22 +214,33 @@ class _Reader:
         known = value in self.folded or value in self.given
         return known or constant(value, self.overridable) is not None
 
-    def _number(self, node: ir.Node) -> None:
-        """Number the values of a node as those of an equal node."""
-        key: object = node
-        settings = [(name, a.type, a.value) for name, a in sorted(node.attributes.items())]
-        if node.op_type not in RANDOM and all(kind in _NUMBERS for _, kind, _ in settings):
-            given = tuple(None if v is None else self._number_of(v) for v in node.inputs)
-            key = (node.domain, node.op_type, given, repr(settings))
-        number = self.keys.setdefault(key, len(self.keys))
-        for i, value in enumerate(node.outputs):
-            self.numbers[value] = number, i
+    def _number(self, node: ir.Node) -> int:
+        """Return the number of a node, which is that of each equal node."""
+        waiting = [node]
+        while waiting:
+            makers = (None if v is None else v.producer() for v in waiting[-1].inputs)
+            new = [maker for maker in makers if maker is not None and maker not in self.numbers]
+            if new:
+                waiting += new
+            else:
+                made = waiting.pop()
+                self.numbers[made] = self.keys.setdefault(self._key(made), len(self.keys))
+        return self.numbers[node]
 
-    def _number_of(self, value: ir.Value) -> object:
+    def _key(self, node: ir.Node) -> object:
+        """Return what equal nodes have in common; the producers of its inputs have numbers."""
+        settings = [(name, a.type, a.value) for name, a in sorted(node.attributes.items())]
+        if node.op_type in RANDOM or not all(kind in _NUMBERS for _, kind, _ in settings):
+            return node
+        given = tuple(None if v is None else self._key_of(v) for v in node.inputs)
+        return node.domain, node.op_type, given, repr(settings)
+
+    def _key_of(self, value: ir.Value) -> object:
         array = self.array(value)
         if array is not None:
             return array.dtype.name, array.shape, array.tobytes()
-        return self.numbers.get(value, value)
+        maker = value.producer()
+        return value if maker is None else (self.numbers[maker], value.index())
 
     def _reader_of(self, value: ir.Value, alike: Sequence[ir.Value]) -> tuple[ir.Node, int] | None:
         """Return the node that alone reads a value and those ``alike``, and at which input.
@@ -229,7 +248,7 @@ class _Reader:
         Equal nodes count as one. Nodes that ONNX Runtime removes are skipped.
         """
         while True:
-            uses = {(self._number_of_node(u.node), u.idx) for v in alike for u in v.uses()}
+            uses = {(self._number(u.node), u.idx) for v in alike for u in v.uses()}
             if len(uses) != 1 or any(v.is_graph_output() for v in alike):
                 return None
             node, place = next(iter(value.uses()), (None, 0))
@@ -237,9 +256,6 @@ class _Reader:
                 return None if node is None else (node, place)
             value = node.outputs[0]
             alike = [value]
-
-    def _number_of_node(self, node: ir.Node) -> object:
-        return self.numbers.get(node.outputs[0], node) if node.outputs else node
 
     def _does_nothing(self, node: ir.Node, value: ir.Value) -> bool:
         if is_operator(node, ("Identity",)):
