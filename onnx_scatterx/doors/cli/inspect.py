@@ -110,7 +110,8 @@ def strict_status(args: argparse.Namespace, report: Report) -> int:
     if not lines:
         return DONE
     heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
-    return print_error(" ".join(map(str.strip, lines)) if len(lines) == 2 else "; ".join(heads), NO)
+    is_one = len(lines) == 2 and lines[0].endswith("on its host:")  # the screen may not show it
+    return print_error(" ".join(map(str.strip, lines)) if is_one else "; ".join(heads), NO)
 
 
 def with_advice(
