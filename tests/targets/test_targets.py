@@ -206,8 +206,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert json.loads(report.read_text())["violations"][0]["op"] == "ScatterND"
     assert main([*arguments, "--strict", "--quiet"]) == 1
     printed = capsys.readouterr()
-    told = "1 violation of the target npu: y (ScatterND): npu takes no ScatterND"
-    assert printed.err == f"onnx-scatterx: {told}\n"
+    assert printed.err == "onnx-scatterx: 1 violation of the target npu\n"
     assert out.exists()
     assert main(["inspect", str(model), "--target", profile, "--strict"]) == 1
     assert main(["inspect", str(model), "--target", "qnn", "--strict"]) == 0
