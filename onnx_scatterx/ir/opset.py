@@ -18,10 +18,11 @@ from onnx_scatterx.ir.check import check
 from onnx_scatterx.ir.cleanup import Names, cloned
 from onnx_scatterx.ir.data import to_proto
 from onnx_scatterx.ir.definitions import write_definitions
-from onnx_scatterx.ir.graphs import is_operator, with_subgraphs
+from onnx_scatterx.ir.graphs import all_nodes, is_operator, with_subgraphs
 from onnx_scatterx.ir.known_values import KnownValues
 from onnx_scatterx.ir.respell import Refused, respelled
 from onnx_scatterx.ir.spelling import Spelling
+from onnx_scatterx.ir.unchecked_dims import READERS, forget_unchecked_dims
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions
@@ -124,6 +125,7 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     if blocking:
         return ChangedOpset(tuple(blocking))
     names = Names(model)
+    there_before = set(all_nodes(model))
     for node, spelling in changed.items():
         spelling.write(node, version, names)
     for _, graph, there in _versioned(model):
@@ -139,6 +141,8 @@ def write_for_opset(model: ir.Model, version: int, *, exact: bool = False) -> Ch
     elif not any(function.overload for function in model.functions.values()):
         least = 8 if model.functions else 0  # functions need IR version 8
         model.ir_version = min(model.ir_version or needed, max(needed, least))
+    new = [n for n in all_nodes(model) if n not in there_before]
+    forget_unchecked_dims(model, [n for n in new if is_operator(n, READERS)])
     return ChangedOpset((), defined, tuple(f"{_name(n)} ({n.op_type})" for n in rounded))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
-from onnx_scatterx.ir.graphs import makers, reached
+from onnx_scatterx.ir.graphs import all_nodes, is_operator, makers, reached
 from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.lift.quantization import QUANTIZED
 from onnx_scatterx.optimizer.lowering.last_bits import last_bits
@@ -208,6 +208,12 @@ def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
     nodes = reached(new([result]), lambda n: new(v for v in n.inputs if v not in others))
     chosen = (n.outputs[0].dtype for n in nodes if n.op_type == "Where")
     return any(dtype is not None and dtype.is_floating_point() for dtype in chosen)
+
+
+def new_nodes(model: ir.Model, op_types: Collection[str]) -> list[ir.Node]:
+    """Return the nodes of these operators that are written in place of scatters."""
+    nodes = all_nodes(model)
+    return [n for n in nodes if REPLACES in n.metadata_props and is_operator(n, op_types)]
 
 
 def work_text(work: Term) -> str:
