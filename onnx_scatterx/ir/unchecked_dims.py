@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs, graphs_of
+from onnx_scatterx.ir.graphs import all_graphs, all_nodes, graphs_of, is_operator
 from onnx_scatterx.ir.known_values import KnownValues
 
 READERS = frozenset({"Shape", "Size"})
@@ -22,7 +22,8 @@ def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
     """Remove the dims that are declared, and not inferred, of what ``readers`` are computed from.
 
     Inferred are dims that follow from the inputs of the model. Its inputs and outputs stay as
-    they are.
+    they are. So does the whole model, if it has a Scan, or a Loop with scan outputs: of these, ONNX
+    Runtime needs the dims if they do not iterate.
 
     >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["": 18]>
     ...     g (float[4] x, int64[1] s) => (int64[1] z) <float[7] y> {
@@ -32,6 +33,8 @@ def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
     >>> print(model.graph[0].outputs[0].shape)
     [None]
     """
+    if any(_collects(node) for node in all_nodes(model)):
+        return
     kept = {*model.graph.inputs, *model.graph.outputs}
     found = [v for v in _sources(model, readers) if v not in kept and v.const_value is None]
     found = [v for v in found if v.shape is not None and any(isinstance(d, int) for d in v.shape)]
@@ -46,6 +49,14 @@ def forget_unchecked_dims(model: ir.Model, readers: Iterable[ir.Node]) -> None:
         elif any(isinstance(d, int) and d != i for d, i in zip(declared, inferred, strict=True)):
             pairs = zip(declared, inferred, strict=True)
             value.shape = ir.Shape(i if isinstance(d, int) else d for d, i in pairs)
+
+
+def _collects(node: ir.Node) -> bool:
+    """Return whether a node is a Scan, or a Loop with scan outputs."""
+    states = len(node.inputs) - 2
+    return is_operator(node, {"Scan"}) or (
+        is_operator(node, {"Loop"}) and len(node.outputs) > states
+    )
 
 
 def _sources(model: ir.Model, readers: Iterable[ir.Node]) -> list[ir.Value]:

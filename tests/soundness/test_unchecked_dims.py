@@ -34,10 +34,11 @@ def assert_same_under_all_options(
         options = ort.SessionOptions()
         options.log_severity_level, options.graph_optimization_level = 4, level
         old, new = (
-            ort.InferenceSession(m.SerializeToString(), options).run(None, feeds)[0]
+            ort.InferenceSession(m.SerializeToString(), options).run(None, feeds)
             for m in (model, result)
         )
-        np.testing.assert_array_equal(new, old)
+        for after, before in zip(new, old, strict=True):
+            np.testing.assert_array_equal(after, before, strict=True)
 
 
 @pytest.mark.parametrize("text", [LOOP, NEGATED, INNER, CHOSEN])
@@ -66,3 +67,21 @@ def test_raised_nodes_read_the_shape_of_a_state(op: str) -> None:
     )
     x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
     assert_same_under_all_options(model, onnx_scatterx.optimize(model, opset=18).model, {"x": x})
+
+
+def test_scan_outputs_of_no_iteration_keep_their_dims() -> None:
+    model = parse("""g (float[n] x, int64[1,1] at, float[1] u, int64 k) => (float[m] y, float[a,b] z)
+        <bool t = {1}> {
+        y, z = Loop (k, t, x) <body = b (int64 i, bool c, float[4] s)
+            => (bool d, float[4] p, float[4] w) {
+            d = Identity (c)  q = ScatterND (s, at, u)  p = Neg (q)  w = Abs (s) }> }""")
+    result = onnx_scatterx.optimize(model, target=TARGET)
+    assert result.report.removed == 1
+    for steps in (0, 2):
+        feeds = {
+            "x": np.arange(4, dtype=np.float32),
+            "at": np.array([[1]]),
+            "u": np.ones(1, np.float32),
+            "k": np.array(steps),
+        }
+        assert_same_under_all_options(model, result.model, feeds)
