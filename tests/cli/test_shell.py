@@ -55,6 +55,7 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["zzz"], "no command is called 'zzz'; there is optimize, inspect"),
         (["inspect", KV, "--jsn"], "unrecognized arguments: --jsn; did you mean --json?"),
         (["inspect", KV, "--qqqqq"], "unrecognized arguments: --qqqqq (see onnx-scatterx inspect"),
+        (["inspect", KV, "--strict=bad"], "argument --strict: it takes no value 'bad' (see onnx-s"),
         (["--verison"], "unrecognized arguments: --verison; did you mean --version?"),
         (["inspect", KV, "--target", "standrad"], "no target is called 'standrad'; did you mean"),
         (["optimize", KV, "-o", "o", "--rules", "concta"], "no rule is called 'concta'; did you"),

@@ -110,7 +110,7 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
         names = refusal.detail.uses
         if not any(target.has(name) or " " in name for name in names):  # missing operators only
             listed = ", ".join(f'"{name}"' for name in names)
-            condition = f"if your compiler has {' and '.join(names)}"
+            condition = f"if your compiler has {refusal.detail.listed}"
             yield Change({"add": f"[{listed}]"}, conditions=(condition,))
 
 

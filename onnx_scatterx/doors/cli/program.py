@@ -208,6 +208,7 @@ class Parser(argparse.ArgumentParser):
         """Print the error and end with status 2."""
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
+        message = message.replace("ignored explicit argument", "it takes no value")
         raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
