@@ -8,7 +8,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import Target
 from tests.helpers.pair import Pair
-from tests.helpers.support import parse, sample, scatters
+from tests.helpers.support import parse, sample
 
 MODEL = """g (float[N,3] x, int64[N] batch, float[B,1] graphs) => (float[b,k,3] y, bool[b,k] mask)
     {
