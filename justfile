@@ -67,6 +67,10 @@ prove DIRECTORY *ARGS:
     python benchmarks/prove.py models {{DIRECTORY}} --names {{ARGS}}
     python benchmarks/prove.py models {{DIRECTORY}} --mutants 3000 {{ARGS}}
 
+# The share of faults at an end of a position, size or value that verify finds in results of two folders.
+faults DIRECTORY *ARGS:
+    python benchmarks/verify_mutants.py models {{DIRECTORY}} --pairs build/faults {{ARGS}}
+
 # The threads of docs/field.md: exports, runs and compares them, and writes the page (pip install torch==2.13.0).
 field *ARGS:
     python benchmarks/field.py {{ARGS}}
@@ -90,6 +94,10 @@ abi:
 # The wheel with the oldest ONNX Runtime.
 oldest:
     .ci/oldest-runtime
+
+# Wheels of this checkout, COUNT at once; and one of a source that does not compile.
+builds COUNT="5":
+    .ci/builds {{COUNT}}
 
 # An installation from source without a C++ compiler.
 no-compiler:

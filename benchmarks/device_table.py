@@ -219,7 +219,7 @@ class Cell:
     scatters: int
     """How many scatters the model contains."""
     violations: tuple[str, ...] = ()
-    """The parts that it does not take, by the consumer's profile: those that `--strict` counts."""
+    """The parts that its profile says it does not take: `--strict=taken` counts them."""
 
 
 @dataclass
@@ -241,7 +241,7 @@ class DeviceTable:
         return sum(self.cells[m, consumer, form].check.verdict == verdict for m in self.models)
 
     def unlike_strict(self, consumer: str, right: bool) -> list[str]:
-        """Return the models for which `--strict` is wrong, with the consumer's own profile.
+        """Return the models for which `--strict=taken` is wrong, with the consumer's own profile.
 
         If `right`, the models are right although violations are named (false alarms). Else they are
         not right, although none is named.

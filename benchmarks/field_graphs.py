@@ -41,10 +41,13 @@ GRAPHS = {
         {"x": "float N=3 1 8", "y": "float 1 6 8"},
     ),
     "StepRow": Graph(
-        "`tensor_scatter_nd_update(boxes, [[step, idx, k]], row)`",
-        """g (float[2, 3, 4, 5] boxes, int64[1, 3] at, float[1, 5] row) => (float[2, 3, 4, 5] out)
-             { out = ScatterND (boxes, at, row) }""",
-        {"boxes": "float 2 3 4 5", "at": "index 0:2 1 3", "row": "float 1 5"},
+        "`tensor_scatter_nd_update(boxes, [[step, idx, k], ...], row)`, k = 0..4",
+        """g (float[2, 6, 5] boxes, int64[1] step, int64[1] idx, float[5] row)
+             => (float[2, 6, 5] out)
+             <int64[2] sizes = {5, 1}, int64[5, 1] k = {0, 1, 2, 3, 4}>
+             { steps = Expand (step, sizes)  ids = Expand (idx, sizes)
+               at = Concat <axis = 1> (steps, ids, k)  out = ScatterND (boxes, at, row) }""",
+        {"boxes": "float 2 6 5", "step": "index 0:2 1", "idx": "index 0:6 1", "row": "float 5"},
     ),
     "AddRows": Graph(
         "ScatterElements add, 12 x 10 into 5 x 10",
@@ -52,24 +55,37 @@ GRAPHS = {
              { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
         {"data": "float 5 10", "at": "index 0:5 12 10", "u": "float 12 10"},
     ),
+    "AddColumns": Graph(
+        "ScatterElements add at [[0, 1, 2], [0, 1, 2]], 3 x 3",
+        """g (float[3, 3] data, float[2, 3] u) => (float[3, 3] out)
+             <int64[2, 3] at = {0, 1, 2, 0, 1, 2}>
+             { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
+        {"data": "float 3 3", "u": "float 2 3"},
+    ),
     "AddDuplicates": Graph(
-        "ScatterElements add with duplicates",
-        """g (float[1, 5] data, float[1, 3] u) => (float[1, 5] out)
-             <int64[1, 3] at = {1, 1, 3}>
-             { out = ScatterElements <axis = 1, reduction = "add"> (data, at, u) }""",
-        {"data": "float 1 5", "u": "float 1 3"},
+        "ScatterElements add at [[0, 2, 3], [0, 2, 3]], 4 x 3",
+        """g (float[4, 3] data, float[2, 3] u) => (float[4, 3] out)
+             <int64[2, 3] at = {0, 2, 3, 0, 2, 3}>
+             { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
+        {"data": "float 4 3", "u": "float 2 3"},
     ),
     "OldScatter": Graph(
-        "Scatter of operator set 10, fewer indices than data",
-        """g (float[3, 3] data, int64[2, 3] at, float[2, 3] u) => (float[3, 3] out)
-             { out = Scatter <axis = 1> (data, at, u) }""",
-        {"data": "float 3 3", "at": "permutation 2 3", "u": "float 2 3"},
+        "Scatter of operator set 10, 1 x 3 x 1 indices into 2 x 3 x 4",
+        """g (float[2, 3, 4] data, int64[1, 3, 1] at, float[1, 3, 1] u) => (float[2, 3, 4] out)
+             { out = Scatter <axis = 0> (data, at, u) }""",
+        {"data": "float 2 3 4", "at": "index 0:2 1 3 1", "u": "float 1 3 1"},
     ),
     "NegativeRows": Graph(
         "ScatterND at [[-1], [0]]",
-        """g (float[4, 3] data, float[2, 3] u) => (float[4, 3] out) <int64[2, 1] at = {-1, 0}>
+        """g (float[3, 4] data, float[2, 4] u) => (float[3, 4] out) <int64[2, 1] at = {-1, 0}>
              { out = ScatterND (data, at, u) }""",
-        {"data": "float 4 3", "u": "float 2 3"},
+        {"data": "float 3 4", "u": "float 2 4"},
+    ),
+    "TensorCache": Graph(
+        "TensorScatter into a static cache, one position per row",
+        """g (float[3, 10, 8] cache, float[3, 1, 8] k, int64[3] at) => (float[3, 10, 8] out)
+             { out = TensorScatter <axis = 1> (cache, k, at) }""",
+        {"cache": "float 3 10 8", "k": "float 3 1 8", "at": "index 0:10 3"},
     ),
     "NegativeCells": Graph(
         "ScatterElements at negative constants",
@@ -79,10 +95,10 @@ GRAPHS = {
         {"data": "float 2 5", "u": "float 2 2"},
     ),
     "KernelAdd": Graph(
-        "ScatterElements add, 4813 x 80 into 700 x 80",
-        """g (float[700, 80] data, int64[4813, 80] at, float[4813, 80] u) => (float[700, 80] out)
+        "ScatterElements add, 4813 x 80 into 5564 x 80, a hundredth of the rows",
+        """g (float[5564, 80] data, int64[4813, 80] at, float[4813, 80] u) => (float[5564, 80] out)
              { out = ScatterElements <axis = 0, reduction = "add"> (data, at, u) }""",
-        {"data": "float 700 80", "at": "index 0:700 4813 80", "u": "float 4813 80"},
+        {"data": "float 5564 80", "at": "index 0:5564 4813 80", "u": "float 4813 80"},
     ),
     "KernelAddRows": Graph(
         "ScatterND add, 4000 into 100 rows",

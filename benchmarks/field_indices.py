@@ -15,14 +15,16 @@ from torch import Tensor, nn
 class TopBoxes(nn.Module):
     """`oboxes[b] = boxes[b, keep[b]]` in a loop, after TopK"""
 
-    inputs: ClassVar = {"boxes": "float 2 50 1 4", "confidence": "float 2 50"}
+    inputs: ClassVar = {
+        "boxes": "float 2 50 1 4", "confs": "float 2 50 80", "confidence": "float 2 50",
+    }  # fmt: skip
 
-    def forward(self, boxes: Tensor, confidence: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, boxes: Tensor, confs: Tensor, confidence: Tensor) -> tuple[Tensor, Tensor]:
         keep = torch.topk(confidence, 30, dim=1)[1]
-        oboxes, oconfs = torch.zeros(2, 30, 1, 4), torch.zeros(2, 30)
+        oboxes, oconfs = torch.zeros(2, 30, 1, 4), torch.zeros(2, 30, 80)
         for b in range(2):
             oboxes[b, :, :, :] = boxes[b, keep[b], :, :]
-            oconfs[b, :] = confidence[b, keep[b]]
+            oconfs[b, :, :] = confs[b, keep[b], :]
         return oboxes, oconfs
 
 
@@ -204,17 +206,6 @@ class PagedCache(nn.Module):
         return cache
 
 
-class RowCache(nn.Module):
-    """`cache[arange(b), at] = k`, one position per row"""
-
-    inputs: ClassVar = {"cache": "float 3 10 8", "at": "index 0:10 3", "k": "float 3 8"}
-
-    def forward(self, cache: Tensor, at: Tensor, k: Tensor) -> Tensor:
-        cache = cache.clone()
-        cache[torch.arange(3), at] = k
-        return cache
-
-
 class Hough(nn.Module):
     """`accum.index_put_((n, c, angle, rho), values, accumulate=True)`, constant positions"""
 
@@ -234,10 +225,9 @@ class Hough(nn.Module):
 
 
 class ColumnAt(nn.Module):
-    """`y[:, position] = val`, position an input"""
+    """`y[:, position] = val`, position an input, integers, 2 x 2"""
 
-    inputs: ClassVar = {"y": "float 2 8 4", "position": "index 0:8 1", "val": "float 2 1 4"}
-    promises = ("position: nonnegative", "position: contiguous", "position: unique")
+    inputs: ClassVar = {"y": "index 0:9 2 2", "position": "index 0:2 1", "val": "index 0:9 1"}
 
     def forward(self, y: Tensor, position: Tensor, val: Tensor) -> Tensor:
         y = y.clone()
@@ -264,13 +254,13 @@ class Degrees(nn.Module):
 
 
 class GraphSoftmax(nn.Module):
-    """`scatter_reduce amax`, `scatter_add`: a softmax over edges, 300 edges into 50 nodes"""
+    """`scatter_reduce` amax without self, `scatter_add`: a softmax over 300 edges into 50 nodes"""
 
     inputs: ClassVar = {"logits": "float 300 4", "target": "index 0:50 300"}
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         at = target[:, None].expand(-1, 4)
-        most = torch.full((50, 4), -1e30).scatter_reduce(0, at, logits, "amax")
+        most = torch.zeros(50, 4).scatter_reduce(0, at, logits, "amax", include_self=False)
         weight = (logits - most[target]).exp()
         return weight / (torch.zeros(50, 4).scatter_add(0, at, weight)[target] + 1e-16)
 

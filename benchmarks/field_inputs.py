@@ -2,11 +2,10 @@
 
 An input is a text, a kind and its dims: ``"float batch=2 3 8"``. A dim with a name is symbolic.
 
-- ``float``, ``half``: normal numbers
+- ``float``, ``half``, ``double``: normal numbers
 - ``mask``: booleans
 - ``index 0:8 5``: numbers from 0 to 7, which may be equal; a bound may be the name of a dim
 - ``unique 0:8 5``: the same, but no two of them are equal
-- ``permutation 2 3``: in each row the numbers from 0, in any order
 - ``cells 4:6 5``: pairs of a number from 0 to 3 and one from 0 to 5, no two of them equal
 """
 
@@ -23,6 +22,7 @@ Feed = dict[str, NDArray[Any]]
 
 STYLES = ("some", "low", "high", "negative", "other", "more")
 RANGED = ("index", "unique", "cells")
+FLOATS = {"float": np.float32, "half": np.float16, "double": np.float64}
 
 
 def words(text: str) -> tuple[str, list[str], list[tuple[str, int]]]:
@@ -55,13 +55,11 @@ def drawn(
     shape = [sizes.get(name, size) for name, size in dims]
     low, high = (sizes[b] if b in sizes else int(b) for b in bounds or ("0", "1"))
     count = int(np.prod(shape))
-    if kind in ("float", "half"):
-        return rng.standard_normal(shape).astype(np.float32 if kind == "float" else np.float16)
+    if kind in FLOATS:
+        return rng.standard_normal(shape).astype(FLOATS[kind])
     if kind == "mask":
         share = {"low": 0.0, "high": 1.0}.get(style, 0.5)
         return rng.random(shape) < share
-    if kind == "permutation":
-        return rng.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1)
     if kind == "index":
         ends = {"low": (low, low + 1), "high": (high - 1, high)}.get(style, (low, high))
         found = rng.integers(*ends, shape)

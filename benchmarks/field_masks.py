@@ -88,6 +88,26 @@ class MaskedScatter(nn.Module):
         return embeds.masked_scatter(image.unsqueeze(-1).expand_as(embeds), features)
 
 
+class MaskedScatterHalf(nn.Module):
+    """`embeds.masked_scatter(mask, features.half())`, float16"""
+
+    inputs: ClassVar = {"embeds": "half 1 10 8", "image": "mask 1 10", "features": "float 10 8"}
+
+    def forward(self, embeds: Tensor, image: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+        features = features.half()
+        mask = image.unsqueeze(-1).expand_as(embeds)
+        return embeds.masked_scatter(mask, features), features
+
+
+class MaskedScatterFree(nn.Module):
+    """`embeds.masked_scatter(mask.unsqueeze(-1), inject) * scale`, a symbolic length"""
+
+    inputs: ClassVar = {"embeds": "float 1 S=8 8", "mask": "mask 1 S=8", "inject": "float 16 8"}
+
+    def forward(self, embeds: Tensor, mask: Tensor, inject: Tensor) -> Tensor:
+        return embeds.masked_scatter(mask.unsqueeze(-1), inject) * (torch.arange(8.0) + 1.0)
+
+
 class MaskedPositions(nn.Module):
     """`position_ids[b][mask] = pos[mask]` in a loop"""
 
@@ -129,7 +149,7 @@ class MaskedColumn(nn.Module):
 class ManyRows(nn.Module):
     """`mask[indices] = True`, 25 inputs"""
 
-    inputs: ClassVar = {"indices": "unique 0:100 25"}
+    inputs: ClassVar = {"indices": "index 0:100 25"}
 
     def forward(self, indices: Tensor) -> Tensor:
         mask = torch.zeros(100, dtype=torch.bool)
@@ -194,12 +214,22 @@ class TwoReductions(nn.Module):
 
 
 class MaxOfNeighbours(nn.Module):
-    """`x.scatter_reduce(0, index, src, "amax")`, 60 edges into 20 x 4"""
+    """`x.scatter_reduce(0, index, src, "amax")`, float16, 60 edges into 20 x 4"""
 
-    inputs: ClassVar = {"x": "float 20 4", "index": "index 0:20 60", "src": "float 60 4"}
+    inputs: ClassVar = {"x": "half 20 4", "index": "index 0:20 60", "src": "half 60 4"}
 
     def forward(self, x: Tensor, index: Tensor, src: Tensor) -> Tensor:
         return x.scatter_reduce(0, index[:, None].expand(-1, 4), src, "amax")
+
+
+class MaxOfMessages(nn.Module):
+    """`zeros.scatter_reduce(0, target, messages, "amax", include_self=False)`, 300 into 50"""
+
+    inputs: ClassVar = {"messages": "float 300 4", "target": "index 0:50 300"}
+
+    def forward(self, messages: Tensor, target: Tensor) -> Tensor:
+        at = target[:, None].expand(-1, 4)
+        return torch.zeros(50, 4).scatter_reduce(0, at, messages, "amax", include_self=False)
 
 
 class MaxOfClusters(nn.Module):

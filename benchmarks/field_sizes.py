@@ -35,9 +35,9 @@ class SlidingCache(nn.Module):
 
 
 class Middle(nn.Module):
-    """`x.at[:, 5:-5, 5:-5].set(y)`"""
+    """`x.at[:, 5:-5, 5:-5].set(y)`, float64, 256 x 256 into 266 x 266"""
 
-    inputs: ClassVar = {"x": "float 2 16 18 1", "y": "float 2 6 8 1"}
+    inputs: ClassVar = {"x": "double 5 266 266 1", "y": "double 5 256 256 1"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         x = x.clone()

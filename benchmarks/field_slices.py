@@ -64,14 +64,14 @@ class Yolo3Head(nn.Module):
 
 
 class EvenOdd(nn.Module):
-    """`features[:, even] = ref; features[:, odd] = target`, constant positions"""
+    """`features[:, even] = ref; features[:, odd] = zeros`, 64 channels, constant positions"""
 
-    inputs: ClassVar = {"ref": "float 2 4 5", "target": "float 2 4 5"}
+    inputs: ClassVar = {"ref": "float 1 32 100 160"}
 
-    def forward(self, ref: Tensor, target: Tensor) -> Tensor:
-        features = torch.zeros(2, 8, 5)
-        features[:, torch.arange(0, 8, 2)] = ref
-        features[:, torch.arange(1, 8, 2)] = target
+    def forward(self, ref: Tensor) -> Tensor:
+        features, target = torch.zeros(1, 64, 100, 160), torch.zeros(1, 32, 100, 160)
+        features[:, torch.arange(0, 64, 2), :, :] = ref
+        features[:, torch.arange(1, 64, 2), :, :] = target
         return features
 
 
@@ -256,9 +256,9 @@ class WholeSliceScatter(nn.Module):
 
 
 class FirstRows(nn.Module):
-    """`x[:y.size(0), 0, :] = y`, y of a symbolic size"""
+    """`x[:y.size(0), 0, :] = y`, 22 rows into 56"""
 
-    inputs: ClassVar = {"x": "float 56 6 16", "y": "float rows=22 16"}
+    inputs: ClassVar = {"x": "float 56 6 256", "y": "float 22 256"}
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         x = x.clone()

@@ -39,7 +39,7 @@ from prove_workers import Row, rows_of
 import onnx_scatterx
 from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
 from onnx_scatterx.judges.equivalence.judge import deep, judge
-from onnx_scatterx.judges.equivalence.proof import Question
+from onnx_scatterx.judges.equivalence.question import Question
 from tests.helpers.proving import planned
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
     from onnx_scatterx import torch as torch
-    from onnx_scatterx.doors.api.optimization import Result as Result
     from onnx_scatterx.doors.api.optimization import inspect as inspect
     from onnx_scatterx.doors.api.optimization import optimize as optimize
+    from onnx_scatterx.doors.api.result import Result as Result
+    from onnx_scatterx.doors.api.result import TargetError as TargetError
     from onnx_scatterx.doors.batch.many import inspect_many as inspect_many
     from onnx_scatterx.doors.batch.many import optimize_many as optimize_many
     from onnx_scatterx.doors.batch.summary import Summary as Summary
@@ -45,11 +46,10 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.entries import GatherReport as GatherReport
     from onnx_scatterx.optimizer.reports.entries import ScatterReport as ScatterReport
     from onnx_scatterx.optimizer.reports.report import Report as Report
-    from onnx_scatterx.optimizer.reports.report import TargetError as TargetError
     from onnx_scatterx.optimizer.targets.target import Target as Target
     from onnx_scatterx.passes import RemoveScatters as RemoveScatters
+    from onnx_scatterx.runtime.library import library_path as library_path
     from onnx_scatterx.runtime.opened import run_model as run_model
-    from onnx_scatterx.runtime.session import library_path as library_path
     from onnx_scatterx.runtime.session import session as session
     from onnx_scatterx.text.reasons import Reason as Reason
     from onnx_scatterx.text.reasons import Refusal as Refusal
@@ -67,7 +67,8 @@ if os.path.isfile(os.path.join(os.path.dirname(__file__), "rewrites")):
 
 # Heavy libraries are imported when a name is first used.
 _NAMES = {
-    "doors.api.optimization": "Result inspect optimize",
+    "doors.api.optimization": "inspect optimize",
+    "doors.api.result": "Result TargetError",
     "doors.batch.many": "inspect_many optimize_many",
     "doors.batch.summary": "Summary",
     "doors.benchmarking.models": "bench",
@@ -80,11 +81,12 @@ _NAMES = {
     "judges.verification.result": "DifferenceError Verification",
     "judges.verification.verifying": "verify",
     "optimizer.reports.entries": "Action GatherReport ScatterReport",
-    "optimizer.reports.report": "Report TargetError",
+    "optimizer.reports.report": "Report",
     "optimizer.targets.target": "Target",
     "passes": "RemoveScatters",
+    "runtime.library": "library_path",
     "runtime.opened": "run_model",
-    "runtime.session": "library_path session",
+    "runtime.session": "session",
     "text.reasons": "Reason Refusal",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

@@ -1,13 +1,14 @@
 """The errors that the package raises on purpose. Each is one line: the mistake, and a remedy.
 
 Errors that carry a result stand in the module of the result: `DifferenceError` in
-`judges.verification.result`, `TargetError` in `optimizer.reports.report`.
+`judges.verification.result`, `TargetError` in `doors.api.result`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 
 from onnx_scatterx.text.visible import middle, visible
@@ -24,10 +25,13 @@ class ScatterXError(Exception):
 
     Every error about a model, a file or an option is of this class or of a derived class. The text
     of the error is one visible line that needs no traceback.
+
+    >>> print(ScatterXError("no rule is called <object object at 0x7f12b0c4e0d0>"))
+    no rule is called <object object>
     """
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        return visible(_without_addresses(super().__str__()))
 
 
 class ModelError(ScatterXError):
@@ -68,7 +72,15 @@ def one_line(error: object, limit: int = 300) -> str:
     >>> one_line("in file.cc, line 7, of a long call: no such axis", limit=27)
     'in file.cc, ...no such axis'
     """
-    return middle(visible(" ".join(str(error).split())), limit, "...")
+    return middle(visible(" ".join(_without_addresses(str(error)).split())), limit, "...")
+
+
+_ADDRESS = re.compile(r"(<[^<>]*) at 0x[0-9a-fA-F]+(?=>)")  # as in Python's default `repr`
+
+
+def _without_addresses(text: str) -> str:
+    """Leave out where objects lie in memory: it is another place in each run."""
+    return _ADDRESS.sub(r"\1", text)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from olive.passes.pass_config import PassConfigParam
 
 from onnx_scatterx.doors.api import optimize
 
-_OPTIONS = {"target": str, "fix": dict, "assume": list, "gathers": bool, "strict": bool}
+_OPTIONS = {"target": str, "fix": dict, "assume": list, "gathers": bool, "strict": bool | str}
 
 
 class RemoveScatters(Surgeon):  # type: ignore[misc]

@@ -26,9 +26,20 @@ if TYPE_CHECKING:
     from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
 
 
-NATIVE: Literal["native"] = "native"
-Strict: TypeAlias = bool | Literal["native"]
-"""Whether violations of a target are an error; "native": nodes that its host runs are one, too."""
+Strict: TypeAlias = bool | Literal["native", "taken"]
+"""What of a result is an error: nothing if False.
+
+True: what the target refuses, and a scatter that it runs on its host. "native": also any other node
+on the host. "taken": only what it refuses.
+"""
+STRICT: tuple[Strict, ...] = (False, True, "native", "taken")
+"""All values of ``Strict``."""
+
+
+def checked_strict(strict: object) -> None:
+    """Raise ScatterXError if this is no value of ``Strict``."""
+    if strict not in STRICT:
+        raise ScatterXError(f"strict is True, False, 'native' or 'taken', not {strict!r}")
 
 
 class Options(TypedDict, total=False):

@@ -29,6 +29,7 @@ __all__ = [
     "FixSizes",
     "FoldSizes",
     "InlineKnownIfs",
+    "InlineSequenceFunctions",
     "LowerScatters",
     "RemoveScatters",
     "ShareMasks",
@@ -119,6 +120,10 @@ class FixSizes(RemoveScatters):
 
 class InlineKnownIfs(_OnePass):
     """Replaces an If by the branch that is always taken."""
+
+
+class InlineSequenceFunctions(_OnePass):
+    """Inlines functions that take or return sequences, if one that takes one has a scatter."""
 
 
 class ShareMasks(_OnePass):

@@ -4,11 +4,18 @@
     after    y = last of CumSum(Concat(x, Where(i == Range(P), u, -0.0)))       along the N updates
 
 A sum of floats depends on its order: CumSum adds one by one, as the scatter does, and adding -0.0
-changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). There is no
-such operator for products (and ONNX Runtime's ReduceProd does not wrap as products of integers do):
+changes nothing (ONNX Runtime's Where makes it 0.0, which changes the sign of a zero). A sum of
+integers does not, since it is a sum modulo 2^n:
+
+    after    y = x + ReduceSum(Where(i == Range(P), u, 0))                      over the N updates
+
+ONNX Runtime adds the elements of a ReduceSum as doubles, and does not wrap. So narrow types are
+added as int64. If the sum may pass 2^53, the halves of ``u = 2^32 h + l``, ``0 <= l < 2^32``, are
+added apart. CumSum wraps, and is taken if that is fewer nodes. There is no such operator for
+products (and ONNX Runtime's ReduceProd does not wrap as products of integers do):
 they are written update by update, ``y = Where(i[k] == Range(P), y * u[k], y)``, if there is a known
 number of at most 16. Products of float16 are kept, as runtimes compute a chain of them without
-rounding each.
+rounding each. Sums of float16 are kept, too: ONNX Runtime computes their CumSum in float32.
 ``max`` and ``min`` keep the first operand only if it is greater (less). So whatever follows a NaN
 replaces it, and of equal zeros the last one remains:
 
@@ -21,11 +28,14 @@ The work is data times updates. Holds for any indices, if the target allows that
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
+from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.reduce import (
     extreme,
     iota,
@@ -40,7 +50,10 @@ from onnx_scatterx.optimizer.symbolic.terms import Term, term
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
 from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 
-_BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64
+_BOOL, _INT32, _INT64 = ir.DataType.BOOL, ir.DataType.INT32, ir.DataType.INT64
+_WRAPPING = {ir.DataType[f"{sign}INT{bits}"] for sign in ("", "U") for bits in (8, 16, 32, 64)}
+_EXACT = 1 << 53  # integers up to it are doubles
+_Fold = Callable[[Search], ir.Value]
 _CHAINED = 16  # updates that are multiplied one after the other
 
 
@@ -51,15 +64,20 @@ class DenseReduceRule(ScatterRule):
     searches = True
 
     def plan(self, scatter: Scatter, context: Context) -> Plan | Refusal:
-        fold, search = granted(_FOLDS.get(scatter.reduction)), search_of(scatter, context)
-        refuse_unless(fold is not _product or _is_short(search))
+        folds, search = granted(_FOLDS.get(scatter.reduction)), search_of(scatter, context)
+        refuse_unless(scatter.reduction != "mul" or _is_short(search))
         work = allow(_elements(search), search)
 
-        def write() -> ir.Value:
-            hit, x, u = _side_by_side(search)
-            return search.layout.back(fold(search, hit, x, u), context)
+        def written(fold: _Fold) -> ir.Value:
+            return search.layout.back(fold(search), context)
 
-        return Plan(write, work)
+        writes = [partial(written, fold) for fold in folds]
+        trials = [(context.writer.dry_run(write), write) for write in writes]
+        costs = [
+            (trial.cost, i) for i, (trial, _) in enumerate(trials) if isinstance(trial, DryRun)
+        ]
+        _, best = min(costs, default=(0, -1))
+        return Plan(writes[best], work)
 
 
 def _spread(search: Search) -> Shape:
@@ -76,15 +94,26 @@ def _elements(search: Search) -> Term:
     return math.prod(sizes, start=term(1))
 
 
-def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Write which update has which position, [l..., P, N, r...]; data and updates of this rank."""
-    w, layout, s = search.context.writer, search.layout, search.scatter
+def _hit(search: Search) -> ir.Value:
+    """Write which update has which position, [l..., P, N, r...]."""
     hit, _ = matches(search, padded=False)
-    if search.positions.shared:
-        hit = w.axes("Unsqueeze", hit, _BOOL, [2 + d for d in range(len(layout.right))])
-    x = w.axes("Unsqueeze", layout.data(search.context), s.dtype, [layout.middle + 1])
-    u = w.axes("Unsqueeze", layout.update(search.context), s.dtype, [layout.middle])
-    return hit, x, u
+    behind = len(search.layout.right) if search.positions.shared else 0
+    return search.context.writer.axes("Unsqueeze", hit, _BOOL, [2 + d for d in range(behind)])
+
+
+def _updates(search: Search) -> ir.Value:
+    """Write the updates, [L..., 1, N, R...]."""
+    layout, context = search.layout, search.context
+    u = layout.update(context)
+    return context.writer.axes("Unsqueeze", u, search.scatter.dtype, [layout.middle])
+
+
+def _side_by_side(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Write which update has which position; data and updates of this rank."""
+    layout, context = search.layout, search.context
+    hit, x = _hit(search), layout.data(context)
+    x = context.writer.axes("Unsqueeze", x, search.scatter.dtype, [layout.middle + 1])
+    return hit, x, _updates(search)
 
 
 def _is_short(search: Search) -> bool:
@@ -94,8 +123,9 @@ def _is_short(search: Search) -> bool:
     return count is not None and count <= _CHAINED and not rounds
 
 
-def _product(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
+def _product(search: Search) -> ir.Value:
     """Write the products, one update after the other."""
+    hit, x, u = _side_by_side(search)
     w, s, layout = search.context.writer, search.scatter, search.layout
     axis = layout.middle + 1
     hit_axis = 1 if search.positions.shared else axis
@@ -108,8 +138,44 @@ def _product(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Valu
     return w.axes("Squeeze", x, s.dtype, [axis])
 
 
-def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
-    """Write the sums."""
+def _unordered(search: Search) -> ir.Value:
+    """Write the sums of integers, which are the same in any order."""
+    w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
+    refuse_unless(s.dtype in _WRAPPING)
+    hit, x, u = _hit(search), search.layout.data(search.context), _updates(search)
+    _, count = s.facts.interval(search.layout.updates)
+    most = count and count * _largest(search)
+    kind = _INT32 if s.dtype == _INT32 and most < 1 << 31 else _INT64
+
+    def total(part: ir.Value) -> ir.Value:
+        zero = w.constant(np.array(0, kind.numpy()), kind)
+        return w.reduce("ReduceSum", w.node("Where", [hit, part, zero], kind), kind, axis)
+
+    u = w.cast(u, s.dtype, kind)
+    if most <= _EXACT:
+        sums = total(u)
+    else:
+        refuse_unless(count <= _EXACT >> 32)
+        half = w.constant(np.array(1 << 32))
+        low = w.node("Mod", [u, half], kind)
+        high = w.node("Div", [w.node("Sub", [u, low], kind), half], kind)
+        sums = w.node("Add", [w.node("Mul", [total(high), half], kind), total(low)], kind)
+    added = s.dtype if s.dtype == _INT32 else _INT64
+    y = w.node("Add", [w.cast(x, s.dtype, added), w.cast(sums, kind, added)], added)
+    return w.cast(y, added, s.dtype)
+
+
+def _largest(search: Search) -> float:
+    """Return a bound on the magnitude of the updates."""
+    s, limits = search.scatter, np.iinfo(search.scatter.dtype.numpy())
+    known = search.context.provenance.abstract(s.updates).index_map
+    low, high = (limits.min, limits.max) if known is None else s.facts.interval(known)
+    return max(-max(low, int(limits.min)), min(high, int(limits.max)))
+
+
+def _ordered(search: Search) -> ir.Value:
+    """Write the sums, one update after the other."""
+    hit, x, u = _side_by_side(search)
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     neutral = np.array(-0.0 if s.dtype.is_floating_point() else 0).astype(s.dtype.numpy())
     # One Where loses the neutral -0.0, which is repeated along dims that the updates have.
@@ -119,8 +185,9 @@ def _total(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
     return w.node("Gather", [sums, w.constant(np.array(-1))], s.dtype, axis=axis)
 
 
-def _extreme(search: Search, hit: ir.Value, x: ir.Value, u: ir.Value) -> ir.Value:
+def _extreme(search: Search) -> ir.Value:
     """Keep the greatest or the least, as ``x > u ? x : u`` and ``x < u ? x : u`` do one by one."""
+    hit, x, u = _side_by_side(search)
     w, s, axis = search.context.writer, search.scatter, search.layout.middle + 1
     reducers(w, s.reduction, s.dtype)  # refuses types without an order
     op = "ReduceMax" if s.reduction == "max" else "ReduceMin"
@@ -166,4 +233,10 @@ def _turns(search: Search, hit: ir.Value) -> ir.Value:
     return w.pad(turn, _INT64, w.constant(pads), w.constant(np.array(0)))
 
 
-_FOLDS = {"add": _total, "mul": _product, "max": _extreme, "min": _extreme}
+_FOLDS: dict[str, tuple[_Fold, ...]] = {
+    "add": (_unordered, _ordered),
+    "mul": (_product,),
+    "max": (_extreme,),
+    "min": (_extreme,),
+}
+"""The forms of each reduction. Of those that can be written, the one of the fewest nodes is."""

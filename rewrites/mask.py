@@ -54,7 +54,7 @@ class MaskRule(ScatterRule):
 
         def write() -> ir.Value:
             chosen = _condition(by_mask, context)
-            new = updates.write(chosen)
+            new = updates.write(lambda: chosen)
             return reduced_where(w, chosen, scatter.reduction, scatter.data, new, dtype)
 
         return Plan(write)

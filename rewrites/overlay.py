@@ -86,9 +86,10 @@ def _base(cell: Cell, region: Region) -> ir.Value | None:
 
 def _may_be_overwritten(base: ir.Value, planner: Planner) -> bool:
     """Return whether ONNX Runtime can reuse the tensor's memory for the output: no later reader."""
-    if base.producer() is None or base.is_graph_output():
+    here, producer = planner.writer.graph.insertion_point, base.producer()
+    # Nor does a body own what it reads from outside.
+    if producer is None or producer.graph is not here.graph or base.is_graph_output():
         return False
-    here = planner.writer.graph.insertion_point
     return all(
         use.node is here or any(map(planner.numbers.reader.is_available, use.node.outputs))
         for use in base.uses()

@@ -1,5 +1,8 @@
 """Reads with one index for whole rows are a Gather of rows.
 
+    before   y = GatherND(x, i)                               i of shape [n..., 1]
+    after    y = Gather(x, Squeeze(i, -1), axis=0)            or what was unsqueezed to i
+
     before   y = GatherElements(x, Expand(i, shape), axis=a)        i over axis a alone
     after    y = Gather(x, i, axis=a)
 
@@ -8,13 +11,15 @@
     or       y = Gather(Reshape(x, [P * n, rest...]), i + n * Range(P))     P rows of n positions
 
 Holds if the index, as a function of the point that is read, depends on these axes alone, and the
-other axes are read in full. GatherElements checks no index if its output is empty, but Gather does:
-each other axis must have an element, or the index must be within bounds.
+other axes are read in full. All three count negative indices from the end. GatherElements and
+GatherND check no index if their output is empty, but Gather does: each other axis must have an
+element, or the index must be within bounds. GatherND with batch dims reads the merged axes, too.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -24,9 +29,10 @@ from onnx_scatterx.optimizer.emit.reduce import from_start
 from onnx_scatterx.optimizer.lift.lift_scatter import Gather
 from onnx_scatterx.optimizer.lowering.rule import Context, GatherRule, Plan
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import as_numbers, term
+from onnx_scatterx.optimizer.symbolic.terms import Term, as_numbers, term
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
-from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
+from onnx_scatterx.rewrites.helpers.update_positions import index_tensor
+from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted, only, refuse_unless
 
 _INT64 = ir.DataType.INT64
 _ROWS = 1 << 16  # indices of a constant
@@ -36,14 +42,25 @@ class RowReadRule(GatherRule):
     """Rewrites reads whose index is the same for all elements of a row."""
 
     def plan(self, gather: Gather, context: Context) -> Plan | Refusal:
+        plan = attempt(partial(self._moved, gather, context))
+        return plan if isinstance(plan, Plan) else self._listed(gather, context)
+
+    def _listed(self, gather: Gather, context: Context) -> Plan | Refusal:
+        """Return a plan for a GatherND that names one axis, with the given indices."""
+        is_listed = gather.node.op_type == "GatherND" and len(gather.named) == 1
+        refuse_unless(is_listed and gather.dtype != ir.DataType.STRING)
+        (axis,) = gather.named
+        _require_checks(gather, axis, gather.data_shape[axis + 1 :])
+        write = partial(_by_list, gather, axis, context)
+        trial = context.writer.dry_run(write)
+        return trial if isinstance(trial, Refusal) else Plan(write)
+
+    def _moved(self, gather: Gather, context: Context) -> Plan | Refusal:
         axis = _axis(gather)
         index = _index(gather, axis, context)
         refuse_unless(gather.dtype != ir.DataType.STRING)
         over = _over(gather, axis)
-        facts, target, size = gather.facts, gather.index_exprs[axis], gather.data_shape[axis]
-        within = facts.is_nonnegative(target + size) and facts.is_nonnegative(size - 1 - target)
-        rest = [n for d, n in enumerate(gather.shape) if d not in over]
-        refuse_unless(within or all(facts.is_nonnegative(n - 1) for n in rest))
+        _require_checks(gather, axis, [n for d, n in enumerate(gather.shape) if d not in over])
         why = Refusal(Reason.NO_RULE)
         for op, form in (("Gather", _rows), ("GatherND", _batches), ("", _flat)):
             if op == gather.node.op_type:
@@ -54,6 +71,13 @@ class RowReadRule(GatherRule):
                 return Plan(write)
             why = trial
         return why
+
+
+def _require_checks(gather: Gather, axis: int, rest: Sequence[Term]) -> None:
+    """Refuse a read whose index may be beyond the axis where the node checks none."""
+    facts, target, size = gather.facts, gather.index_exprs[axis], gather.data_shape[axis]
+    within = facts.is_nonnegative(target + size) and facts.is_nonnegative(size - 1 - target)
+    refuse_unless(within or all(facts.is_nonnegative(n - 1) for n in rest))
 
 
 def _axis(gather: Gather) -> int:
@@ -111,15 +135,40 @@ def _batches(
 
 
 def _flat(gather: Gather, axis: int, over: range, index: Positions, context: Context) -> ir.Value:
+    refuse_unless(len(over) > axis)
+    at = _at(over, index, context, _INT64)
+    return _merged(gather, axis, at, len(over), context, signed=not gather.nonnegative[axis])
+
+
+def _by_list(gather: Gather, axis: int, context: Context) -> ir.Value:
+    """Read the rows that the indices of a GatherND name on its only axis."""
+    w, at, dtype = context.writer, granted(gather.indices), _INT64
+    read, dims = index_tensor(gather.given[axis], context), list(gather.index_dims)
+    squeezed = [len(dims)]
+    if read is not None:
+        atom, value, kind, shape = read
+        along = gather.dims_read(atom.parts, shape)
+        if along is not None and [d for d in along if d is not None] == dims:
+            at, dtype, squeezed = value, kind, [i for i, d in enumerate(along) if d is None]
+    at = w.axes("Squeeze", at, dtype, squeezed)
+    if axis == 0:
+        return w.node("Gather", [gather.data, at], gather.dtype, axis=0)
+    at, signed = w.cast(at, dtype, _INT64), not gather.is_given_from_start(axis)
+    return _merged(gather, axis, at, len(dims), context, signed=signed)
+
+
+def _merged(
+    gather: Gather, axis: int, at: ir.Value, dims: int, context: Context, *, signed: bool
+) -> ir.Value:
+    """Read rows of the axes up to this one, merged, at positions of so many dims on this one."""
     w, sizes = context.writer, [n.constant or 0 for n in gather.data_shape[: axis + 1]]
     filled = all(gather.facts.is_nonnegative(n - 1) for n in gather.data_shape)
     # In the shape that a Reshape takes, 0 copies a size.
-    refuse_unless(len(over) > axis > 0 and filled and 0 not in sizes)
+    refuse_unless(axis > 0 and filled and 0 not in sizes)
     *batch, size = sizes
-    at = _at(over, index, context, _INT64)
-    if not gather.nonnegative[axis]:
+    if signed:
         at = from_start(w, at, size)
-    first = np.arange(math.prod(batch)).reshape(*batch, 1) * size
+    first = np.arange(math.prod(batch)).reshape(*batch, *[1] * (dims - axis)) * size
     at = w.node("Add", [at, w.constant(first)], _INT64)
     shape = context.numbers.shape([term(math.prod(sizes)), *gather.data_shape[axis + 1 :]])
     rows = w.node("Reshape", [gather.data, shape], gather.dtype)

@@ -48,7 +48,7 @@ class SortedWriteRule(ScatterRule):
         refuse_unless(context.writer.version >= 11 and wanted and target.has("TopK"))
         number = number_of(scatter, context)
         refuse_unless(number is not None or (scatter.reduction == "none" and not meets(scatter)))
-        search = search_of(scatter, context)
+        search = search_of(scatter, context, behind=True)
 
         def write() -> ir.Value:
             hit, last, line = _last(search)
@@ -85,6 +85,8 @@ def _last(search: Search) -> tuple[ir.Value, ir.Value, ir.Value]:
     order = argsort(w, w.concat([keys, at], _INT64, axis), count, axis)
     rank = argsort(w, order, numbers.vector(layout.positions), axis)
     before = w.node("Sub", [rank, w.constant([1])], _INT64)
+    if search.is_chosen:  # the last of all may be an update to no position
+        before = w.node("Max", [before, w.constant([0])], _INT64)
     last = w.node(op, [order, before], _INT64, axis=axis)
     hit = w.node("Less", [numbers.vector(layout.positions - 1), last], _BOOL)
     return hit, last, line

@@ -20,6 +20,7 @@ def assemble(pure: Path, library: bytes, platform: Platform, work: Path) -> Path
     _wheel("unpack", "--dest", str(work), str(pure))
     (root,) = work.iterdir()
     (root / "onnx_scatterx" / platform.library).write_bytes(library)
+    (root / "onnx_scatterx" / "not_built.txt").unlink()  # why there was none
     (about,) = root.glob("*.dist-info/WHEEL")
     text = about.read_text(encoding="utf-8")
     about.write_text(text.replace("Root-Is-Purelib: true", "Root-Is-Purelib: false"), "utf-8")

@@ -21,6 +21,7 @@ from onnx_scatterx.doors.api.optimization import (
     optimize,
 )
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir.cleanup import cloned
 from onnx_scatterx.ir.collection import raised_gc_threshold
 from onnx_scatterx.ir.io import AnyModel
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
@@ -28,7 +29,7 @@ from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Entry, ScatterReport
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.reports.sections import parts
-from onnx_scatterx.optimizer.run import command_budget
+from onnx_scatterx.optimizer.run import command_budget, rewritten_under
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import LimitError, budget, own_budget, within_limits
 from onnx_scatterx.optimizer.symbolic.symbol_ids import foreign_symbols
@@ -105,7 +106,7 @@ def advised(
         onnx-scatterx optimize MODEL.onnx -o OUT.onnx
           4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
     """
-    if not (report.is_open or report.growth):
+    if not (report.is_open or report.growth or report.native):
         return report
     loaded, settings = loaded_ir(model), Settings.of(**options)
     shown = report
@@ -115,7 +116,19 @@ def advised(
         with bounded(loaded, settings) as whole:
             advice = _advice(whole, shown, records, command, observer) if report.is_open else ()
             advice += _smaller(whole, model, report, command, **options)
-    return replace(report, advice=advice)
+            by_standard = _by_standard(whole) if report.native else None
+    return replace(report, advice=advice, by_standard=by_standard)
+
+
+def _by_standard(whole: Whole) -> int | None:
+    """Return how many scatters the target ``standard`` removes; None if the steps end."""
+    with suppress(ScatterXError, LimitError):
+        whole.charge(whole.model)
+        settings = whole.settings.but(target="standard")
+        records, _ = rewritten_under(cloned(whole.model), settings)
+        entries = (record.entry for record in records)
+        return sum(isinstance(e, ScatterReport) and e.is_gone for e in entries)
+    return None
 
 
 def _advice(

@@ -3,11 +3,18 @@
 `onnx.checker` checks nodes, attributes and names, on a copy of the model in which large tensors are
 empty. Some faults are mended in the copy first, because runtimes accept them and the checker does
 not: an unnamed graph, an output without a declared shape or type, an initializer that is not an
-input in IR version 3, functions of another opset.
+input in IR version 3, functions of another opset, functions that are never called, operators of
+ONNX Runtime in the standard domain, and its own domain without an import.
+
+Other faults stay errors although ONNX Runtime accepts them, because what they mean is not certain:
+two initializers of one name, two inputs of one name in a function, a tensor with its numbers in two
+fields, an initializer without a name or of negative dims, and a node of `ai.onnx.ml` without an
+import, which has the newest version that a runtime knows.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -35,10 +42,20 @@ HEAVY_GRAPHS = frozenset({onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS}
 """Types of attributes that hold graphs."""
 
 
-FUSED = frozenset({"SimplifiedLayerNormalization"})
-"""Operators that ONNX Runtime's own optimizer writes into the standard domain."""
+BEYOND_ONNX = {
+    "GroupNormalization": range(18, 21),  # of one scale for a group; ONNX calls it deprecated
+    "LayerNormalization": range(17),
+    "SimplifiedLayerNormalization": range(sys.maxsize),
+}
+"""Operators that ONNX Runtime has in the standard domain, in sets in which ONNX has none of them.
+
+Its own optimizer writes the last two.
+"""
+
+_MICROSOFT = "com.microsoft"  # a domain of one version
 
 _RUNTIME = "onnx_scatterx.runtime.session"  # a domain for operators that the checker must not know
+_OWN = onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)
 
 
 def check(proto: onnx.ModelProto, what: str) -> None:
@@ -155,8 +172,10 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy without weights, in which faults that runtimes accept are mended."""
     copy = onnx.ModelProto(
         ir_version=max(proto.ir_version, 4),  # since 4 an initializer need not be an input
-        opset_import=[*proto.opset_import, onnx.OperatorSetIdProto(domain=_RUNTIME, version=1)],
+        opset_import=[*proto.opset_import, _OWN],
     )
+    if all(opset.domain != _MICROSOFT for opset in proto.opset_import):
+        copy.opset_import.add(domain=_MICROSOFT, version=1)
     graph = copy.graph
     graph.name = proto.graph.name
     graph.input.extend(proto.graph.input)
@@ -164,7 +183,8 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
     graph.sparse_initializer.extend(proto.graph.sparse_initializer)
     for tensor in proto.graph.initializer:
         graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=[0])
-    _copy_nodes(proto.graph.node, graph.node)
+    version = _standard(proto.opset_import)
+    _copy_nodes(proto.graph.node, graph.node, version)
     _complete(graph)
     for value in (*copy.graph.input, *copy.graph.output):
         if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
@@ -173,7 +193,8 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
         if value.type.WhichOneof("value") is None:
             value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
             value.type.tensor_type.shape.SetInParent()
-    for function in proto.functions:
+    for function in _called(proto):
+        version = _standard(function.opset_import)
         made = copy.functions.add(
             name=function.name,
             domain=function.domain,
@@ -182,11 +203,11 @@ def skeleton(proto: onnx.ModelProto) -> onnx.ModelProto:
             output=function.output,
             attribute=function.attribute,
             attribute_proto=function.attribute_proto,
-            opset_import=function.opset_import,
+            opset_import=[*function.opset_import, _OWN],
         )
         for attribute in made.attribute_proto:
-            _empty(attribute)
-        _copy_nodes(function.node, made.node)
+            _empty(attribute, version)
+        _copy_nodes(function.node, made.node, version)
     return copy
 
 
@@ -198,7 +219,31 @@ def _complete(graph: onnx.GraphProto) -> None:
     absent.type.tensor_type.shape.SetInParent()
 
 
-def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
+def _standard(imports: Iterable[onnx.OperatorSetIdProto]) -> int:
+    """Return the version of the standard operator set; 0 if none is imported."""
+    return max((o.version for o in imports if o.domain in ("", "ai.onnx")), default=0)
+
+
+def _called(proto: onnx.ModelProto) -> list[onnx.FunctionProto]:
+    """Return the functions that the graph calls, also in functions and subgraphs.
+
+    An overload is one function more with the name.
+    """
+    named: dict[tuple[str, str], list[int]] = {}
+    for i, function in enumerate(proto.functions):
+        named.setdefault((function.domain, function.name), []).append(i)
+    found: set[int] = set()
+    waiting = [proto.graph.node] if named else []
+    while waiting:
+        for node in waiting.pop():
+            called = [i for i in named.get((node.domain, node.op_type), ()) if i not in found]
+            found.update(called)
+            waiting += [proto.functions[i].node for i in called]
+            waiting += [body.node for body in bodies(node)]
+    return [proto.functions[i] for i in sorted(found)]
+
+
+def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any, version: int) -> None:
     """Copy nodes, a few at a time: small tensors are copied, too, and emptied in the copy."""
     for start in range(0, len(nodes), _AT_ONCE):
         some = nodes[start : start + _AT_ONCE]
@@ -208,7 +253,7 @@ def _copy_nodes(nodes: Sequence[onnx.NodeProto], copies: Any) -> None:
             for node in some:
                 _copy(node, copies.add())
         for copy in copies[start:]:
-            _prepare_node(copy)
+            _prepare_node(copy, version)
 
 
 def is_large(elements: int) -> bool:
@@ -245,18 +290,18 @@ def _copy(message: Any, copy: Any) -> None:
                     _copy(one, other)
 
 
-def _prepare_node(copy: onnx.NodeProto) -> None:
+def _prepare_node(copy: onnx.NodeProto, version: int) -> None:
     """Empty the tensors of a copied node, and mend faults that runtimes accept."""
     if copy.domain == "":
         if "" in copy.input:
             _name_absent_inputs(copy)
-        if copy.op_type in FUSED:
+        if version in BEYOND_ONNX.get(copy.op_type, ()):
             copy.domain = _RUNTIME
     elif copy.domain == "ai.onnx":  # runtimes also know this name of the standard domain
         copy.domain = ""
     for attribute in copy.attribute:
         if attribute.type in HEAVY:
-            _empty(attribute)
+            _empty(attribute, version)
 
 
 def _name_absent_inputs(node: onnx.NodeProto) -> None:
@@ -272,7 +317,7 @@ def _name_absent_inputs(node: onnx.NodeProto) -> None:
             node.input[i] = _ABSENT
 
 
-def _empty(attribute: onnx.AttributeProto) -> None:
+def _empty(attribute: onnx.AttributeProto, version: int) -> None:
     """Empty the tensors of a copied attribute, and prepare its graphs."""
     graphs = [attribute.g] if attribute.HasField("g") else []
     tensors = [attribute.t] if attribute.HasField("t") else []
@@ -281,7 +326,7 @@ def _empty(attribute: onnx.AttributeProto) -> None:
         _complete(graph)
         tensors += graph.initializer
         for node in graph.node:
-            _prepare_node(node)
+            _prepare_node(node, version)
     for tensor in tensors:
         name, kind = tensor.name, tensor.data_type
         tensor.Clear()

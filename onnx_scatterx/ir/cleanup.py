@@ -127,8 +127,12 @@ def drop_unread(model: ir.Model, kept: AbstractSet[str | None]) -> None:
 
 
 def become(model: ir.Model, other: ir.Model) -> None:
-    """Give a model the graph and the functions of another model, which must not be used further."""
+    """Give a model the graph and the functions of another model, which must not be used further.
+
+    The IR version is that of the other model, too: it follows the operator sets and the functions.
+    """
     model.graph = other.graph
+    model.ir_version = other.ir_version
     model.functions.clear()
     model.functions.update(other.functions)
 

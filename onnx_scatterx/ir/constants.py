@@ -72,16 +72,21 @@ def inferred(model: ir.Model, *, fold: bool = True) -> ir.Model:
     If ``fold``, computations with sizes are followed, too, as by ONNX Runtime under its default
     options. Raises ModelError if a function cannot be inlined.
     """
+    copy = inlined(model)
+    _repeat_constants(copy)
+    infer_shapes(copy, fold=fold)
+    return copy
+
+
+def inlined(model: ir.Model) -> ir.Model:
+    """Return a copy with functions inlined. Raises ModelError if a function cannot be inlined."""
     copy = cloned(model)
     for identifier in [i for i, f in copy.functions.items() if f.domain in ("", "ai.onnx")]:
         del copy.functions[identifier]  # operators of these names run instead (`called_function`)
     try:
-        copy = InlinePass()(copy).model
+        return InlinePass()(copy).model
     except (ir.passes.PassError, ValueError) as error:
         raise ModelError(f"the functions of the model cannot be inlined: {error}") from error
-    _repeat_constants(copy)
-    infer_shapes(copy, fold=fold)
-    return copy
 
 
 def infer_shapes(copy: ir.Model, *, fold: bool) -> None:

@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import InlinePass
 
 from onnx_scatterx.ir.known_values import KnownValues
-from onnx_scatterx.ir.schemas import difference
+from onnx_scatterx.ir.respell import respelled
 
 _DOMAIN = "onnx_scatterx.definitions"  # a temporary domain, until the definitions are inlined
 _LARGEST = 1 << 12  # the most elements of a constant that is folded
@@ -66,6 +66,8 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     refers = any(attribute.is_ref() for attribute in node.attributes.values())
     if not since or refers or any(kind is None for kind in given):
         return None
+    if node.op_type == "LayerNormalization" and not _spans(node, known):
+        return None
     call = ir.serde.serialize_node(node)
     missing = [a for name, a in schema.attributes.items() if name not in node.attributes]
     call.attribute.extend(a.default_value for a in missing if a.default_value.type)
@@ -85,12 +87,26 @@ def _body(node: ir.Node, version: int, known: KnownValues) -> onnx.FunctionProto
     _fold(body, dict(zip(body.input, given, strict=False)), version)
     del body.opset_import[:]
     body.opset_import.add(version=version)
-    named = zip(body.input, node.inputs, strict=False)
-    kinds_of = {name: known.types(value) for name, value in named if value is not None}
     for inner in ir.serde.deserialize_function(body):
-        if difference(inner, version, since, lambda v: kinds_of.get(v.name or "", ())):
+        if respelled(inner, since, version, known) is not None:
             return None  # a newer set changed an operator of the definition
     return body
+
+
+def _spans(node: ir.Node, known: KnownValues) -> bool:
+    """Return whether the scale and the bias of a LayerNormalization have all normalized axes.
+
+    The definition makes one axis of them, so other shapes are not broadcast as by the operator.
+    """
+    axis = node.attributes.get_int("axis", -1)
+    shape = known.shape(node.inputs[0])
+    for value in node.inputs[1:]:
+        given = None if value is None else known.shape(value)
+        if value is None or (axis == -1 and given is not None and len(given) == 1):
+            continue
+        if shape is None or given is None or None in given or shape[axis:] != given:
+            return False
+    return True
 
 
 def _type(value: ir.Value | None, known: KnownValues) -> onnx.TypeProto | None:

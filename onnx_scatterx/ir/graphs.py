@@ -39,6 +39,9 @@ def is_scatterx_domain(domain: str) -> bool:
 _HELD = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
+SCATTERS = frozenset({"Scatter", "ScatterElements", "ScatterND", "TensorScatter"})
+"""The operators of ONNX that write by indices."""
+
 RANDOM = frozenset(
     {
         *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"),

@@ -1,4 +1,4 @@
-"""Writes nodes in the spelling of an older operator set, if only the spelling has changed.
+"""Writes nodes in the spelling of an older version of their operator.
 
 newer                                    older
 ReduceMax (x, axes)                18    ReduceMax <axes> (x)                17
@@ -10,112 +10,25 @@ Reshape <allowzero = 0> (x, s)     14    Reshape (x, s)                      13
 Unsqueeze (x, axes)                13    Unsqueeze <axes> (x)                12
 Softmax (x)                        13    Softmax <axis = the last> (x)       12
 Constant <value_ints>              12    Constant <value>                    11
+Clip (x, low, high)                11    Clip <min, max> (x)                 10
+Slice (x, starts, ends)            10    Slice <starts, ends> (x)             9
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
 
 import numpy as np
-import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.ir.constants import NUMBERS
-from onnx_scatterx.ir.known_values import Input, KnownValues
-from onnx_scatterx.ir.schemas import ALIKE_SINCE, form, narrower
+from onnx_scatterx.ir.known_values import KnownValues
+from onnx_scatterx.ir.spelling import Operand, Respell, Spelling, ints
+
+_COMPUTED = "its axes are computed when the model runs"
 
 
-@dataclass(frozen=True)
-class Spelling:
-    """A spelling of a node: its operator, inputs and attributes, and the number of its outputs.
-
-    An input that is an array becomes a Constant.
-    """
-
-    op_type: str
-    inputs: tuple[Input, ...]
-    attributes: Mapping[str, ir.Attr]
-    outputs: int
-
-    def changed(self, inputs: Sequence[Input], **attributes: ir.Attr | None) -> Spelling:
-        """Return the spelling with other inputs and changed attributes; None removes one."""
-        merged = {**self.attributes, **attributes}
-        kept = {name: attribute for name, attribute in merged.items() if attribute is not None}
-        return replace(self, inputs=tuple(inputs), attributes=kept)
-
-    def value(self, name: str, default: Any) -> Any:
-        """Return the value of an attribute; None if it refers to an attribute of a function."""
-        attribute = self.attributes.get(name)
-        return default if attribute is None else None if attribute.is_ref() else attribute.value
-
-    def write(self, node: ir.Node, version: int, names: Names) -> None:
-        """Change a node in place, and write its constants before it."""
-        node.op_type = self.op_type
-        node.resize_inputs(len(self.inputs))
-        for index, given in enumerate(self.inputs):
-            if isinstance(given, np.ndarray):
-                given = _constant(node, given, version, names)
-            node.replace_input_with(index, given)
-        node.attributes.clear()
-        node.attributes.update(self.attributes)
-
-
-_Respell: TypeAlias = Callable[[Spelling, KnownValues], Spelling | str]
-
-
-def older_spelling(node: ir.Node, new: int, old: int, known: KnownValues) -> Spelling | str | None:
-    """Return a node of one operator set in the spelling of an older one, or a reason against it.
-
-    The result is None if the sets differ in more than the spelling, or if the operator is unknown
-    to this module.
-    """
-    steps = [(s, f) for s, f in _CHANGED.get(node.op_type, ()) if old < s <= new]
-    if node.domain != "" or not steps or old < ALIKE_SINCE:
-        return None
-    spelling = Spelling(node.op_type, tuple(node.inputs), dict(node.attributes), len(node.outputs))
-    there = new
-    for since, respell in steps:
-        # After the change of spelling, only element types may differ.
-        if not _alike(spelling.op_type, there, since):
-            return None
-        step = respell(spelling, known)
-        if isinstance(step, str):
-            return step
-        there = since - 1 if step.op_type == spelling.op_type else old
-        spelling = step
-    if not _alike(spelling.op_type, there, old):
-        return None
-    inputs = [None if isinstance(v, np.ndarray) else v for v in spelling.inputs]
-    schema = onnx.defs.get_schema(spelling.op_type, old, "")
-    later = sorted(spelling.attributes.keys() - schema.attributes.keys())
-    if later:
-        return f"its {', '.join(later)} came later"
-    return narrower(inputs, node.outputs, schema, known.types) or spelling
-
-
-def _alike(name: str, new: int, old: int) -> bool:
-    there = onnx.defs.has(name, max_inclusive_version=old, domain="")
-    return there and form(onnx.defs.get_schema(name, new, "")) == form(
-        onnx.defs.get_schema(name, old, "")
-    )
-
-
-def _constant(node: ir.Node, array: np.ndarray, version: int, names: Names) -> ir.Value:
-    """Write a Constant before a node, and return its value."""
-    name = names.new(f"{node.name or node.outputs[0].name or node.op_type}/sizes")
-    tensor = ir.Tensor(array, name=name)
-    made = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)], version=version)
-    (value,) = made.outputs
-    value.name, value.dtype, value.shape = name, tensor.dtype, ir.Shape(array.shape)
-    assert node.graph is not None
-    node.graph.insert_before(node, made)
-    return value
-
-
-def _reduce(node: Spelling, known: KnownValues) -> Spelling | str:
+def axes_as_attribute(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the axes as an attribute; without it, all axes are reduced."""
     axes = np.zeros(0, np.int64)
     if len(node.inputs) > 1 and node.inputs[1] is not None:
@@ -129,7 +42,7 @@ def _reduce(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs[:1], noop_with_empty_axes=None, axes=attribute)
 
 
-def _split(node: Spelling, known: KnownValues) -> Spelling | str:
+def sizes_of_parts(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the sizes of the parts as an input, unless all parts are equal."""
     if "num_outputs" not in node.attributes:
         return node
@@ -148,7 +61,7 @@ def _split(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed((data, sizes), num_outputs=None)
 
 
-def _pad(node: Spelling, known: KnownValues) -> Spelling | str:
+def pads_of_all_axes(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write pads for all axes."""
     if node.value("mode", "constant") in (None, "wrap"):
         return "its mode began with 19"
@@ -171,7 +84,7 @@ def _pad(node: Spelling, known: KnownValues) -> Spelling | str:
 _MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
 
 
-def _grid_sample(node: Spelling, known: KnownValues) -> Spelling | str:
+def old_modes(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the old names of modes; only images of two axes were possible."""
     shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
     if shape is None or len(shape) != 4:
@@ -181,7 +94,7 @@ def _grid_sample(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
 
 
-def _cast_like(node: Spelling, known: KnownValues) -> Spelling | str:
+def cast(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the type as an attribute of a Cast."""
     like = node.inputs[1]
     types = set(known.types(like)) if isinstance(like, ir.Value) else set()
@@ -192,27 +105,23 @@ def _cast_like(node: Spelling, known: KnownValues) -> Spelling | str:
     return replace(node, op_type="Cast", inputs=node.inputs[:1], attributes={"to": to})
 
 
-def _without_defaults(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Remove attributes that were added later, if they have their defaults: the old behaviour."""
-    names = {a.name for a in node.attributes.values() if not a.is_ref() and a.value in (0, "none")}
-    return node.changed(node.inputs, **dict.fromkeys(names & _LATER))
-
-
-def _reshape(node: Spelling, known: KnownValues) -> Spelling | str:
+def without_allowzero(node: Spelling, known: KnownValues) -> Spelling | str:
     """Remove ``allowzero``, if the shape has no 0, or if a 0 copies a size."""
     shape = known.array(node.inputs[1])
     without = shape is not None and 0 not in shape
-    return node.changed(node.inputs, allowzero=None) if without else _without_defaults(node, known)
+    if not without and node.value("allowzero", 0) != 0:
+        return "a size of 0 is meant"
+    return node.without("allowzero")
 
 
-def _batch_normalization(node: Spelling, known: KnownValues) -> Spelling | str:
+def infers(node: Spelling, known: KnownValues) -> Spelling | str:
     """Remove ``training_mode``, if the node does not train."""
     if node.outputs > 1 or node.value("training_mode", 0) != 0:
         return "it trains"
     return node.changed(node.inputs, training_mode=None)
 
 
-def _listed(node: Spelling, known: KnownValues) -> Spelling | str:
+def listed(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the axes, or the sizes of the parts, as an attribute."""
     if len(node.inputs) < 2 or node.inputs[1] is None:
         return node.changed(node.inputs[:1])
@@ -223,7 +132,7 @@ def _listed(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, given.ravel().tolist())})
 
 
-def _softmax(node: Spelling, known: KnownValues) -> Spelling | str:
+def last_axis(node: Spelling, known: KnownValues) -> Spelling | str:
     """Keep the axis if it is the last: the older operator takes all axes from it on together."""
     shape, axis = known.shape(node.inputs[0]), node.value("axis", -1)
     if not shape or axis is None:
@@ -233,14 +142,14 @@ def _softmax(node: Spelling, known: KnownValues) -> Spelling | str:
     return node.changed(node.inputs, axis=ir.AttrInt64("axis", len(shape) - 1))
 
 
-def _resize(node: Spelling, known: KnownValues) -> Spelling | str:
+def empty_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write empty tensors for absent inputs."""
     none = np.zeros(0, np.float32)
     middle = [none if v is None else v for v in (*node.inputs, None, None)[1:3]]
     return node.changed((node.inputs[0], *middle, *node.inputs[3:]))
 
 
-def _dropout(node: Spelling, known: KnownValues) -> Spelling | str:
+def identity(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write an Identity, if the node does not train."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if node.outputs > 1 or (mode is not None and known.array(mode) != np.False_):
@@ -248,8 +157,10 @@ def _dropout(node: Spelling, known: KnownValues) -> Spelling | str:
     return replace(node, op_type="Identity", inputs=node.inputs[:1], attributes={})
 
 
-def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
+def one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     """Write the value as a tensor."""
+    if len(node.attributes) != 1:
+        return "it has several values"
     (given,) = node.attributes.values()
     kind = NUMBERS.get(given.name)
     if kind is None or given.is_ref():
@@ -261,28 +172,203 @@ def _one_value(node: Spelling, known: KnownValues) -> Spelling | str:
     )
 
 
-_COMPUTED = "its axes are computed when the model runs"
-_LATER = frozenset({"allowzero", "batch_dims", "layout", "reduction", "select_last_index", "start"})
-"""Attributes that were added later; 0, or "none", is the old behaviour."""
+def attributes(node: Spelling, names: str, known: KnownValues) -> Spelling | str:
+    """Write the inputs after the first as attributes of integers; an absent input has none."""
+    given: dict[str, ir.Attr] = {}
+    for index, name in enumerate(names.split(), start=1):
+        if node.input(index) is not None:
+            array = known.array(node.input(index))
+            if array is None:
+                return f"its {name} are computed when the model runs"
+            given[name] = ints(name, array.ravel())
+    return node.changed(node.inputs[:1], **given)
 
-_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
-_CHANGED: Mapping[str, tuple[tuple[int, _Respell], ...]] = {
-    **{f"Reduce{name}": ((18, _reduce),) for name in _REDUCTIONS},
-    **dict.fromkeys(("ArgMax", "ArgMin", "GatherND"), ((12, _without_defaults),)),
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), ((14, _without_defaults),)),
-    **dict.fromkeys(("ScatterElements", "ScatterND"), ((16, _without_defaults),)),
-    **dict.fromkeys(("Hardmax", "LogSoftmax", "Softmax"), ((13, _softmax),)),
-    **dict.fromkeys(("Squeeze", "Unsqueeze"), ((13, _listed),)),
-    "BatchNormalization": ((14, _batch_normalization),),
-    "CastLike": ((15, _cast_like),),
-    "Constant": ((12, _one_value),),
-    "Dropout": ((12, _dropout),),
-    "GridSample": ((20, _grid_sample),),
-    "Pad": ((18, _pad),),
-    "ReduceSum": ((13, _reduce),),
-    "Reshape": ((14, _reshape),),
-    "Resize": ((13, _resize),),
-    "Shape": ((15, _without_defaults),),
-    "Split": ((18, _split), (13, _listed)),
-}
-"""For each operator: the sets that changed its spelling, and the functions that undo the change."""
+
+def pads(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the pads and the value of a Pad as attributes."""
+    value = known.array(node.input(2)) if node.input(2) is not None else np.zeros(())
+    older = attributes(replace(node, inputs=node.inputs[:2]), "pads", known)
+    if value is None or value.size != 1 or isinstance(older, str):
+        return "its pads or its value are computed when the model runs"
+    number = float(value.ravel()[0])
+    if not _fits(number):
+        return "its value does not fit an attribute"
+    return older.changed(older.inputs, value=ir.AttrFloat32("value", number))
+
+
+def limits(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the limits of a Clip as attributes."""
+    given: dict[str, ir.Attr] = {}
+    for index, name in enumerate(("min", "max"), start=1):
+        if node.input(index) is None:
+            continue
+        array = known.array(node.input(index))
+        if array is None or array.size != 1 or not _fits(float(array.ravel()[0])):
+            return "its limits are computed when the model runs, or do not fit an attribute"
+        given[name] = ir.AttrFloat32(name, float(array.ravel()[0]))
+    if len(given) == 2 and given["min"].value > given["max"].value:
+        return "its limits are in the wrong order"
+    return node.changed(node.inputs[:1], **given)
+
+
+def _fits(number: float) -> bool:
+    """Return whether a number is a float32."""
+    with np.errstate(over="ignore"):
+        return bool(np.float32(number) == number)
+
+
+def bounds(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the bounds of a Slice as attributes, if it takes each element."""
+    steps = known.array(node.input(4)) if node.input(4) is not None else np.ones(1)
+    if steps is None or np.any(steps != 1):
+        return "its steps are not 1"
+    return attributes(replace(node, inputs=node.inputs[:4]), "starts ends axes", known)
+
+
+def count(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the number of elements of a TopK as an attribute."""
+    number = known.array(node.input(1))
+    if number is None or number.size != 1:
+        return "its k is computed when the model runs"
+    return node.changed(node.inputs[:1], k=ir.AttrInt64("k", int(number.ravel()[0])))
+
+
+def axis(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the axis of a DFT as an attribute."""
+    given = known.array(node.input(2)) if node.input(2) is not None else np.array(-2)
+    shape = known.shape(node.inputs[0])
+    if given is None or given.size != 1 or (shape is None and given < 0):
+        return _COMPUTED
+    number = int(given.ravel()[0])
+    number += len(shape) if number < 0 and shape is not None else 0
+    return node.changed(node.inputs[:2], axis=ir.AttrInt64("axis", number))
+
+
+def counted_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Count axes from the front: before set 11, ONNX does not say that they may be negative."""
+    given: dict[str, ir.Attr] = {}
+    for name in ("axis", "axes"):
+        value = node.value(name, 0)
+        numbers = value if isinstance(value, (list, tuple)) else [value]
+        if value is None:
+            return "its axes refer to an attribute of the function"
+        if all(number >= 0 for number in numbers):
+            continue
+        shape = known.shape(node.inputs[0])
+        if shape is None:
+            return "its axes are negative, and its rank is not known"
+        rank = len(shape) + (len(numbers) if node.op_type == "Unsqueeze" else 0)
+        counted = [number + rank if number < 0 else number for number in numbers]
+        one = ir.AttrInt64(name, counted[0])
+        given[name] = one if isinstance(value, int) else ints(name, counted)
+    return node.changed(node.inputs, **given)
+
+
+def asymmetric(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write a Resize as the first one, which samples ``x / scale``."""
+    mode, nearest = node.value("mode", "nearest"), node.value("nearest_mode", "round_prefer_floor")
+    scales = known.array(node.input(2))
+    if node.value("coordinate_transformation_mode", "half_pixel") != "asymmetric":
+        return "its sampling grid came with 11"
+    if scales is None or not scales.size or node.input(3) is not None:
+        return "its scales are not known"
+    grows, shrinks = np.all(scales >= 1), np.all(scales <= 1)
+    alike = (grows and nearest == "floor") or (shrinks and nearest == "ceil")
+    if mode != "linear" and not (mode == "nearest" and alike):
+        return "its mode came with 11"
+    older = node.without(*(name for name in node.attributes if name != "mode"))
+    return older.changed((node.inputs[0], node.inputs[2]))
+
+
+def upsample(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write a Resize that only grows as an Upsample."""
+    scales = known.array(node.input(1))
+    if scales is None or not np.all(scales >= 1):
+        return "it may shrink"
+    return replace(node, op_type="Upsample")
+
+
+def one_scale(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Remove the axis of a quantizer that has one scale."""
+    scale = node.inputs[1]
+    shape = None if isinstance(scale, Spelling) else known.shape(scale)
+    if shape is None or any(size != 1 for size in shape):
+        return "it may have a scale for each position of an axis"
+    return node.without("axis")
+
+
+def one_output(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Keep a node without its later outputs."""
+    return "its mask has another type" if node.outputs > 1 else node
+
+
+def given_inputs(count: int) -> Respell:
+    """Keep a node with so many inputs, none of them absent."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        given: list[Operand] = list(node.inputs[:count])
+        complete = len(given) == count and all(v is not None for v in given)
+        return node if complete else "an input is absent"
+
+    return respell
+
+
+def at_most(count: int) -> Respell:
+    """Keep a node without the inputs that came later."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        if any(v is not None for v in node.inputs[count:]):
+            return "an input came later"
+        return node.changed(node.inputs[:count])
+
+    return respell
+
+
+def drop(**usual: object) -> Respell:
+    """Remove attributes that came later, if they have the values that were meant before.
+
+    A list has the value in each place. The value None is any value: the attribute matters only for
+    element types that came later, too.
+    """
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        for name, meant in usual.items():
+            value = node.value(name, meant)
+            values = value if isinstance(value, (list, tuple)) else [value]
+            if meant is not None and any(v != meant for v in values):
+                return f"its {name} came later"
+        return node.without(*usual)
+
+    return respell
+
+
+def only(*kinds: str, then: Respell | None = None) -> Respell:
+    """Keep a node of these element types: ONNX Runtime has no kernel for the others."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        value = node.inputs[0]
+        found = known.types(value) if isinstance(value, ir.Value) else ()
+        if not found or not set(found) <= {f"tensor({kind})" for kind in kinds}:
+            return "ONNX Runtime may have no kernel for its type"
+        return then(node, known) if then else node
+
+    return respell
+
+
+def must_be(name: str, value: object) -> Respell:
+    """Remove an attribute that must be given, since its default is another meaning."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        return node.without(name) if node.value(name, None) == value else f"its {name} came later"
+
+    return respell
+
+
+def unless(name: str, *values: object) -> Respell:
+    """Keep a node whose attribute does not have one of these values, whose meaning changed."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        changed = name in node.attributes and node.value(name, None) in (None, *values)
+        return f"its {name} means something else there" if changed else node
+
+    return respell

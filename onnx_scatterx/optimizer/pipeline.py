@@ -21,11 +21,14 @@ from onnx_scatterx.optimizer.transforms.fit_target import (
     check_target,
     drop_default_reductions,
     lower_operator_set,
+    lower_rewritten,
     write_other_forms,
 )
 from onnx_scatterx.optimizer.transforms.fold_sizes import fold_sizes
 from onnx_scatterx.optimizer.transforms.inline_if import inline_beside_quantizers, inline_known_ifs
+from onnx_scatterx.optimizer.transforms.inline_sequences import inline_sequence_functions
 from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.keep_apart import keep_apart
 from onnx_scatterx.optimizer.transforms.lower_scatters import lower_scatters
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import move_above_quantizers
 from onnx_scatterx.optimizer.transforms.restarts import least_violating, until_safe
@@ -67,6 +70,7 @@ PREPARING = (
 LOWERING = (
     Pass(write_sizes, Kind.GUARD, lambda s: s.given["fix"]),
     Pass(inline_beside_quantizers, Kind.GUARD, lambda s: s.target.onnxruntime),
+    Pass(inline_sequence_functions),
     Pass(inline_known_ifs),
     Pass(share_masks),
     Pass(drop_overwritten_updates, applies=lambda s: s.given["deterministic"]),
@@ -87,9 +91,11 @@ FITTING = (
 
 FINISHING = (
     Pass(drop_default_reductions),
+    Pass(lower_rewritten, Kind.GUARD, lambda s: any(s.target.opsets())),
+    Pass(keep_apart, Kind.GUARD),
     Pass(attach_fallbacks, Kind.GUARD, lambda s: s.target.has_scatterx),
 )
-"""The passes for the scatters of the result."""
+"""The passes for the whole result."""
 
 CHECKING = (Pass(check_target, Kind.GUARD, lambda s: s.target.is_limited or s.target.static_only),)
 """The pass that changes nothing, and says what the target does not take."""
@@ -125,7 +131,7 @@ def rewritten(job: Job, *, details: bool = False) -> tuple[Job, tuple[NodeRecord
     job for the same model. If the job ``keeps_rest``, its promises and its result are not judged.
     """
     _run(PREPARING, job)
-    job.opset_changed = job.modified
+    job.opset_changed, job.prepared = job.modified, job.lowered
     if job.keeps_rest or not job.assumed:
         return _rewritten(job, details)
     needed, by_scatter = needed_promises(job, lambda fewer: rewritten(fewer)[1])

@@ -19,9 +19,9 @@ from onnx_scatterx.optimizer.assumptions.clauses import (
     check,
     equalities,
 )
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import template
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import open_sizes, places_of, template
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
-from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of
+from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of, told_records
 from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.symbolic.budget import Budget, of_command
@@ -72,8 +72,10 @@ def _optimized(
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
+    records = told_records(job, records)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()
+    told |= {str(LastBit.KERNEL)} if job.lowered.other_kernels else set()
     add_to_metadata(model.metadata_props, told)
     unused = [c for c in settings.assumed if set(at_sizes([c], fixed)).isdisjoint(job.assumed)]
     wanted = template(model, equalities(given)) if settings.target.static_only else ""
@@ -81,6 +83,9 @@ def _optimized(
         report_of(job, records, before, _operators(model)),
         fixed=tuple(fixed.symbols.items()),
         to_fix=wanted,
+        places=places_of(model, [n for _, names in open_sizes(model) for n in names])
+        if wanted
+        else "",
         not_needed=tuple(map(str, unused)),
         planned=planned,
     )

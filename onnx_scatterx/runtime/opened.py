@@ -18,7 +18,7 @@ from onnx_scatterx.ir.io import AnyModel, ModelSource, check_file, load, note_mo
 from onnx_scatterx.ir.outside import is_within, together
 from onnx_scatterx.ir.save import MESSAGE_LIMIT
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
-from onnx_scatterx.runtime.session import check_runtime, library_path
+from onnx_scatterx.runtime.session import library_for
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 from onnx_scatterx.system.child import NoReply
 from onnx_scatterx.system.scratch import scratch
@@ -69,10 +69,11 @@ def runnable(source: AnyModel, destination: Path) -> ModelFile:
 
 @dataclass(frozen=True)
 class OpenModel:
-    """A model in a worker process: its number in the process, and its interface."""
+    """A model in a worker process: its number in the process, its library, and its interface."""
 
     process: OrtProcess
     number: int
+    library: str | None
     inputs: tuple[DeclaredInput, ...]
     overridable: tuple[DeclaredInput, ...]
     outputs: tuple[str, ...]
@@ -85,17 +86,14 @@ class OpenModel:
         file: ModelFile,
         *,
         threads: int,
-        library: bool,
+        library: str | None,
         trace: str | None = None,
     ) -> OpenModel:
         """Open a model, which has this number in the process. Paths of traces begin with ``trace``.
 
-        Raises ScatterXError if ONNX Runtime is too old, if the library is missing, or if the model
-        cannot be loaded.
+        ``library`` is what `library_for` returns. Raises ModelError if the model cannot be loaded.
         """
-        check_runtime(library)
-        library_file = str(library_path()) if library else None
-        options = {"library": library_file, "threads": threads, "optimize": True, "trace": trace}
+        options = {"library": library, "threads": threads, "optimize": True, "trace": trace}
         answer = process.ask({"do": "open", **file.to_request(), **options})
         if isinstance(answer, NoReply):
             raise ModelError(f"ONNX Runtime cannot load the model: {answer.reason}")
@@ -103,6 +101,7 @@ class OpenModel:
         return cls(
             process,
             number,
+            library,
             tuple(DeclaredInput(*value) for value in content["inputs"]),
             tuple(DeclaredInput(*value) for value in content["overridable"]),
             tuple(content["outputs"]),
@@ -136,12 +135,15 @@ class OpenModel:
 
 
 @contextlib.contextmanager
-def opened_model(model: AnyModel, *, threads: int = 0, library: bool = True) -> Iterator[OpenModel]:
-    """Open a model in a process, which ends with the block."""
+def opened_model(
+    model: AnyModel, *, threads: int = 0, library: bool | None = None
+) -> Iterator[OpenModel]:
+    """Open a model in a process, which ends with the block; ``library`` as for `library_for`."""
     with scratch() as directory:
         file = runnable(model, directory / "model.onnx")
+        registered = library_for(model, library)
         with OrtProcess() as process:
-            yield OpenModel.open(process, 0, file, threads=threads, library=library)
+            yield OpenModel.open(process, 0, file, threads=threads, library=registered)
 
 
 def run_model(
@@ -150,7 +152,7 @@ def run_model(
     outputs: Sequence[str] | None = None,
     *,
     threads: int = 0,
-    library: bool = True,
+    library: bool | None = None,
 ) -> dict[str, np.ndarray]:
     """Run a model once and return its outputs by name; elements of a sequence are ``name[i]``.
 
@@ -162,7 +164,7 @@ def run_model(
         outputs: the names of the outputs to return; all by default.
         threads: how many threads ONNX Runtime uses for one node; 0 is the number of cores.
         library: whether the ScatterX library is registered; otherwise the fallbacks of ScatterX
-            run.
+            run. By default, it is registered if this installation has it, or the model needs it.
 
     Raises:
         ScatterXError: an input is missing, unknown, or of another type or shape; ONNX Runtime

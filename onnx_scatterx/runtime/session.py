@@ -1,24 +1,23 @@
-"""Opens sessions of ONNX Runtime with the native ScatterX operator, and finds its library."""
+"""Opens sessions of ONNX Runtime, with the native ScatterX operator if a model needs it."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.resources
 import os
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import MissingRuntimeError, ScatterXError, one_line
+from onnx_scatterx.errors import MissingRuntimeError, ModelError, ScatterXError, one_line
 from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.ir.io import AnyModel, ModelSource
+from onnx_scatterx.ir.graphs import all_nodes, called_function, is_scatterx_domain
+from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.ir.outside import follow_links
+from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
 from onnx_scatterx.system.interrupts import postponed
-from onnx_scatterx.system.reading import is_utf8, note_read
+from onnx_scatterx.system.observer import LOG
 from onnx_scatterx.system.scratch import scratch
 
 if TYPE_CHECKING:
@@ -36,54 +35,6 @@ def require_runtime() -> None:
     except ImportError as error:
         told = f"ONNX Runtime is missing ({one_line(error)}): pip install onnxruntime"
         raise MissingRuntimeError(told) from error
-
-
-_ENDINGS = {"darwin": ".dylib", "win32": ".dll"}  # by sys.platform; .so elsewhere
-
-
-def library_path() -> Path:
-    """Return the file of the ScatterX library, for ``register_custom_ops_library``.
-
-    If you have built the library yourself, the variable ONNX_SCATTERX_LIBRARY names its file.
-
-    Raises:
-        ScatterXError: this installation lacks the library, because it was built without a compiler.
-
-    Example:
-        >>> options = onnxruntime.SessionOptions()  # doctest: +SKIP
-        >>> options.register_custom_ops_library(str(library_path()))  # doctest: +SKIP
-
-    """
-    path = _library_path()
-    note_read(path, "the ScatterX library")
-    return path
-
-
-def _library_path() -> Path:
-    chosen = os.environ.get("ONNX_SCATTERX_LIBRARY")
-    if chosen:
-        path = Path(chosen)
-        if not path.is_file():
-            raise ScatterXError(f"ONNX_SCATTERX_LIBRARY names {path}, which is not a file")
-        if not is_utf8(chosen):
-            raise ScatterXError(f"ONNX Runtime loads no library whose path is not UTF-8: {path}")
-        return path
-    name = f"scatterx_ops{_ENDINGS.get(sys.platform, '.so')}"
-    beside = Path(str(importlib.resources.files("onnx_scatterx"))) / name
-    if beside.is_file():
-        return beside
-    # Python may have found a source tree first: then the library is in the installed package.
-    try:
-        files = importlib.metadata.distribution("onnx-scatterx").files or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if file.name == name and Path(str(file.locate())).is_file():
-            return Path(str(file.locate()))
-    raise ScatterXError(
-        f"this installation has no ScatterX library ({name}): install a wheel for this platform, "
-        "or again from source where there is a C++ compiler, or run without it (--no-library)"
-    )
 
 
 OLDEST = (1, 18)
@@ -109,13 +60,14 @@ def session(
             be used for another session.
         providers: by default those in ``session_options``, or else the CPU provider.
         library: whether to register the library; by default, if the first provider is the CPU
-            provider. The library runs only on the CPU: under another provider, each ScatterX node
-            would fetch its tensors from the device, so its fallback may be faster.
+            provider, and if this installation has the library or the model cannot run without it.
+            The library runs only on the CPU: under another provider, each ScatterX node would fetch
+            its tensors from the device, so its fallback may be faster.
         more: further arguments of ``onnxruntime.InferenceSession``, which may raise its own errors.
 
     Raises:
-        ScatterXError: ONNX Runtime is missing, the library cannot be found, or ONNX Runtime is too
-            old for the library.
+        ScatterXError: ONNX Runtime is missing, the library is needed and cannot be found, or ONNX
+            Runtime is too old for it.
         TypeError: ``model`` is not a model.
 
     Example:
@@ -124,14 +76,14 @@ def session(
     """
     if not providers:
         providers = None if _has_providers(session_options) else [_CPU]
-    if library is None:
-        library = providers is not None and _name(providers[0]) == _CPU
-    check_runtime(library)
+    if library is None and (providers is None or _name(providers[0]) != _CPU):
+        library = False
+    registered = library_for(model, library)
     import onnxruntime as ort
 
     options = ort.SessionOptions() if session_options is None else session_options
-    if library:
-        options.register_custom_ops_library(str(library_path()))
+    if registered is not None:
+        options.register_custom_ops_library(registered)
     return _opened(model, options, providers, more)
 
 
@@ -143,6 +95,46 @@ def _name(provider: Any) -> str:
 def _has_providers(options: Any) -> bool:
     """Return whether session options name providers, as is possible from ONNX Runtime 1.22 on."""
     return hasattr(options, "has_providers") and bool(options.has_providers())
+
+
+def library_for(model: AnyModel, library: bool | None = None) -> str | None:
+    """Return the path of the library to register for a model; None if none is registered.
+
+    Args:
+        model: as ``optimize`` takes it; it is read only if ``library`` is None and the library is
+            missing.
+        library: whether to register it; None: if this installation has it, or the model needs it.
+            A model needs it for a ScatterX node without a fallback. If fallbacks run because the
+            library is missing, the log has a warning, once in a process.
+
+    Raises:
+        ScatterXError: ONNX Runtime is missing or too old, or the library is missing.
+
+    """
+    require_runtime()
+    missing = missing_library() if library is None else None
+    registers = library is not False and missing is None
+    check_runtime(registers)
+    if registers:
+        return str(library_path())
+    if missing is not None:
+        try:
+            loaded = load(model)
+        except ModelError:  # ONNX Runtime may still take it
+            return None
+        nodes = [node for node in all_nodes(loaded) if is_scatterx_domain(node.domain)]
+        if any(called_function(loaded, node) is None for node in nodes):
+            told = f"{missing}: the model has a ScatterX node without a fallback; {REMEDY}"
+            raise ScatterXError(told)
+        if nodes:
+            warn_once(f"{missing}: ScatterX nodes run by their fallbacks")
+    return None
+
+
+@cache
+def warn_once(message: str) -> None:
+    """Write a warning to the log, once in a process."""
+    LOG.warning("%s", message)
 
 
 def check_runtime(library: bool) -> None:

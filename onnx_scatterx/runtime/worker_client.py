@@ -73,43 +73,49 @@ class Runner(Closing):
     def close(self) -> None:
         """End the process to free its memory; `reload` and `run` start another process."""
         self._process.close()
-        self._loaded = False
+        self._is_alive = False
 
     def load(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Wait until the model is loaded; if `fused`, load it for fused runs. Return the error."""
         if fused:
             answer = self._ask({**self._request, "optimize": True}, [], timeout)
-            self._is_fused = isinstance(answer, Reply)
         else:
             answer = self._process.receive(timeout)
-            self._loaded = isinstance(answer, Reply)
-        return answer if isinstance(answer, NoReply) else None
+            self._is_alive = isinstance(answer, Reply) or answer.kind == "error"
+        if isinstance(answer, NoReply):
+            self._failures[fused] = answer
+            return answer
+        self._sessions.setdefault(fused, len(self._sessions))
+        return None
 
     def reload(self, timeout: float, *, fused: bool = False) -> NoReply | None:
         """Load the model in a new process; return the error, if any."""
         self._process.close()
         self._process = self._start()
         failure = self.load(timeout)
-        return self.load(timeout, fused=True) if fused and failure is None else failure
+        return self.load(timeout, fused=True) if fused and self._is_alive else failure
 
     def run(
         self, feeds: Mapping[str, np.ndarray], timeout: float, *, fused: bool = False
     ) -> dict[str, np.ndarray] | NoReply:
         """Return the outputs by name, or why the run failed."""
-        if fused and not (self._loaded and self._is_fused):
-            failure = self.load(timeout, fused=True)
-            if failure is not None:
-                return failure
+        if not self._is_alive:
+            self.reload(timeout, fused=fused)
+        if fused and self._is_alive and fused not in self._sessions:
+            self.load(timeout, fused=True)
+        if fused not in self._sessions:
+            return self._failures[fused if fused in self._failures else False]
         tensors = [to_raw(name, array) for name, array in feeds.items()]
-        answer = self._ask({"do": "run", "session": int(fused)}, tensors, timeout)
+        answer = self._ask({"do": "run", "session": self._sessions[fused]}, tensors, timeout)
         if isinstance(answer, NoReply):
             return answer
         return {tensor.name: from_raw(tensor) for tensor in answer.tensors}
 
     def fused_nodes(self, timeout: float) -> Counter[tuple[str, str]] | None:
-        """Count the nodes, and the packed inputs, that ONNX Runtime's optimizations add.
+        """Count the nodes that may round, and the packed inputs, that optimizations add.
 
-        The result is None if the optimized model cannot be written, such as one that is too large.
+        If they remove some, the count is negative: a Mul may become a part of a Conv's weights. The
+        result is None if the optimized model cannot be written, such as one that is too large.
         """
         with scratch() as directory:
             file = directory / "fused.onnx"
@@ -119,7 +125,8 @@ class Runner(Closing):
                 return None
             paths = (self._model.path, file)
             counts = [_operators(onnx.load(path, load_external_data=False)) for path in paths]
-        return counts[1] - counts[0]
+        counts[1].subtract(counts[0])
+        return counts[1]
 
     def plan(self, model: bytes, timeout: float) -> tuple[str, dict[str, Any]] | None:
         """Return the name of the runtime, and its `memory_plan` of another model.
@@ -139,26 +146,38 @@ class Runner(Closing):
         self, request: dict[str, Any], tensors: list[RawTensor], timeout: float
     ) -> Reply | NoReply:
         """Send a request and return the answer; if the process has died, start it again first."""
-        if not self._loaded:
+        if not self._is_alive:
             failure = self.reload(timeout)
-            if failure is not None:
+            if failure is not None and not self._is_alive:
                 return failure
         answer = self._process.ask(request, tensors, timeout=timeout)
         if isinstance(answer, NoReply):
-            self._loaded = answer.kind == "error"
+            self._is_alive = answer.kind == "error"
         return answer
 
     def _start(self) -> OrtProcess:
         process = OrtProcess()
         process.send({**self._request, "optimize": False})
-        self._loaded = self._is_fused = False
+        self._is_alive = False
+        self._sessions: dict[bool, int] = {}  # those that are loaded, by whether they are fused
+        self._failures: dict[bool, NoReply] = {}
         return process
+
+
+_NAMES = """
+    And Compress Concat Constant ConstantOfShape Equal Expand Flatten Gather GatherElements GatherND
+    Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual NonZero Not Or Range Reshape
+    ScatterElements ScatterND Shape Size Slice Split Squeeze Tile Transpose Trilu Unsqueeze Where
+"""
+_EXACT = frozenset(_NAMES.split())
+"""Operators that round nothing: where ONNX Runtime folds them, no float changes."""
 
 
 def _operators(model: onnx.ModelProto) -> Counter[tuple[str, str]]:
     counts: Counter[tuple[str, str]] = Counter()
     for node in all_nodes(ir.from_proto(model)):
-        counts[node.domain, node.op_type] += 1
+        if node.domain or node.op_type not in _EXACT:
+            counts[node.domain, node.op_type] += 1
         read = [node.inputs[at] for at in packed(node) if at < len(node.inputs)]
         stored = sum(value is not None and value.is_initializer() for value in read)
         counts["packed", node.op_type] += stored

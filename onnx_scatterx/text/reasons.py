@@ -249,6 +249,7 @@ class LastBit(enum.Enum):
     PLACE = "ONNX Runtime computes other last bits of a function at another place of a tensor"
     FUSED = "ONNX Runtime may fuse nodes that become neighbours, under its default options"
     DEFINED = "ONNX Runtime computes a function otherwise than ONNX defines it"
+    KERNEL = "ONNX Runtime has another kernel for an operator in another operator set"
 
     def __str__(self) -> str:
         return self.value

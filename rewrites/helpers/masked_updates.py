@@ -42,25 +42,29 @@ class _Has(Enum):
     MORE = "as many, or more"
 
 
-Make = Callable[[list[ir.Value | None], ir.Value], ir.Value]
-"""Writes a value, given its operands and the mask, which are tensors over the data."""
+Condition = Callable[[], ir.Value]
+"""Writes the mask, as a tensor that broadcasts to the data."""
+
+Make = Callable[[list[ir.Value | None], Condition], ir.Value]
+"""Writes a value, given its operands, which are tensors over the data, and the mask."""
 
 
 @dataclass(eq=False)
 class Updates:
     """A tensor that broadcasts to the data, and has the updates where the mask is true.
 
-    If ``is_read``, each is read by the mask, at the position of its element. ``rank`` is at least
-    that of the tensor.
+    If ``is_read``, each is read by the mask, at the position of its element. If ``is_whole``, the
+    tensor has the shape of the data. ``rank`` is at least that of the tensor.
     """
 
     make: Make
     rank: int
     is_read: bool = False
+    is_whole: bool = False
     parts: tuple[Updates | None, ...] = ()
 
-    def write(self, mask: ir.Value) -> ir.Value:
-        """Write the tensor; ``mask`` broadcasts to the data."""
+    def write(self, mask: Condition) -> ir.Value:
+        """Write the tensor."""
         done: dict[Updates, ir.Value] = {}
 
         def written(updates: Updates) -> ir.Value:
@@ -120,7 +124,7 @@ class _Follower:
             return _if_read(self.of(first, _Has.MORE))
         if node.op_type in ("Gather", "GatherND"):
             source = read_by_mask(node, self.shape, self.scatter, self.mask, self.context)
-            return replace(self._broadcast(source), is_read=True)
+            return replace(self._broadcast(source), is_read=True, is_whole=True)
         return self._function(node, has)
 
     def _broadcast(self, value: ir.Value) -> Updates:
@@ -173,16 +177,17 @@ class _Follower:
 
         w, guarded = self.context.writer, dtype.is_integer() and self._may_end_the_run(node)
 
-        def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
+        def make(inputs: list[ir.Value | None], mask: Condition) -> ir.Value:
             if guarded:
                 one = w.constant(np.ones((), dtype.numpy()), dtype)
-                inputs[1] = select(w, mask, granted(inputs[1]), one, dtype)
+                inputs[1] = select(w, mask(), granted(inputs[1]), one, dtype)
             attributes = {name: a.value for name, a in node.attributes.items()}
             return w.node(node.op_type, inputs, dtype, **attributes)
 
         present = [p for p in parts if p is not None]
         rank = max((p.rank for p in present), default=0)
-        return Updates(make, rank, any(p.is_read for p in present), tuple(parts))
+        is_read, is_whole = (any(p.is_read for p in present), any(p.is_whole for p in present))
+        return Updates(make, rank, is_read, is_whole, tuple(parts))
 
     def _operand(self, value: ir.Value, output: ir.Value, has: _Has) -> Updates:
         """Return an operand of a node over the data."""
@@ -204,11 +209,11 @@ class _Follower:
         )
         updates, dtype = _if_read(inner.of(value, has)), granted(known(value).dtype)
 
-        def make(inputs: list[ir.Value | None], mask: ir.Value) -> ir.Value:
+        def make(inputs: list[ir.Value | None], mask: Condition) -> ir.Value:
             axes = list(range(lead, len(self.shape)))
             return self.context.writer.axes("Unsqueeze", granted(inputs[0]), dtype, axes)
 
-        return Updates(make, len(self.shape), True, (updates,))
+        return Updates(make, len(self.shape), is_read=True, parts=(updates,))
 
     def _is_alike_alone(self, node: ir.Node) -> bool:
         """Return whether a node computes the same bits if the mask has only one true element.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import onnx_ir as ir
@@ -92,7 +93,13 @@ class Masked:
 def mask_under(origins: set[object], context: Context) -> Mask:
     """Return the mask that a NonZero counts, given the only origin of elements, or refuse."""
     origin = only(origins)
-    node = granted(made_by(origin.value, "NonZero") if isinstance(origin, ElementOf) else None)
+    refuse_unless(isinstance(origin, ElementOf))
+    return mask_of(made_by(cast("ElementOf", origin).value, "NonZero"), context)
+
+
+def mask_of(node: ir.Node | None, context: Context) -> Mask:
+    """Return the mask that a NonZero of the graph counts, or refuse."""
+    node = granted(node)
     refuse_unless(node.graph is context.provenance.graph)
     mask, known = granted(node.inputs[0]), context.provenance.abstract
     shape = granted(known(node.outputs[0]).shape)

@@ -23,12 +23,13 @@ from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
 from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
+from onnx_scatterx.rewrites.helpers.chosen_rows import chosen_rows
 from onnx_scatterx.rewrites.helpers.update_positions import (
     UpdatePositions,
     index_tensor,
     positions_of,
 )
-from onnx_scatterx.text.reasons import Detail, Reason, granted, refuse_unless
+from onnx_scatterx.text.reasons import Detail, Reason, Refusal, attempt, granted, refuse_unless
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,15 @@ SMALL = 1 << 14  # elements of the largest tensor of a comparison that every tar
 
 @dataclass(frozen=True)
 class Search:
-    """A scatter with its positions on one axis, and the positions of its updates."""
+    """A scatter with its positions on one axis, and the positions of its updates.
+
+    If it ``is_chosen``, some updates have a position that is none of the data, and are not written.
+    """
 
     layout: Arrangement
     positions: UpdatePositions
     context: Context
+    is_chosen: bool = False
 
     @property
     def scatter(self) -> Scatter:
@@ -147,10 +152,28 @@ class Search:
         return math.prod(others, start=self.layout.positions * count)
 
 
-def search_of(scatter: Scatter, context: Context) -> Search:
-    """Return a scatter as a search, or refuse if its indices cannot be read."""
+def search_of(scatter: Scatter, context: Context, *, behind: bool = False) -> Search:
+    """Return a scatter as a search, or refuse if its indices cannot be read.
+
+    If a mask chooses the updates and their positions, all of them are searched. Then the position
+    of an update that is not chosen is -1, or, if ``behind``, that behind the last.
+    """
+    chosen = attempt(lambda: _search_of_all(scatter, context, behind=behind))
+    return search_of_given(scatter, context) if isinstance(chosen, Refusal) else chosen
+
+
+def search_of_given(scatter: Scatter, context: Context) -> Search:
+    """Return a scatter as a search among its own updates, or refuse."""
     layout = arranged(scatter, apart=False)
     return Search(layout, positions_of(layout, context), context)
+
+
+def _search_of_all(scatter: Scatter, context: Context, *, behind: bool) -> Search:
+    rows = chosen_rows(scatter, context)
+    layout = arranged(rows.scatter, apart=False)
+    nowhere = layout.positions if behind else term(-1)
+    positions = positions_of(layout, rows.context, rows, nowhere)
+    return Search(layout, positions, rows.context, is_chosen=True)
 
 
 def meets(scatter: Scatter) -> bool:

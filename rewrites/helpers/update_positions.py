@@ -4,7 +4,8 @@ The axes that are searched are one axis of P positions (``arrangement``). An upd
 
     sum over these axes of  index * stride         an index from 0 on, negative ones moved up by S
 
-as a tensor [l..., N, r...]. Its extent is 1 on axes aside that no index depends on.
+as a tensor [l..., N, r...]. Its extent is 1 on axes aside that no index depends on. An
+update that a mask does not choose has a position that is none of the data (``chosen_rows``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from onnx_scatterx.optimizer.lowering.rule import Context
 from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_numbers, dim_of, symbol_of, term
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
+from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
 from onnx_scatterx.text.reasons import granted, refuse_unless
 
 _INT64 = ir.DataType.INT64
@@ -57,12 +59,21 @@ class UpdatePositions:
     write: Write
 
 
-def positions_of(layout: Arrangement, context: Context) -> UpdatePositions:
-    """Return the targets of updates as a tensor, or refuse if the indices cannot be read."""
+def positions_of(
+    layout: Arrangement,
+    context: Context,
+    chosen: ChosenRows | None = None,
+    nowhere: Term | None = None,
+) -> UpdatePositions:
+    """Return the targets of updates as a tensor, or refuse if the indices cannot be read.
+
+    If rows are ``chosen``, their placeholders are written with the targets, before all else, and
+    the others have the target ``nowhere``.
+    """
     s = layout.scatter
     indices = [_index(c, layout, context) for c in layout.axes]
     order = layout.dims_in_order
-    full = frozenset[int]().union(*(i.full for i in indices))
+    full = frozenset(chosen.dims if chosen else ()).union(*(i.full for i in indices))
     split = tuple(s.shape[d] if d in full or d in layout.dims else term(1) for d in order)
     shape = layout.merged(split)
     strides = [
@@ -75,12 +86,17 @@ def positions_of(layout: Arrangement, context: Context) -> UpdatePositions:
     def write() -> ir.Value:
         w = context.writer
         total: ir.Value | None = None
+        if chosen is not None:
+            chosen.prepare()
         for c, index, stride in zip(layout.axes, indices, strides, strict=True):
-            at = _from_zero(layout, c, index, context)
+            at = _from_zero(layout, c, index, context, is_chosen=chosen is not None)
             if stride.constant != 1:
                 at = w.node("Mul", [at, numbers.vector(stride)], _INT64)
             total = at if total is None else w.node("Add", [total, at], _INT64)
         assert total is not None
+        if chosen is not None and nowhere is not None:
+            other = numbers.vector(nowhere)
+            total = w.node("Where", [chosen.write_mask(order), total, other], _INT64)
         if spread:
             total = w.node("Expand", [total, numbers.shape(split)], _INT64)
         return reshape(numbers, total, _INT64, split, shape, s.facts)
@@ -88,11 +104,16 @@ def positions_of(layout: Arrangement, context: Context) -> UpdatePositions:
     return UpdatePositions(shape, full <= set(layout.dims), write)
 
 
-def _from_zero(layout: Arrangement, axis: int, index: _Index, context: Context) -> ir.Value:
-    """Write an index with negative ones counted from the start."""
+def _from_zero(
+    layout: Arrangement, axis: int, index: _Index, context: Context, *, is_chosen: bool
+) -> ir.Value:
+    """Write an index with negative ones counted from the start.
+
+    If rows are chosen from it, the scatter does not check the others.
+    """
     w, s = context.writer, layout.scatter
     at, size = w.cast(index.write(), index.dtype, _INT64), s.data_shape[axis]
-    if index.checked:
+    if index.checked and not is_chosen:
         w.note_index(at, size, from_zero=not index.signed)
     if not index.signed:
         return at

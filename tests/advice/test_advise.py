@@ -13,7 +13,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx import advise, inspect, optimize, optimize_many, verify
+from onnx_scatterx import advise, explain, inspect, optimize, optimize_many, verify
 from onnx_scatterx.doors.advice import advise as search
 from onnx_scatterx.doors.advice.change import Command
 from onnx_scatterx.doors.api import optimization
@@ -50,7 +50,10 @@ def advice(text: str, **arguments: Any) -> list[list[str]]:
 
 
 MODELS = Path(__file__).parents[2] / "models"
-DENSE = ["--target 'standard, dense = true'", ""]
+DENSE = [
+    "--target 'standard, dense = true'",
+    "its largest tensor has 120000 elements (480 kB in float)",
+]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,9 @@ def test_sizes_are_fixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     (found,) = advise(path, target=str(profile), command=command)
     way = found.ways[0]
     assert way.command.endswith("--fix height=96 --fix width=64")
-    assert way.condition == "or with numbers of your own"
+    assert way.condition == (
+        "or with numbers of your own: height = axis 2 of image, width = axis 3 of image"
+    )
     assert main([*shlex.split(way.command)[1:], "--verify", "--strict", "--samples", "3"]) == 0
     assert not scatters(onnx.load(out))
     path = str(MODELS / "yolox_head_dynamo_dynamic.onnx")
@@ -218,12 +223,47 @@ def test_a_target_that_is_printed_is_the_one_that_was_tried(target: str) -> None
     assert inspect(model, target=printed).removed == 1
 
 
+def test_sizes_are_named_by_the_axes_of_the_inputs() -> None:
+    """In this order: names of an exporter say nothing."""
+    text = """g (float[batch, 3, s53, s0] x, float[batch, s7] u) => (float[batch, 3, s53, s0] y) {
+        y = Relu (x)  v = Neg (u) }"""
+    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="qnn")
+    (way,) = found.ways
+    assert re.findall(r"--fix (\w+)=", way.command) == ["batch", "s53", "s0", "s7"]
+    assert way.condition == (
+        "or with numbers of your own: batch = axis 0 of x, s53 = axis 2 of x, s0 = axis 3 of x, "
+        "s7 = axis 1 of u"
+    )
+    (line,) = inspect(onnx.parser.parse_model(HEAD + text), target="qnn").size_lines()
+    assert line.endswith(f"for each N ({way.condition.partition(': ')[2]})")
+
+
+def test_a_scatter_that_the_target_takes_is_nothing_to_do() -> None:
+    """Its advice says so, and has the command; `explain` prints it, too."""
+    model = onnx.parser.parse_model(HEAD + ROWS)
+    for takes, change in (True, "max_rank = 8"), (False, "avoid = ['ScatterND', 'TopK']"):
+        target = f"standard, {change}"
+        (found,) = advise(model, target=target)
+        assert (found.is_taken, found.has_action) == (takes, not takes)
+        assert found.ways
+        assert ("and the target takes it" in found.lines()[0]) == takes
+        assert found.ways[0].command in explain(model, target=target)
+
+
 def test_the_limit_of_dense_forms() -> None:
-    """It is 16 million elements, if the user has chosen dense forms."""
+    """It is 16 million elements: a form of more is no command to paste, and its price is said."""
     text = """g (float[30000, 2] x, int64[20000, 1] i, float[20000, 2] u) => (float[30000, 2] y) {
         y = ScatterND <reduction = "max"> (x, i, u) }"""
-    (found,) = advise(onnx.parser.parse_model(HEAD + text), target="standard, dense = true")
-    assert [way.command[-20:] for way in found.ways] == [", dense_limit = inf'"]
+    for target in ("standard, dense = true", "standard"):
+        (found,) = advise(onnx.parser.parse_model(HEAD + text), target=target)
+        assert not found.ways
+        assert not found.has_action
+        assert found.too_large[0].command.endswith(", dense_limit = inf'")
+        assert found.lines()[1:] == [
+            "  only a dense form above the limit of the target removes it: its largest tensor has "
+            "1200060000 elements (4.80 GB in float)",
+            "  keep it on the host, or use fewer positions or updates",
+        ]
 
 
 def test_a_dense_form_that_no_compiler_holds() -> None:

@@ -83,7 +83,7 @@ def test_what_helps_on_the_part_alone_is_not_printed(
     (node,) = (n for n in other.graph.node if n.output[0] == "y1")
     del node.attribute[:]
     part = ir.from_proto(other), {("g", f"y{decided}")}, 0.0
-    monkeypatch.setattr(search._AdviceSearch, "part", part)
+    monkeypatch.setattr(search.Search, "part", part)
     told = [(way, a.nodes) for a in advise(model, target=target) for way in a.ways]
     for way, nodes in told:
         if "add = " in way.command:
@@ -104,7 +104,7 @@ def test_the_work_is_bounded(
     """It is the nodes for all changes, together; what was left over is named."""
     monkeypatch.setattr(whole, "_LEAST", 0)
     monkeypatch.setattr(whole, "_TIMES", times)
-    monkeypatch.setattr(search._AdviceSearch, "part", None)
+    monkeypatch.setattr(search.Search, "part", None)
     model = model_of(9, reduction="mul")
     *_, rest = advise(model, target="standard, remove = ['Mul', 'Where']")
     assert sum(visited) <= times * len(model.graph.node)

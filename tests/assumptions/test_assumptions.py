@@ -62,7 +62,7 @@ def optimized(text: str, assume: Sequence[str], *, wanted: int = 8) -> Any:
             continue
         draw, sizes, _ = found
         ran = pair.accepts(draw.feeds)
-        source.search.tell(sizes, ran)
+        source.tell(sizes, ran)
         accepted += ran
     assert accepted == wanted
     return result
@@ -295,7 +295,7 @@ def test_all_that_is_drawn_obeys(assume: list[str]) -> None:
         if found is None:
             continue
         feed, numbers, _ = found[0].feeds, *found[1:]
-        source.search.tell(numbers, True)
+        source.tell(numbers, True)
         (k, n), idx = feed["idx"].shape, feed["idx"]
         sizes = {"N": n, "K": k}
         assert all(a.allows(sizes[s], sizes) for s, a in said.items() if s in sizes)

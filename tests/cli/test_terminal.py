@@ -48,12 +48,16 @@ def test_a_pipe_gets_tabs_and_no_escapes(capsys: pytest.CaptureFixture[str]) -> 
         "node\toperator\twrites\twhat would be done",
         "node_ScatterND_67\tScatterND\tbox [:, :, 2:8]\tremoved by Concat, Slice",
         "node_ScatterND_79\tScatterND\tbox [:, 1:5, :]\tremoved by Concat, Slice",
-        "Transpose 5 -> 0, Concat 0 -> 2, ScatterND 2 -> 0, Slice 3 -> 4",
-        "the scatters move 1.09 kB in 4 pieces, where 448 bytes in 2 strided copies would do",
+        "ScatterND 2 -> 0, Transpose 5 -> 0, Concat 0 -> 2, Slice 3 -> 4",
         "next:",
         f"  onnx-scatterx optimize {BOX} -o OUT.onnx --verify",
     ]
     assert main(["inspect", BOX, "-v"]) == 0
+    lines.insert(
+        -2,
+        "in the given model the scatters move 1.09 kB in 4 pieces, "
+        "where 448 bytes in 2 strided copies would do",
+    )
     assert capsys.readouterr().out.splitlines() == lines
 
 

@@ -17,7 +17,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from onnx_scatterx.runtime.session import library_path
+from onnx_scatterx.runtime.library import library_path
 
 Array = NDArray[Any]
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]

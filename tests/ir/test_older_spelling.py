@@ -155,12 +155,12 @@ def test_bodies_are_written_too() -> None:
 
 RUN = "its axes are computed when the model runs"
 KEPT = {
-    "y = ReduceMax (x, e)": f"y (ReduceMax): changed after 17, {RUN}",
-    "y = ReduceMax (x, d)": f"y (ReduceMax): changed after 17, {RUN}",
-    "y = ReduceMax <noop_with_empty_axes = 1> (x)": "changed after 17, it reduces no axis",
+    "y = ReduceMax (x, e)": f"y (ReduceMax): changed with 18, {RUN}",
+    "y = ReduceMax (x, d)": f"y (ReduceMax): changed with 18, {RUN}",
+    "y = ReduceMax <noop_with_empty_axes = 1> (x)": "changed with 18, it reduces no axis",
     "n = NonZero (x) y, z = Split <num_outputs = 2, axis = 1> (n)": "is not known on axis 1",
-    'y = Pad <mode = "wrap"> (x, f)': "y (Pad): changed after 17, its mode began with 19",
-    "y = Pad (x, e, , e)": "y (Pad): changed after 17, its pads, axes or rank are not known",
+    'y = Pad <mode = "wrap"> (x, f)': "y (Pad): changed with 19, its mode means",
+    "y = Pad (x, e, , e)": "y (Pad): changed with 18, its pads, axes or rank are not known",
 }
 
 
@@ -191,7 +191,7 @@ def test_volumes_are_not_sampled_in_older_sets() -> None:
         " { y = GridSample (x, i) }",
         opset=20,
     )
-    with pytest.raises(ModelError, match=r"changed after 17, it is known for pictures"):
+    with pytest.raises(ModelError, match=r"changed with 20, it is known for pictures"):
         onnx_scatterx.optimize(model, opset=17)
 
 
@@ -214,6 +214,24 @@ CALLED = """<ir_version: 9, opset_import: ["" : 18, "own" : 1]>
 def test_values_of_functions_have_names_of_their_own(body: str) -> None:
     """The graph's `a` is of float[4]; that of the function is of int64[6]."""
     model = onnx.parser.parse_model(CALLED.format(body))
+    numbers = np.arange(6, dtype=np.int64)
+    runs_the_same(model, 14, f32([1, 2]), a=f32([1, 2, 3, 4]), b=numbers)
+
+
+CALLED_TWICE = """<ir_version: 9, opset_import: ["" : 18, "own" : 1]>
+    g (float[4] x, {0} b) => (float[?] y, {1}[?] z) {{ y = own.f (x)  z = own.f (b) }}
+    <domain: "own", opset_import: ["" : 18]> f (a) => (o) {{ {2} }}"""
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("int64[4]", "int64", "s = Shape (a) o = CastLike (a, a)"),
+        ("float[6]", "float", "p, q = Split <num_outputs = 2> (a) o = Concat <axis = 0> (q, p)"),
+    ],
+)
+def test_a_function_in_which_calls_do_not_agree(parts: tuple[str, str, str]) -> None:
+    model = onnx.parser.parse_model(CALLED_TWICE.format(*parts))
     with pytest.raises(ModelError, match="is not known"):
         onnx_scatterx.optimize(model, opset=14)
 

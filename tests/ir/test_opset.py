@@ -1,6 +1,5 @@
 """With ``opset``, models are raised to a newer operator set, or lowered to an older one."""
 
-import logging
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,9 +13,12 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.ir.opset import lower_opset
+from onnx_scatterx.ir.changes import CHANGES
+from onnx_scatterx.ir.opset import write_for_opset
 from onnx_scatterx.optimizer.targets.target import Target
+from tests.helpers.pair import SESSIONS, agree, open_session
 from tests.helpers.support import f32, i64, parse
+from tests.opsets.models import versions
 
 MODELS = Path(__file__).parents[2] / "models"
 CACHES = Target("caches", extra=frozenset({"TensorScatter"}))
@@ -60,15 +62,17 @@ def test_a_newer_operator_set_is_lowered(tmp_path: Path) -> None:
 
 # What cannot be lowered, and why.
 KEPT = {
-    "y = Gelu(x)": "y (Gelu): began with 20",
-    "y = Cast <to = 1, saturate = 1> (x)": "y (Cast): changed after 18",
-    'y = Pad <mode = "wrap"> (x, p)': "y (Pad): changed after 18",
-    "y = AveragePool <kernel_shape = [2], ceil_mode = 1> (x)": "y (AveragePool): changed after 19",
+    "s = Cast <to = 8> (x) c = StringConcat(s, s) y = Cast <to = 1> (c)":
+        "c (StringConcat): began with 20",
+    'y = Pad <mode = "wrap"> (x, p)': "y (Pad): changed with 19, its mode means",
+    "y = AveragePool <kernel_shape = [2], ceil_mode = 1> (x)":
+        "y (AveragePool): changed with 22, its ceil_mode means",
     "b = Cast <to = 9> (x) m = ReduceMax (b) y = Cast <to = 1> (m)": "m (ReduceMax): takes no ",
     "q = Cast <to = 17> (x) y = Cast <to = 1> (q)": "q (Cast): takes no tensor(float8",
-    "b = Cast <to = 9> (x) y = If (b) <then_branch = t () => (float o) { o = Gelu (x) },"
-    " else_branch = e () => (float q) { q = Neg (x) }>": "o (Gelu): began with 20",
-}
+    "b = Cast <to = 9> (x) y = If (b) <then_branch = t () => (float o) "
+    "{ s = Cast <to = 8> (x) o = StringConcat (s, s) }, else_branch = e () => (float q) "
+    "{ q = Cast <to = 8> (x) }>": "o (StringConcat): began with 20",
+}  # fmt: skip
 OLDER = {"Cast": 18, "Pad": 18, "AveragePool": 19}
 
 
@@ -88,6 +92,7 @@ LOWERED = [
     "n = IsNaN (x) y = Cast <to = 1> (n)",
     "s = Shape (x) y = Reshape (x, s)",
     'y = Pad <mode = "edge"> (x, p)',
+    "y = Cast <to = 1, saturate = 1> (x)",
     "y = AveragePool <kernel_shape = [2]> (x)",
     "y = Transpose (x)",
     "m = ReduceMax <keepdims = 1> (x) y = Sin (m)",
@@ -115,7 +120,7 @@ def test_functions_are_lowered_too() -> None:
     model = ir.from_onnx_text("""<ir_version: 10, opset_import: ["" : 21, "own" : 1]>
         g (float[N] x) => (float[N] y) { y = own.f (x) }
         <domain: "own", opset_import: ["" : 21]> f (a) => (b) { b = Neg (a) }""")
-    assert not lower_opset(model, 18).obstacles
+    assert not write_for_opset(model, 18).obstacles
     (function,) = model.functions.values()
     assert (function.opset_imports[""], model.ir_version) == (18, 8)
     onnx.checker.check_model(ir.to_proto(model), full_check=True)
@@ -133,12 +138,13 @@ def test_a_target_that_reads_no_newer_set() -> None:
     onnx.checker.check_model(result.model, full_check=True)
     assert onnx_scatterx.verify(model, result.model, samples=4).same
 
-    model = parse(text.format("y = ScatterND(x, i, u) z = Gelu(y)"), opset=22)
+    nodes = "y = ScatterND(x, i, u) s = Cast <to = 8> (y) z = StringConcat(s, s)"
+    model = parse(text.replace("=> (float", "=> (string").format(nodes), opset=22)
     result = onnx_scatterx.optimize(model, target=npu)
     assert (result.model.opset_import[0].version, result.report.removed) == (22, 1)
     assert result.report.opset_kept == 22
     (violation,) = result.report.violations
-    assert str(violation) == ("z (Gelu): operator set 22, and npu takes 19: began with 20")
+    assert str(violation) == ("z (StringConcat): operator set 22, and npu takes 19: began with 20")
     with pytest.raises(ScatterXError, match="operator set 24: the target npu reads up to 19"):
         onnx_scatterx.optimize(model, target=npu, opset=24)
 
@@ -159,41 +165,94 @@ def test_new_nodes_fit_the_lowered_operator_set(version: int) -> None:
     assert onnx_scatterx.verify(model, result.model, samples=6).same
 
 
-def test_models_that_cannot_be_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sets_that_onnx_does_not_know() -> None:
     model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }")
     with pytest.raises(ScatterXError, match="onnx knows 9 to"):
         onnx_scatterx.optimize(model, opset=999)
 
-    def fails(*_: object, **__: object) -> None:
-        raise RuntimeError("no adapter\nfor Neg")
 
-    def skips(model: ir.Model, version: int, **_: object) -> None:
-        model.opset_imports[""] = version
-        home = "onnxscript.version_converter._version_converter"
-        logging.getLogger(home).warning("Skipping version conversion for node %s", "Neg")
-
-    cases = (fails, ": no adapter for Neg"), (skips, ": Skip.*Neg"), (lambda *_, **__: None, "24$")
-    for converter, because in cases:
-        monkeypatch.setattr("onnxscript.version_converter.convert_version", converter)
-        with pytest.raises(ModelError, match=f"cannot be raised to operator set (24)?{because}"):
-            onnx_scatterx.optimize(model, opset=24)
+NOT_RAISED = {
+    "training": (13, "y, m, v, a, b = BatchNormalization (x, w, w, w, w)", 13, "it trains"),
+    "windows": (18, "y = MaxPool <kernel_shape = [2], ceil_mode = 1> (x)", 21, "its ceil_mode"),
+    "a size of 0": (12, "y = Hardmax <axis = 1> (x)", 12, "set 13 lacks .* allowzero"),
+    "types": (9, "i = Cast <to = 7> (x) e = Erf (i) y = Cast <to = 1> (e)", 12, "takes no"),
+}
 
 
-def test_a_skipped_node_is_an_error_even_if_the_log_is_off() -> None:
-    """onnxscript says in its log alone that it leaves a node as it was."""
+@pytest.mark.parametrize("name", NOT_RAISED)
+def test_nodes_that_prevent_raising(name: str) -> None:
+    opset, nodes, last, why = NOT_RAISED[name]
+    text = f"g (float[1, 2, N] x, float[2] w) => (float[?, ?, ?] y) {{ {nodes} }}"
+    model = parse(text, opset=opset)
+    wanted = 13 if name == "a size of 0" else 24
+    with pytest.raises(ModelError, match=rf"raised past operator set {last}: . \(.*\): .*{why}"):
+        onnx_scatterx.optimize(model, opset=wanted)
+    assert model.opset_import[0].version == opset
+
+
+def test_a_version_in_no_row_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {row: change for row, change in CHANGES.items() if row != ("Neg", 13)}
+    monkeypatch.setattr("onnx_scatterx.ir.respell.CHANGES", rows)
+    model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }", opset=9)
+    assert onnx_scatterx.optimize(model, opset=12).model.opset_import[0].version == 12
+    with pytest.raises(ModelError, match=r"raised past operator set 12: y \(Neg\): .* 13"):
+        onnx_scatterx.optimize(model, opset=13)
+
+
+def test_every_version_has_a_row() -> None:
+    """What onnx adds later has none, until it is looked at."""
+    lacking = [v for v in versions() if v.since > 9 and v not in CHANGES and v.is_a_change]
+    assert lacking == []
+
+
+def test_an_operator_that_is_raised_by_its_definition() -> None:
     text = """<ir_version: 8, opset_import: ["" : 18]>
-        g (float[2, 4] x, float[2] one, int64[n] to) => (float[?] y)
+        g (float[2, 4] x, float[2] one, int64[n] to) => (float[?, ?] y)
         { r = Reshape(x, to)  y = GroupNormalization <num_groups = 2> (r, one, one) }"""
-    for level in logging.NOTSET, logging.CRITICAL:
-        logging.disable(level)
-        try:
-            with pytest.raises(ModelError, match=r"cannot be raised .*GroupNormalization"):
-                onnx_scatterx.optimize(ir.from_onnx_text(text), opset=22)
-        finally:
-            logging.disable(logging.NOTSET)
+    model = ir.from_onnx_text(text)
+    assert write_for_opset(model, 22).defined == ("y (GroupNormalization)",)
+    feed = {"x": f32([[1, 2, 3, 5], [0, 1, 0, 7]]), "one": f32([1, 2]), "to": i64([2, 4, 1])}
+    before, after = onnx.parser.parse_model(text), ir.to_proto(model)
+    assert agree(*(open_session(m).run(None, feed) for m in (before, after)))
 
 
-def test_sets_that_only_onnx_converts() -> None:
+def test_functions_of_other_operator_sets() -> None:
+    for own, whole, wanted in ((12, 17, 20), (17, 12, 20), (17, 12, 13), (9, 20, 15)):
+        model = ir.from_onnx_text(
+            f"""<ir_version: 10, opset_import: ["" : {whole}, "own" : 1]>
+            g (float[2, 3] x) => (float[2, 3] z) {{ y = own.f (x) z = Neg (y) }}
+            <domain: "own", opset_import: ["" : {own}]> f (a) => (b) {{ b = Softmax (a) }}"""
+        )
+        before = ir.to_proto(model)
+        after = onnx_scatterx.optimize(before, opset=wanted).model
+        versions_there = {o.version for f in after.functions for o in f.opset_import}
+        assert versions_there == {min(own, wanted) if whole > wanted else wanted}
+        for load in SESSIONS:
+            feed = {"x": f32([[1, 2, 3], [5, 0, 1]])}
+            assert agree(*(load(m).run(None, feed) for m in (before, after)))
+
+
+def test_a_sparse_initializer_is_kept() -> None:
+    values = onnx.helper.make_tensor("w", 1, [1], [2.0])
+    sparse = onnx.helper.make_sparse_tensor(values, onnx.helper.make_tensor("", 7, [1], [1]), [3])
+    model = parse("g (float[3] x) => (float[3] y) { y = Add(x, w) }", opset=12)
+    model.graph.sparse_initializer.append(sparse)
+    raised = onnx_scatterx.optimize(model, opset=18).model
+    assert raised.graph.sparse_initializer == model.graph.sparse_initializer
+    assert onnx_scatterx.verify(model, raised, samples=4).same
+
+
+def test_other_kernels_are_named() -> None:
+    text = "g (float[1, 2, 9] x) => (float[?, ?, ?] y) { y = AveragePool <kernel_shape = [3]> (x) }"
+    for opset, wanted in ((12, 20), (20, 12)):
+        result = onnx_scatterx.optimize(parse(text, opset=opset), opset=wanted)
+        assert result.report.other_kernels == ("y (AveragePool)",)
+        assert "ONNX Runtime has another kernel in that operator set" in str(result.report)
+    near = onnx_scatterx.optimize(parse(text, opset=12), opset=18)
+    assert near.report.other_kernels == ()
+
+
+def test_far_sets() -> None:
     model = parse("g (float[N] x) => (float[N] y) { y = Neg(x) }", opset=13)
     for version in 17, 20, 26:
         raised = onnx_scatterx.optimize(model, opset=version).model

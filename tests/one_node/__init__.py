@@ -20,7 +20,7 @@ from tests.one_node.source import EXTENTS, Draws
 from tests.one_node.table import DRAWS, opsets
 
 DOMAINS = {"": DRAWS, "com.microsoft": quantized.DRAWS | fused.DRAWS}
-NEW, OLD = (18, 23, 26), (11, 13)
+NEW, OLD = (18, 23, 26, 28), (11, 13)
 
 
 def drawn(

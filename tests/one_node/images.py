@@ -80,11 +80,13 @@ def instance_normalization(d: Draws) -> OneNode:
 
 
 def group_normalization(d: Draws) -> OneNode:
-    shape = image(d)
-    return OneNode(
-        [d.floats(shape), d.floats([shape[1]]), d.floats([shape[1]])],
-        {"num_groups": d.pick(1, max(shape[1], 1))},
-    )
+    """One scale for a channel; up to set 20 one for a group, which must divide the channels."""
+    batch, *rest = image(d)
+    channels = d.pick(0, 1, 2, 4)
+    groups = d.pick(1, 2, max(channels, 1))
+    scales = [d.pick(groups if d.opset < 21 else channels, d.pick(1, 2)) for _ in range(2)]
+    x = d.floats([batch, channels, *rest[1:]])
+    return OneNode([x, *(d.floats([n]) for n in scales)], {"num_groups": groups})
 
 
 def resize(d: Draws) -> OneNode:

@@ -1,6 +1,6 @@
 """How each operator is drawn."""
 
-from tests.one_node import arithmetic, images, movement, others
+from tests.one_node import arithmetic, images, movement, newer, others
 from tests.one_node.source import WRAPPING, Draw, OneNode, one, with_axis
 
 
@@ -131,12 +131,26 @@ DRAWS: dict[str, Draw] = {
     "STFT": others.stft,
     "Attention": others.attention,
     "RotaryEmbedding": others.rotary_embedding,
+    "BitCast": newer.bit_cast,
+    "CausalConvWithState": newer.causal_convolution,
+    "LinearAttention": newer.linear_attention,
+    "SwiGLU": newer.swiglu,
+    "RegexFullMatch": newer.full_match,
+    "StringNormalizer": newer.normalize_strings,
+    "StringSplit": newer.split_strings,
+    "TfIdfVectorizer": newer.tf_idf,
+    "OptionalGetElement": newer.get_element,
+    "OptionalHasElement": newer.has_element,
 }
 
 ONLY = {
     **dict.fromkeys(("Scatter", "Upsample"), (9,)),
     **dict.fromkeys(("Swish", "TensorScatter"), (24, 26)),
-    "CumProd": (26,),
+    **dict.fromkeys(("BitCast", "CumProd"), (26,)),
+    **dict.fromkeys(("CausalConvWithState", "LinearAttention"), (27, 28)),
+    "SwiGLU": (28,),
+    **dict.fromkeys(("RegexFullMatch", "StringSplit"), (20, 28)),
+    **dict.fromkeys(("OptionalGetElement", "OptionalHasElement"), (18,)),
 }
 OTHERS = {
     "CumSum": (11,),

@@ -80,7 +80,10 @@ def test_strict() -> None:
     ) as found:
         onnx_scatterx.optimize(parse(FIXED), target="ncnn", strict=True)
     assert found.value.report.violations
-    assert pickle.loads(pickle.dumps(found.value)).report.target == "ncnn"
+    assert found.value.result.report is found.value.report
+    again = pickle.loads(pickle.dumps(found.value))
+    assert again.report.target == "ncnn"
+    assert again.result.model == found.value.result.model
     assert onnx_scatterx.optimize(parse(ROW), target="ncnn", strict=True).report.removed == 1
 
 

@@ -58,10 +58,11 @@ def test_the_passes_are_called_in_order() -> None:
         "AttachFallbacks",
         "WriteOtherForms",
         "LowerOperatorSet",
+        "LowerRewritten",
         "CheckTarget",
     }
     assert [name for name, _ in seen] == [p.name for p in PIPELINE if p.name not in others]
-    assert [there for _, there in seen] == [True] * 7 + [False] * 7
+    assert [there for _, there in seen] == [True] * 8 + [False] * 8
 
 
 @pytest.mark.parametrize("step", PIPELINE, ids=lambda step: step.name)
@@ -107,6 +108,7 @@ def test_what_runs_if_the_model_or_its_rest_is_kept() -> None:
         "LowerScatters",
         "SimplifyGathers",
         "DropDefaultReductions",
+        "KeepApart",
         "AttachFallbacks",
         "CheckTarget",
     ]
@@ -227,7 +229,7 @@ def test_the_model_after_a_pass_is_printed(
     assert err.startswith("after LowerScatters:\n")
     assert "Concat" in err
     assert main([*arguments, "--print-after", "all", "-q"]) == 0
-    assert capsys.readouterr().err.count("after ") == 9
+    assert capsys.readouterr().err.count("after ") == 11
     assert main([*arguments, "--print-after", "Nothing"]) == 2
     assert "there are all, ChangeOperatorSet" in capsys.readouterr().err
 

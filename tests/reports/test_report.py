@@ -49,18 +49,27 @@ def test_counts() -> None:
 
 
 def test_the_headline_says_what_scatterx_needs() -> None:
-    needs = "which needs functions or the library: `--target standard` for other runtimes"
+    needs = "ScatterX needs functions or the library"
+    other = "`--target standard` for other runtimes"
     assert REPORT.headline() == REPORT.summary()
     native = replace(KEPT, action=Action.NATIVE)
     report = Report("scatterx", (GONE, native, native), 9, 5)
-    told = f"1 of 3 scatters removed, 9 -> 5 nodes, 2 became ScatterX, {needs}"
+    told = f"1 of 3 scatters removed, 2 written as ScatterX, 9 -> 5 nodes; {needs}: {other}"
     assert report.headline() == told
-    assert report.summary() == told.removesuffix(f", {needs}")
+    assert report.summary() == told.partition(";")[0]
     assert " ".join(str(report).split("┏")[0].split()) == told
     assert report.summary().replace("->", "→") in report.to_html()
     assert "the library: <code>--target standard</code> for other runtimes" in report.to_html()
     planned = replace(report, planned=True)
-    assert planned.headline().endswith(f"2 would become ScatterX, {needs}")
+    told = f"1 of 3 scatters can be removed, 2 can be written as ScatterX, 9 -> 5 nodes; {needs}"
+    assert planned.headline() == f"{told}: {other}"
+    line = "the target standard removes 2 of 3: --target standard"
+    for count, says in (None, False), (1, False), (2, True):
+        found = replace(planned, by_standard=count)
+        assert found.standard_lines() == [line] * says
+        assert (line in str(found).splitlines()) == says
+        assert (other in found.headline()) != says
+        assert (line.capitalize() in Page(found.to_html()).said) == says
 
 
 def test_the_default_target_says_it_of_a_model() -> None:
@@ -68,7 +77,7 @@ def test_the_default_target_says_it_of_a_model() -> None:
               { z = ScatterND(x, i, y) }"""
     for target, told in ("scatterx", True), ("ort-cpu", True), ("standard", False):
         report = onnx_scatterx.optimize(parse(text), target=target).report
-        assert ("1 became ScatterX, which needs" in report.headline()) == told, target
+        assert ("1 written as ScatterX, 1 -> " in report.headline()) == told, target
 
 
 def test_a_result_prints_its_report_and_another_run_finds_scatterx() -> None:
@@ -122,12 +131,12 @@ def test_the_page_says_the_same() -> None:
     assert as_html(KEPT.done.removeprefix("kept: ")) in html
     assert page.cells == [
         *("operator", "", "before", "after", "change"),
-        *("Shape", "", "6", "0", "-6"),
-        *("Slice", "", "0", "3", "+3"),
-        *("Concat", "", "0", "1", "+1"),
         *("Scatter", "", "1", "0", "-1"),
         *("ScatterND", "", "1", "0", "-1"),
         *("ScatterElements", "", "1", "1", ""),
+        *("Shape", "", "6", "0", "-6"),
+        *("Slice", "", "0", "3", "+3"),
+        *("Concat", "", "0", "1", "+1"),
         *("total", "", "9", "5", "-4"),
     ]
     assert "declared-dims: &lt;N&gt;" in html
@@ -198,6 +207,10 @@ def test_gathers_are_told_where_they_were_asked_for() -> None:
     assert "gathers" not in json.loads(REPORT.to_json())
     none = Report("standard", (), 3, 3, with_gathers=True)
     assert str(none) == "no scatter and no gather in this model"
+    unasked = replace(report, only_refused_gathers=True)
+    assert unasked.summary() == "0 of 1 scatters removed, 1 gather removed, 3 -> 2 nodes"
+    alone = replace(unasked, scatters=())
+    assert alone.summary() == "no scatter in this model, 1 gather removed, 3 -> 2 nodes"
     alone = Report("standard", (), 3, 2, gathers=(read,), with_gathers=True)
     assert alone.summary() == "1 of 1 gathers removed, 3 -> 2 nodes"
     assert alone.columns[2] == "reads"
@@ -258,13 +271,15 @@ def test_what_scatters_move() -> None:
     # 64 bytes of data and 24 of updates; three rows that lie apart
     one = parse(text.format("int64[3, 1] j", "(x, j, u)"))
     assert onnx_scatterx.inspect(one).move_lines() == [
-        "the scatters (1 of them) move 88 bytes in 4 pieces, "
+        "in the given model the scatters (1 of them) move 88 bytes in 4 pieces, "
         "where 24 bytes in 1 strided copy would do"
     ]
     both = parse(text.format("float[3, 2] v", "(y, i, v)"))
     report = onnx_scatterx.inspect(both)
     (line,) = report.move_lines()
-    assert line.startswith("the scatters move 176 bytes in 8 pieces, where 48 bytes in 2 strided")
+    assert line.startswith(
+        "in the given model the scatters move 176 bytes in 8 pieces, where 48 bytes in 2 strided"
+    )
     assert line in report.plain()
     reduced = parse(text.format("float[3, 2] v", '<reduction = "add"> (x, i, v)'))
     assert "(1 of them)" in onnx_scatterx.inspect(reduced).move_lines()[0]

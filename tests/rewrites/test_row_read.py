@@ -8,6 +8,7 @@ from hypothesis import given
 
 import onnx_scatterx
 from onnx_scatterx.optimizer.targets.catalogue import Target
+from onnx_scatterx.optimizer.targets.limits import OperatorLimits
 from tests.helpers.pair import Pair
 from tests.helpers.rules import each, row
 from tests.helpers.support import nodes, parse, sample
@@ -42,6 +43,11 @@ GOLDEN = {
     "bounds that are known": row({"B": 0}, {"B": 3}, gathers=True),
     "a gather as gather nd": row(
         {"i": [-5, 4, 0, 0]}, target=Target("nd", avoid=frozenset({"Gather"}), dense_limit=0)
+    ),
+    "a tuple of one": row({"i": [-5]}, {"i": [4]}, target=NO_ND),
+    "tuples of one that were a scalar": row({"i": -5}, {"i": 4}, gathers=True),
+    "tuples of one for each batch": row(
+        {"i": np.array([-5, 4, 0, -1]).reshape(2, 2, 1)}, target=NO_ND
     ),
 }
 test_golden = each(GOLDEN, "golden")
@@ -122,3 +128,45 @@ def test_any_rows(data: st.DataObject) -> None:
         onnx.checker.check_model(made, full_check=True)
         accepted = Pair(model, made).accepts(feed)
         assert accepted or 0 in wide or 0 in shape
+
+
+@given(st.data())
+def test_any_tuples_of_one(data: st.DataObject) -> None:
+    """GatherND at one index, negative or not; if nothing is read, the index may be anything."""
+    shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
+    batch = data.draw(st.integers(0, len(shape) - 1))
+    more = data.draw(st.lists(st.integers(0, 3), max_size=2))
+    count, size = [*shape[:batch], *more], shape[batch]
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    reads_nothing = 0 in [*shape[batch + 1 :], *count]
+    low, high = (-9, 9) if reads_nothing else (-size, max(size, 1))
+    indices = rng.integers(low, high, [*count, 1])
+    dims = [data.draw(st.sampled_from([str(n), f"n{d}"])) for d, n in enumerate(shape)]
+    rank = len(count) + len(shape) - batch - 1
+    kind = data.draw(st.sampled_from(["float", "bool", "string", "int16"]))
+    model = parse(f"""g ({kind}[{",".join(dims)}] x, int64{list(indices.shape)} i)
+        => ({kind}[{",".join("?" * rank)}] y) {{
+            y = GatherND <batch_dims = {batch}> (x, i) }}""")
+    limits = {"GatherND": OperatorLimits(types=frozenset({"float16"}))}
+    operators = frozenset({"Gather", "GatherND", "Squeeze"})
+    refuses = Target("refuses", operators=operators, limits=limits)
+    feed = {"x": sample("float32" if kind == "float" else kind, *shape), "i": indices}
+    for target in (*TARGETS, refuses):
+        passes = ["WriteOtherForms"] if target is refuses else None
+        made = onnx_scatterx.optimize(model, target=target, passes=passes).model
+        assert Pair(model, made).accepts(feed) or 0 in shape
+        is_left = "GatherND" in [node.op_type for node in nodes(made)]
+        known = all(map(str.isdecimal, dims)) and 0 not in shape
+        if known and kind != "string" and target is not LACKS:
+            assert is_left == (target is refuses and batch > 0)
+
+
+def test_indices_of_unknown_rank() -> None:
+    """Nothing is known of what an unknown operator computes: the GatherND is kept."""
+    model = parse(
+        """g (float[4,3] x, int64[1] s, int64[4] i) => (float y) {
+        at = Reshape (i, s)  y = GatherND (x, at) }""".replace("int64[1] s", "int64[K] s")
+    )
+    target = Target("npu", operators=frozenset({"Gather", "Squeeze"}))
+    made = onnx_scatterx.optimize(model, target=target, passes=["WriteOtherForms"]).model
+    assert "GatherND" in [node.op_type for node in nodes(made)]

@@ -18,8 +18,9 @@ import onnx_scatterx
 from onnx_scatterx.doors.bound_cache import cache_pairs, check_bound_cache
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.opened import run_model
-from onnx_scatterx.runtime.session import library_path, session
+from onnx_scatterx.runtime.session import session, warn_once
 from tests.helpers.pair import agree, rejections
 from tests.helpers.support import f32, i64, parse, run, sample
 
@@ -56,21 +57,40 @@ class Installed:
     """A distribution without files."""
 
     files = None
+    version = "0.1.0"
 
 
-def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", str(tmp_path / "no.so"))
-    with pytest.raises(ScatterXError, match=r"no\.so, which is not a file"):
-        library_path()
-    monkeypatch.delenv("ONNX_SCATTERX_LIBRARY")
+WHY = r"no ScatterX library \(scatterx_ops\.so\), because no C\+\+ compiler was found"
+
+
+@pytest.fixture
+def without_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the folder of a package that was built without the library, and says why."""
+    monkeypatch.delenv("ONNX_SCATTERX_LIBRARY", raising=False)
     monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
     monkeypatch.setattr("importlib.metadata.distribution", lambda package: Installed())
-    with pytest.raises(ScatterXError, match="no ScatterX library") as error:
-        session(optimized().model)
-    told = str(error.value)
-    assert "\n" not in told
-    assert all(way in told for way in ("a wheel", "a C++ compiler", "--no-library"))
-    assert agree([EXPECTED], session(optimized().model, library=False).run(None, FEED))
+    warn_once.cache_clear()
+    (tmp_path / "not_built.txt").write_text("no C++ compiler was found\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_library_that_is_not_there(
+    without_library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ask in (library_path, lambda: session(optimized().model, library=True)):
+        with pytest.raises(ScatterXError, match="no ScatterX library") as error:
+            ask()
+        told = str(error.value)
+        assert "\n" not in told
+        assert all(way in told for way in ("a wheel", "a C++ compiler", "--no-library"))
+        assert re.search(f"{WHY}: ", told)
+    (without_library / "not_built.txt").unlink()
+    with pytest.raises(ScatterXError, match=r"no ScatterX library \(scatterx_ops\.so\): "):
+        library_path()
+    monkeypatch.setenv("ONNX_SCATTERX_LIBRARY", str(without_library / "no.so"))
+    for ask in (library_path, lambda: session(parse(ROWS))):
+        with pytest.raises(ScatterXError, match=r"no\.so, which is not a file"):
+            ask()
 
 
 @pytest.mark.parametrize(
@@ -87,21 +107,62 @@ def test_each_platform_has_a_name_for_it(
     assert library_path() == tmp_path / f"scatterx_ops{ending}"
 
 
-def test_an_installation_without_a_library_does_the_rest(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_without_the_library_a_model_runs_that_needs_none(
+    without_library: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Plan, comparing, and running by the fallbacks; the command line says what is missing."""
-    monkeypatch.delenv("ONNX_SCATTERX_LIBRARY", raising=False)
-    monkeypatch.setattr("importlib.resources.files", lambda package: tmp_path)
-    monkeypatch.setattr("importlib.metadata.distribution", lambda package: Installed())
-    (tmp_path / "before.onnx").write_bytes(parse(ROWS).SerializeToString())
-    before, after = str(tmp_path / "before.onnx"), str(tmp_path / "after.onnx")
+    """One without ScatterX silently, one with fallbacks by these, after a warning."""
+    plain, rows = parse(ROWS), optimized().model
+    assert agree([EXPECTED], session(plain).run(None, FEED))
+    assert agree([EXPECTED], list(run_model(plain, FEED).values()))
+    onnx_scatterx.bench([plain, plain], sizes={"N": 2}, rounds=6, node_times=False)
+    assert caplog.messages == []
+    for _ in range(2):
+        assert agree([EXPECTED], session(rows).run(None, FEED))
+        assert agree([EXPECTED], list(run_model(rows, FEED).values()))
+        onnx_scatterx.bench(plain, targets=["scatterx"], inputs=FEED, rounds=6, node_times=False)
+    (told,) = caplog.messages
+    assert told.endswith("because no C++ compiler was found: ScatterX nodes run by their fallbacks")
+
+
+def test_without_the_library_a_model_without_fallbacks_does_not_run(without_library: Path) -> None:
+    model, body = optimized().model, parse(ROWS)
+    del model.functions[:]
+    inside = onnx.ModelProto()
+    inside.CopyFrom(body)
+    del inside.graph.node[:]
+    branch = onnx.helper.make_graph(model.graph.node, "branch", [], [model.graph.output[0]])
+    branches = {"then_branch": branch, "else_branch": branch}
+    inside.graph.node.append(onnx.helper.make_node("If", ["c"], ["z"], **branches))
+    inside.graph.input.append(onnx.helper.make_tensor_value_info("c", onnx.TensorProto.BOOL, []))
+    inside.opset_import.append(onnx.helper.make_opsetid("onnx_scatterx", 1))
+    for each, feed in ((model, FEED), (inside, FEED | {"c": np.array(True)})):
+        with pytest.raises(ScatterXError, match=f"{WHY}: the model has a ScatterX node without"):
+            session(each)
+        with pytest.raises(ScatterXError, match=WHY):
+            run_model(each, feed)
+        with pytest.raises(ScatterXError, match=WHY):
+            onnx_scatterx.bench([body, each], inputs=feed)
+
+
+def test_the_command_line_without_the_library(
+    without_library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = str(without_library / "before.onnx"), str(without_library / "after.onnx")
+    Path(before).write_bytes(parse(ROWS).SerializeToString())
     assert main(["optimize", before, "-o", after, "--verify", "--quiet"]) == 0
+    assert main(["run", before]) == 0
     assert main(["run", after, "--no-library"]) == 0
-    capsys.readouterr()
-    assert main(["run", after]) == 2
+    assert capsys.readouterr().err == ""
+    assert main(["run", after]) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert "no ScatterX library" in line
+    assert line == (
+        "onnx-scatterx: this installation has no ScatterX library (scatterx_ops.so), because no "
+        "C++ compiler was found: ScatterX nodes run by their fallbacks"
+    )
+    assert main(["--version"]) == 0
+    version, told = capsys.readouterr().out.splitlines()
+    assert version == onnx_scatterx.__version__
+    assert told.endswith("(scatterx_ops.so), because no C++ compiler was found")
 
 
 def test_an_old_runtime(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,9 +41,9 @@ def feeds(path: Path) -> list[tuple[Feed, list[Any]]]:
         try:
             expected = run(proto, draw.feeds)
         except rejections():
-            source.search.tell(sizes, False)
+            source.tell(sizes, False)
             continue
-        source.search.tell(sizes, True)
+        source.tell(sizes, True)
         found.append((draw.feeds, expected))
         if len(found) == WANTED:
             break

@@ -7,13 +7,13 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.doors.api.result import TargetError
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.reports.report import TargetError
 from onnx_scatterx.optimizer.targets.catalogue import target_of
 from onnx_scatterx.optimizer.targets.target import Target
 from onnx_scatterx.optimizer.targets.violations import violations
-from tests.helpers.support import parse
+from tests.helpers.support import parse, scatters
 
 TARGET = target_of(
     "standard, avoid = ['Erf', 'Identity', 'Dropout', 'Exp', 'RandomNormal', 'DequantizeLinear', "
@@ -82,34 +82,50 @@ WRITE = """g (float[4, 2] x, float[2, 2] u, int64[2, 1] i) => (float[4, 2] y)
 
 
 def test_what_runs_on_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is told apart, and counts only for --strict=native."""
+    """It is told apart. Scatters come first, and only they count unless --strict=native."""
     model = parse(WRITE)
     report = onnx_scatterx.inspect(model, target="rknn")
     assert [(v.op, v.on_host) for v in report.violations] == [("Exp", True), ("ScatterND", True)]
     assert report.violation_lines() == [
         "2 nodes that rknn runs on its host:",
-        "  Exp (1): e",
         "  ScatterND (1): y",
+        "  Exp (1): e",
     ]
     assert [v["on_host"] for v in report.to_dict()["violations"]] == [True, True]
-    path = tmp_path / "m.onnx"
+    path = tmp_path / "models" / "m.onnx"
+    path.parent.mkdir()
     onnx.save(model, path)
     out = str(tmp_path / "o.onnx")
-    assert main(["optimize", str(path), "-o", out, "--target", "rknn", "--strict"]) == 0
-    capsys.readouterr()
-    assert main(["optimize", str(path), "-o", out, "--target", "rknn", "--strict=native"]) == 1
-    assert capsys.readouterr().err.endswith("2 nodes that rknn runs on its host\n")
-    every = str(tmp_path / "all")
-    assert main(["optimize", str(tmp_path), "-o", every, "--target", "rknn", "--strict"]) == 0
-    onnx_scatterx.optimize(model, target="rknn", strict=True)
+    every, end = str(tmp_path / "all"), ["--target", "rknn"]
+    for command in (
+        ["optimize", str(path), "-o", out],
+        ["optimize", str(path.parent), "-o", every],
+        ["inspect", str(path)],
+        ["inspect", str(path.parent)],
+        ["inspect", str(path), "--json"],
+        ["inspect", str(path.parent), "--json"],
+    ):
+        for strict, why in (
+            ("--strict", "1 scatter that rknn runs on its host"),
+            ("--strict=native", "2 nodes that rknn runs on its host"),
+            ("--strict=taken", ""),
+        ):
+            capsys.readouterr()
+            assert main([*command, *end, strict]) == bool(why)
+            assert why in capsys.readouterr().err
+    onnx_scatterx.optimize(model, target="rknn", strict="taken")
+    with pytest.raises(TargetError, match=r"1 scatter .* host: ScatterND \(1\): y$") as found:
+        onnx_scatterx.optimize(model, target="rknn", strict=True, verify={"samples": 2})
+    assert scatters(found.value.result.model) == 1
+    assert found.value.result.verification
     with pytest.raises(TargetError, match="2 nodes that rknn runs on its host"):
         onnx_scatterx.optimize(model, target="rknn", strict="native")
-    with pytest.raises(ScatterXError, match="strict is True, False or 'native', not 'all'"):
+    with pytest.raises(ScatterXError, match="strict is True, False, 'native' or 'taken', not"):
         onnx_scatterx.optimize(model, target="rknn", strict="all")  # type: ignore[call-overload]
     lacking = 'rknn, remove = ["Exp"]'
     lines = onnx_scatterx.inspect(model, target=lacking).violation_lines()
     assert lines[0] == f"1 violation of the target {lacking}:"
-    assert lines[2:] == [f"1 node that {lacking} runs on its host:", "  ScatterND (1): y"]
+    assert lines[2:] == [f"1 scatter that {lacking} runs on its host:", "  ScatterND (1): y"]
 
 
 def test_an_avoided_operator_is_not_on_the_host() -> None:

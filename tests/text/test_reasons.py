@@ -198,3 +198,22 @@ def test_every_reason_is_provoked() -> None:
         *(Reason.MODEL_LIMIT, Reason.SCATTER_LIMIT, Reason.QUESTION_LIMIT),
     }
     assert {*PROVOKED, *others} == set(Reason)
+
+
+@pytest.mark.parametrize(
+    ("node", "version", "why"),
+    [
+        ('ScatterND <reduction = "invalid"> (x, i, u)', 18, "reduction = 'invalid'"),
+        ('ScatterElements <reduction = "Add"> (x, i, u)', 18, "reduction = 'Add'"),
+        ('ScatterND <reduction = ""> (w, i, u)', 16, "reduction = ''"),
+        ('TensorScatter <mode = "ring"> (x, u)', 24, "mode = 'ring'"),
+    ],
+)
+def test_a_value_that_onnx_does_not_define_is_named(node: str, version: int, why: str) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : {version}]>
+        g (float[3,1] x, float[1,1] u, int64[1,1] i, int64[R] s) => (float[M,N] y) {{
+            w = Reshape (x, s)  y = {node} }}"""
+    for refusal in refusals(text):
+        assert refusal is not None
+        assert refusal.reason is Reason.INVALID
+        assert str(refusal).startswith(f"the node is invalid ({why} is not one of ")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
+from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.judges.equivalence import proof
 from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
@@ -75,7 +77,35 @@ def proven(kind: proof.Kind) -> Proof:
 def test_the_answer(found: Verification, answer: str, line: str) -> None:
     assert found.answer == answer
     assert found.shortfall.startswith(line)
-    assert bool(found) == (answer == "same") == (not found.shortfall)
+    assert bool(found) == (answer == "same") == (not found.shortfall) == found.same
+    assert found.conclusive == (answer in ("same", "different"))
+    assert found.agrees == (answer in ("same", "not proven"))
+    told = found.to_dict()
+    assert [told[key] for key in ("answer", "same", "conclusive")] == [
+        answer,
+        found.same,
+        found.conclusive,
+    ]
+
+
+def test_what_no_run_confirms_is_not_the_headline() -> None:
+    found = Verification(5, 0, proof=proven("proven"), rejections=("draw 0: it fails",))
+    head, why, proof_line, *_ = str(found).split("\n")
+    assert head == "not compared: the first model ran on none of 5 sets of inputs"
+    assert why == "  draw 0: it fails"
+    assert proof_line.startswith("  no run confirms this: proven the same, for all sizes")
+
+
+@pytest.mark.parametrize(("answer", "same"), [("proven", True), ("unknown", False), (None, True)])
+def test_the_json_of_many_models(answer: str | None, same: bool) -> None:
+    """A model that is not proven is written, and is not called the same."""
+    known = None if answer is None else {"answer": answer}
+    report = onnx_scatterx.inspect(parse(NEG))
+    one = ModelOutcome(Path("a.onnx"), Path("b.onnx"), report, True, None, 1.0, proof=known)
+    assert (one.to_dict()["same"], one.to_dict()["output"]) == (same, "b.onnx")
+    assert not one.done.endswith("DIFFERS, and is not written")
+    assert replace(one, agrees=False).to_dict()["same"] is False
+    assert replace(one, agrees=None).to_dict()["same"] is None
 
 
 def test_a_slow_proof_leaves_the_draws_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,3 +214,6 @@ def test_a_run_contradicts_a_proof_at_its_sizes(
     difference = Difference(Draw(0, sizes, "plain"), "y", ArrayDifference("failed", "", "fails"))
     found = judged(proof, [difference], Promises((), {}))
     assert (found.kind, found.contradicted) == ("refuted", contradicts)
+    # A proof is about inputs on which the first model runs without graph optimizations.
+    found = judged(proof, [replace(difference, fused=True, only_fused=True)], Promises((), {}))
+    assert (found.kind, found.contradicted) == ("refuted", False)

@@ -9,8 +9,9 @@ import pytest
 
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.ir.constants import inferred
-from onnx_scatterx.judges.verification.index_bounds import input_constraints
+from onnx_scatterx.judges.verification.input_constraints import input_constraints
 from onnx_scatterx.judges.verification.interface import Input, Interface
+from onnx_scatterx.judges.verification.landmarks import Aims
 from onnx_scatterx.judges.verification.sampler import FLAVOURS, InputSampler
 from onnx_scatterx.judges.verification.sizes import SizeSearch, SizeSymbol
 from onnx_scatterx.optimizer.assumptions.assumption import Assumption
@@ -210,17 +211,17 @@ def test_contiguous_unique_and_nonnegative() -> None:
     }
     for text, holds in properties.items():
         sampler = InputSampler(
-            Input("i", ir.DataType.INT64, (5,)), {}, (-100,), Assumption.parse(text, "i")
+            Input("i", ir.DataType.INT64, (5,)), {}, Aims((-100,)), Assumption.parse(text, "i")
         )
         rng = np.random.default_rng(0)
-        assert all(holds(sampler.draw(rng, {}, "plain")) for _ in range(40)), text
+        assert all(holds(sampler.draw(rng, {}, "plain", n)) for n in range(40)), text
 
 
 @pytest.mark.parametrize("length", [0, 1, 5])
 def test_contiguous_numbers_end_within_the_type(length: int) -> None:
     assumed = Assumption.parse(f"contiguous, >= {2**63 - 1}", "i")
-    sampler = InputSampler(Input("i", ir.DataType.INT64, (2, length)), {}, (), assumed)
-    drawn = sampler.draw(np.random.default_rng(0), {}, "plain")
+    sampler = InputSampler(Input("i", ir.DataType.INT64, (2, length)), {}, Aims(), assumed)
+    drawn = sampler.draw(np.random.default_rng(0), {}, "plain", 0)
     assert (np.diff(drawn) == 1).all()
 
 

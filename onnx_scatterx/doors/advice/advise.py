@@ -18,13 +18,14 @@ from typing import NamedTuple, TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.doors.advice.candidates import candidates, fixed
-from onnx_scatterx.doors.advice.change import Change, Command
+from onnx_scatterx.doors.advice.change import Change, Command, Found
+from onnx_scatterx.doors.advice.price import Price, limit_of
 from onnx_scatterx.doors.advice.sizes import SizeAdvice
 from onnx_scatterx.doors.advice.whole import RAISED, Whole
+from onnx_scatterx.doors.advice.worded import about_kept, about_refused
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.optimizer.reports.advice import Advice, Way, counted, refused_text
+from onnx_scatterx.optimizer.reports.advice import Advice, counted
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, ScatterReport
 from onnx_scatterx.optimizer.run import rewritten_under
@@ -40,60 +41,37 @@ Key: TypeAlias = "tuple[str, str]"
 _CHANGES = 24  # the most that are tried on one model
 _LARGE = 500  # a model with more nodes is tried seldom
 _WAYS = 3  # the most commands for one scatter
-_DENSE = (1 << 31) - 1  # the most elements of a tensor of a dense form that a compiler takes
 _DEPTH = 2  # the most changes that are made together, beside the numbers of sizes
 
 
 def advise_on(
     whole: Whole,
     records: Sequence[NodeRecord],
-    violations: Sequence[Violation] = (),
+    violations: Sequence[Violation] | None = None,
     command: Command | None = None,
     observer: Observer = NOBODY,
 ) -> tuple[Advice, ...]:
     """Return advice about kept scatters and gathers, and about other nodes that the target refuses.
 
     A scatter that becomes ScatterX needs no advice. ``records`` has each scatter and gather of the
-    ``whole`` model, ``violations`` the refused nodes of the result. ``command`` was typed by the
-    user. ``observer`` is told how many changes were tried.
+    ``whole`` model, ``violations`` the refused nodes of the result, if they are known: then what
+    the target takes is told apart. ``command`` was typed by the user. ``observer`` is told how many
+    changes were tried.
     """
     given = command or Command(target=whole.settings.target.text)
     sized = SizeAdvice.of(whole)
-    search = _AdviceSearch(whole, _stuck(records), sized.change or Change(), observer)
+    search = Search(whole, _stuck(records), sized.change or Change(), observer)
     if sized.change is not None or not (sized.options or sized.failure):  # else sizes come first
-        search.refused = search.beside(violations)
+        search.refused = search.beside(violations or ())
+    search.violations = violations
     search.run()
-    ways = ((search.commands(key_of(record.entry), given), record) for record in search.stuck)
-    kept = grouped((helps or (search.refusal(record),), record) for helps, record in ways)
-    others = grouped((search.commands(key, given), key) for key in search.refused)
-    advice = []
-    for key, some in kept.items():
-        advice.append(_advice(some, tuple(k for k in key if isinstance(k, Way)), search))
-    advice += [_refused_advice(keys, ways, search) for ways, keys in others.items()]
+    advice = [*about_kept(search, given), *about_refused(search, given)]
     if untried := search.left():
         advice.append(Advice((), counted("changes that were not tried", untried), ""))
-    ways_kept = (w for r in search.stuck for w in search.ways.get(key_of(r.entry), ()))
-    leads = any(change.fix and change.asks < 2 for change, _ in ways_kept)  # for the same target
+    wanted = {key_of(record.entry) for record in search.stuck} - search.taken()
+    ways_kept = (way for key in wanted for way in search.ways.get(key, ()))
+    leads = any(w.change.fix and w.change.asks < 2 for w in ways_kept)  # for the same target
     return tuple(advice) if leads else (*sized.advice(given), *advice)
-
-
-def _advice(records: Sequence[NodeRecord], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
-    """Return advice about some scatters and gathers."""
-    refusals = [r for r in map(search.refusal, records) if r is not None]
-    reasons = dict.fromkeys(map(str, refusals))
-    missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
-    keys = [key_of(record.entry) for record in records]
-    needed = dict.fromkeys(search.lacks[key] for key in keys if key in search.lacks)
-    missing |= dict.fromkeys(f"or {n}, for the form that compares all positions" for n in needed)
-    nodes = tuple(record.entry.node for record in records)
-    return Advice(nodes, "; ".join(reasons), "; ".join(missing), ways)
-
-
-def _refused_advice(keys: Sequence[Key], ways: tuple[Way, ...], search: _AdviceSearch) -> Advice:
-    """Return advice about other nodes that the target does not take."""
-    why = "; ".join(refused_text(*key, search.refused[key]) for key in keys)
-    nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
-    return Advice(tuple(nodes), why, "a compiler that takes this", ways, is_violation=True)
 
 
 def key_of(entry: Entry) -> Key:
@@ -106,7 +84,8 @@ def _refusals(records: Iterable[NodeRecord]) -> dict[Key, Refusal]:
 
 
 def _stuck(records: Sequence[NodeRecord]) -> list[NodeRecord]:
-    return [r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT]
+    kept = (r for r in records if r.entry.refusal is not None and r.entry.action is Action.KEPT)
+    return sorted(kept, key=lambda record: not isinstance(record.entry, ScatterReport))
 
 
 class _Result(NamedTuple):
@@ -115,18 +94,21 @@ class _Result(NamedTuple):
     settings: Settings
     records: Sequence[NodeRecord]
     refused: dict[Key, list[str]]
+    violations: Sequence[Violation] | None = None
 
 
 @dataclass
-class _AdviceSearch:
+class Search:
     """The changes of a model that are tried, and what they show.
 
     ``base`` is part of all changes: it gives the sizes numbers if the target wants numbers.
-    ``stuck`` are the scatters and gathers that are kept without ``base``. ``kept`` are the nodes
-    to remove that are kept with ``base``, each with its reason in ``later``. ``refused`` are other
+    ``stuck`` are the scatters and gathers that are kept without ``base``. ``kept`` are the nodes to
+    remove that are kept with ``base``, each with its reason in ``later``. ``refused`` are other
     nodes that the target does not take with ``base``. ``ways`` are the changes that remove a node,
-    each with the rules that replace the node. ``lacks`` are the operators that the target lacks for
-    a dense form. ``untried`` are changes that were not tried, as their number or the steps ended.
+    ``too_large`` those that do so by a larger dense form than the target allows. ``lacks`` are the
+    operators that the target lacks for a dense form. ``violations`` are all nodes that the target
+    does not take with ``base``; None if they are not known. ``untried`` are changes that were not
+    tried, as their number or the steps ended.
     """
 
     whole: Whole
@@ -134,9 +116,11 @@ class _AdviceSearch:
     base: Change
     observer: Observer = NOBODY
     refused: dict[Key, list[str]] = field(default_factory=dict)
+    violations: Sequence[Violation] | None = None
     kept: Sequence[NodeRecord] = ()
     later: dict[Key, Refusal] = field(default_factory=dict)
-    ways: dict[Key, list[tuple[Change, tuple[str, ...]]]] = field(default_factory=dict)
+    ways: dict[Key, list[Found]] = field(default_factory=dict)
+    too_large: dict[Key, list[Found]] = field(default_factory=dict)
     lacks: dict[Key, Missing] = field(default_factory=dict)
     untried: list[str] = field(default_factory=list)
 
@@ -161,13 +145,26 @@ class _AdviceSearch:
         there = (v for v in violations if not v.on_host and (v.op, v.node) not in kept)
         return by_reason(there)
 
-    def commands(self, key: Key, given: Command) -> tuple[Way, ...]:
-        """Return the commands that remove a node: those that ask least come first."""
-        ways = sorted(self.ways.get(key, ()), key=lambda w: (w[0].asks, len(w[0].statements)))
-        least = [w for w in ways if not any(c.statements < w[0].statements for c, _ in ways)]
-        return tuple(
-            Way(change.command(given), change.condition(), rules) for change, rules in least[:_WAYS]
-        )
+    @staticmethod
+    def key(record: NodeRecord) -> Key:
+        """Return the key of a kept node."""
+        return key_of(record.entry)
+
+    def taken(self) -> set[Key]:
+        """Return the nodes that are kept with ``base``, and that a target with limits takes."""
+        target = self.whole.settings.target
+        if self.violations is None or not (target.is_limited or target.static_only):
+            return set()
+        named = {(violation.op, violation.node) for violation in self.violations}
+        entries = (record.entry for record in self.kept)
+        return {key_of(entry) for entry in entries if (entry.op, entry.node) not in named}
+
+    def least(self, found: Iterable[Found]) -> list[Found]:
+        """Return some changes without those that include another: what asks least comes first."""
+        ways = sorted(found, key=lambda w: (w.change.asks, len(w.change.statements)))
+        stated = [way.change.statements for way in ways]
+        least = [w for w in ways if not any(other < w.change.statements for other in stated)]
+        return least[:_WAYS]
 
     def run(self) -> None:
         """Try changes one by one; if nodes are left, also those that the new reasons suggest."""
@@ -199,7 +196,8 @@ class _AdviceSearch:
                 self.untried.append(str(change))
                 result = None
             if not depth:
-                self.refused = result.refused if result else {}
+                self.refused = result.refused if result and self.refused else {}
+                self.violations = result.violations if result else None
             if result is None:
                 continue
             ops = {op for op, _ in result.refused}
@@ -229,24 +227,27 @@ class _AdviceSearch:
         return {
             key
             for key, ways in self.ways.items()
-            for other, _ in ways
+            for other in (way.change for way in ways)
             if other.statements <= change.statements
             or (change.is_last and (not other.asks or (change.fix and not self.base.fix)))
         }
 
     def _note(self, change: Change, result: _Result, wanted: Collection[Key]) -> bool:
         """Note which of the wanted nodes a change removes; return whether it removes any."""
-        gone: dict[Key, tuple[str, ...]] = {}
+        gone: dict[Key, Found] = {}
         if result.refused.keys() <= self.refused.keys():  # the change adds no refused nodes
-            gone = dict.fromkeys(self.refused.keys() - result.refused.keys(), ())
-        for entry in (record.entry for record in result.records):
-            work = entry.work if isinstance(entry, ScatterReport) else ""
-            is_large = work.isdigit() and int(work) > _DENSE
-            if entry.action in (Action.REMOVED, Action.DEAD) and not is_large:
-                gone[key_of(entry)] = entry.rules
+            gone = dict.fromkeys(self.refused.keys() - result.refused.keys(), Found(change))
+        most = limit_of(self.whole.settings.target)
+        for record in (record for record in result.records if record.entry.is_gone):
+            key, price = key_of(record.entry), Price.of(record)
+            found = Found(change, record.entry.rules, price)
+            if price is None or price.number <= most:
+                gone[key] = found
+            elif key in wanted:
+                self.too_large.setdefault(key, []).append(found)
         removed = gone.keys() & wanted
         for key in removed:
-            self.ways.setdefault(key, []).append((change, gone[key]))
+            self.ways.setdefault(key, []).append(gone[key])
         return bool(removed)
 
     @cached_property
@@ -302,7 +303,7 @@ class _AdviceSearch:
         The change is expected to cost ``more`` steps. Raises LimitError if the steps end.
         """
         if not change.statements and model is self.whole.model:
-            return _Result(self.whole.settings, self.stuck, self.refused)
+            return _Result(self.whole.settings, self.stuck, self.refused, self.violations)
         try:
             settings = change.settings(self.whole.settings)
         except ScatterXError:  # it contradicts what the user says
@@ -312,9 +313,11 @@ class _AdviceSearch:
         if change.opset is not None:
             self.whole.charge(model, RAISED)
         try:
-            records, violations = rewritten_under(copy, settings, whole=bool(self.refused))
+            asked = self.violations is not None and change is self.base
+            whole = bool(self.refused) or (asked and model is self.whole.model)
+            records, violations = rewritten_under(copy, settings, whole=whole)
         except ScatterXError:  # such as a promise that no number satisfies
             return None
         if any(r.entry.reason is Reason.MODEL_LIMIT for r in records):
             raise SpentError
-        return _Result(settings, records, self.beside(violations))
+        return _Result(settings, records, self.beside(violations), violations if whole else None)

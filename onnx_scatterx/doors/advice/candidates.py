@@ -82,7 +82,7 @@ def fixed(whole: Whole) -> Change | None:
     sizes = fitting_sizes(whole)
     if not isinstance(sizes, dict) or not all(name.isprintable() for name in sizes):
         return None
-    return Change(fix=sizes) if sizes else None
+    return Change.at(sizes, whole.model) if sizes else None
 
 
 def _dense(target: Target) -> Iterator[Change]:
@@ -91,8 +91,7 @@ def _dense(target: Target) -> Iterator[Change]:
     if allowed:
         yield Change(keys=allowed)
     if target.dense_limit != float("inf"):
-        conditions = ("with tensors of any size",)
-        yield Change({**allowed, "dense_limit": "inf"}, conditions=conditions, is_last=True)
+        yield Change({**allowed, "dense_limit": "inf"}, is_last=True)
 
 
 def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Change]:

@@ -6,8 +6,13 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import NamedTuple
 
+import onnx_ir as ir
+
+from onnx_scatterx.doors.advice.price import Price
 from onnx_scatterx.optimizer.assumptions.clauses import Clause, conditions_of
+from onnx_scatterx.optimizer.assumptions.fixed_sizes import places_of
 from onnx_scatterx.optimizer.settings import Settings
 from onnx_scatterx.optimizer.targets.catalogue import BASES, target_of
 from onnx_scatterx.optimizer.targets.profile import target_from
@@ -69,6 +74,13 @@ class Change:
     """Whether the change is tried only for scatters that no other change removes."""
     at_numbers: bool = False
     """Whether each size gets a number. The numbers are found when the change is tried."""
+    places: str = ""
+    """Which axis of which input has each size of ``fix``, in words."""
+
+    @classmethod
+    def at(cls, sizes: Mapping[str, int], model: ir.Model) -> Change:
+        """Return the change that gives sizes of a model numbers."""
+        return cls(fix=sizes, places=places_of(model, sizes))
 
     def __or__(self, other: Change) -> Change:
         return Change(
@@ -81,6 +93,7 @@ class Change:
             tuple(dict.fromkeys((*self.conditions, *other.conditions))),
             is_last=True,
             at_numbers=self.at_numbers or other.at_numbers,
+            places=other.places or self.places,
         )
 
     @property
@@ -148,5 +161,14 @@ class Change:
             for c in self.assumed
         ]
         parts = [f"if {' and '.join(promised)}"] if promised else []
-        parts += ["or with numbers of your own"] if self.fix else []
+        where = f": {self.places}" if self.places else ""
+        parts += [f"or with numbers of your own{where}"] if self.fix else []
         return "; ".join([*parts, *self.conditions])
+
+
+class Found(NamedTuple):
+    """A change that removes a node, the rules that replace it, and the price if it is dense."""
+
+    change: Change
+    rules: tuple[str, ...] = ()
+    price: Price | None = None

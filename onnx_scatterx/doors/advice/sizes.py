@@ -184,7 +184,7 @@ class SizeAdvice:
                 return cls(name, "", None, failure)
             return cls(name, options, None, sizes)
         printable = bool(sizes) and all(n.isprintable() for n in sizes)
-        return cls(name, options, Change(fix=sizes) if printable else None)
+        return cls(name, options, Change.at(sizes, copy) if printable else None)
 
     def advice(self, given: Command) -> tuple[Advice, ...]:
         """Return the command that gives the sizes numbers, or the missing options."""

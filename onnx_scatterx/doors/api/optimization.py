@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.doors.api.result import Result, raise_unmet
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir import io as model_io
 from onnx_scatterx.ir.check import free_names
@@ -22,12 +21,12 @@ from onnx_scatterx.ir.merge import Original
 from onnx_scatterx.ir.size import file_size
 from onnx_scatterx.optimizer.reports.builder import NodeRecord
 from onnx_scatterx.optimizer.reports.entries import About
-from onnx_scatterx.optimizer.reports.report import Report, TargetError
+from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.run import optimize_ir
 from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.options import DEFAULTS, NATIVE, Options, Strict
+from onnx_scatterx.options import DEFAULTS, Options, Strict, checked_strict
 from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
-from onnx_scatterx.system.reading import Files, recorded
+from onnx_scatterx.system.reading import recorded
 
 if TYPE_CHECKING:
     from onnx_scatterx.judges.verification.result import Verification
@@ -102,59 +101,6 @@ def opened_ir(model: AnyModel, observer: Observer) -> tuple[model_io.Opened, ir.
     return opened, cloned(opened.model) if opened.message is None else opened.model
 
 
-M = TypeVar("M", onnx.ModelProto, ir.Model)
-
-
-@dataclass(frozen=True)
-class Result(Generic[M]):
-    """An optimized model, and what was done with each of its scatters.
-
-    Attributes:
-        model: of the kind that came in: a ModelProto (also from a path) or an ``onnx_ir.Model``.
-        report: what was done with each scatter.
-        source_path: the file that the model came from, if it came from one.
-        read: the files that were read, by their paths, each with its role.
-        verification: the answer of ``verify``, if ``optimize`` was called with ``verify``.
-
-    """
-
-    model: M
-    report: Report
-    source_path: Path | None = None
-    read: Files = field(default_factory=dict)
-    verification: Verification | None = None
-
-    def __repr__(self) -> str:  # short, because a notebook asks for it beside the HTML
-        source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
-        return f"<Result: {self.report.summary()}, target {self.report.target!r}{source}>"
-
-    def __str__(self) -> str:
-        return str(self.report)
-
-    def _repr_html_(self) -> str:
-        """Return the report in a notebook's format."""
-        return self.report._repr_html_()
-
-    def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
-        """Write the model to a file; on an error the file stays as it was. External data stay so.
-
-        Args:
-            path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
-            external_data: write the weights to ``<path>.data``, too, if they are in memory.
-
-        Raises:
-            ScatterXError: the file cannot be written, or the model was read from it.
-
-        Example:
-            >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
-
-        """
-        limit = 0 if external_data else model_io.MESSAGE_LIMIT
-        model_io.save(
-            self.model, path, source_path=self.source_path, read=self.read, message_limit=limit
-        )
-
-
 @overload
 def optimize(
     model: MessageLike,
@@ -222,8 +168,9 @@ def optimize(
             model, or a millisecond for each node if that is more.
         verify: run both models on drawn inputs, and compare the outputs bit for bit. A mapping has
             the arguments of ``onnx_scatterx.verify``. The answer is ``verification`` of the result.
-        strict: raise an error if the target does not take all of the result. With "native", raise
-            an error also if the target runs a part of the result on its host.
+        strict: raise an error if the target refuses a part of the result, or runs a scatter on its
+            host. With "native", raise an error also if it runs any other node on its host. With
+            "taken", raise an error only for what it refuses.
         on_progress: is called with the name of a stage, how much of the stage is done, and its
             total (0 if unknown): ``("planning", 3, 12)``. The stages are "reading", "analysing",
             "planning", with promises "finding out which assumptions are needed", and with
@@ -239,7 +186,7 @@ def optimize(
         ModelError: the model cannot be read, is not valid, or cannot be raised or lowered.
         DifferenceError: ``verify`` found a difference.
         VerifyError: the models could not be compared.
-        TargetError: ``strict``, and the target does not take all of the result.
+        TargetError: ``strict`` is not met. The error has the ``result``, verified if asked for.
         TypeError: ``model`` is not a model.
 
     Example:
@@ -253,21 +200,21 @@ def optimize(
 
     """
     observer = Observer(on_progress, on_pass)
-    result, _ = optimize_records(model, strict, observer, **options)
+    checked_strict(strict)
+    result, _ = optimize_records(model, observer, **options)
     if verify is not False:
         promised = {name: options.get(name, DEFAULTS[name]) for name in ("assume", "distrust_dims")}
         more = {} if verify is True else dict(verify)
         result = replace(result, verification=_verified(model, result, observer, promised | more))
+    raise_unmet(result, strict)
     return result
 
 
 @raised_gc_threshold()
 def optimize_records(
-    model: AnyModel, strict: Strict, observer: Observer, **options: Any
+    model: AnyModel, observer: Observer, **options: Any
 ) -> tuple[Result[Any], tuple[NodeRecord, ...]]:
     """Return the result of ``optimize``, and the records from which its report was made."""
-    if strict not in (False, True, NATIVE):
-        raise ScatterXError(f"strict is True, False or {NATIVE!r}, not {strict!r}")
     with recorded() as read:
         settings = Settings.of(**options)
         opened, loaded = opened_ir(model, observer)
@@ -281,11 +228,7 @@ def optimize_records(
         _check_names(made)
         about = replace(about, size_after=file_size(made))
     report = replace(report, about=about)
-    result: Result[Any] = Result(made, report, given.source, read)
-    if report.unmet(strict):
-        head, *lines = report.violation_lines()
-        raise TargetError(f"{head} {'; '.join(map(str.strip, lines))}", report)
-    return result, records
+    return Result(made, report, given.source, read), records
 
 
 def _check_names(made: onnx.ModelProto) -> None:
@@ -304,10 +247,10 @@ def _verified(
 
     observer.stage("verifying")
     answer = verify(before, after, **{"on_progress": observer.stage, **arguments})
-    if answer.same:
+    if answer.agrees:
         return answer
     first, *more = str(answer).split("\n")
-    if not answer.conclusive:
+    if answer.answer == "not compared":
         raise VerifyError(f"the optimized model could not be compared: {first}")
     raise DifferenceError(
         f"the optimized model differs: {'; '.join(line.strip() for line in more) or first}", answer

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables, TextTable
-from onnx_scatterx.optimizer.reports.report import NEEDS, SCHEMA, tallies
+from onnx_scatterx.optimizer.reports.report import NEEDS, OTHERWISE, SCHEMA, tallies
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from onnx_scatterx.optimizer.reports.report import Report
+    from onnx_scatterx.options import Strict
 
 
 @dataclass(frozen=True)
@@ -22,15 +23,16 @@ class ModelOutcome:
     """One model: its report, or instead of the report its error.
 
     ``output`` is the file that is written; None if the model was only inspected. ``seconds`` is the
-    time that the model took. ``files`` are all files that were written. ``same`` is the answer of
-    ``verify``, and ``compared`` the number of its sets of inputs. If the models differ, no file is
-    written. ``proof`` is the proof as plain data, if ``prove`` was asked for.
+    time that the model took. ``files`` are all files that were written. ``agrees`` says that
+    ``verify`` found no difference, and ``compared`` is the number of its sets of inputs. If the
+    models differ, no file is written. ``proof`` is the proof as plain data, if ``prove`` was asked
+    for.
     """
 
     source: Path
     output: Path | None
     report: Report | None
-    same: bool | None
+    agrees: bool | None
     error: str | None
     seconds: float
     files: tuple[Path, ...] = ()
@@ -40,7 +42,12 @@ class ModelOutcome:
     @property
     def is_written(self) -> bool:
         """Whether the optimized model is at ``output``."""
-        return self.output is not None and self.error is None and self.same is not False
+        return self.output is not None and self.error is None and self.agrees is not False
+
+    @property
+    def same(self) -> bool | None:
+        """Whether the answer of ``verify`` is "same"; None if it was not asked for."""
+        return self.agrees and self.answer in (None, "proven")
 
     @property
     def done(self) -> str:
@@ -53,7 +60,7 @@ class ModelOutcome:
         kept = "".join(f"; {line}" for line in self.report.opset_lines())
         answer = {None: "", "unknown": "not proven"}.get(self.answer, self.answer)
         proof = f", {answer}" if answer else ""
-        return self.report.summary() + left + kept + verified[self.same] + proof
+        return self.report.summary() + left + kept + verified[self.agrees] + proof
 
     @property
     def answer(self) -> str | None:
@@ -88,12 +95,20 @@ class Summary(ShownInTables):
     @property
     def differing(self) -> tuple[ModelOutcome, ...]:
         """The models that ``verify`` found to differ."""
-        return tuple(o for o in self.outcomes if o.same is False)
+        return tuple(o for o in self.outcomes if o.agrees is False)
 
     @property
     def unproven(self) -> tuple[ModelOutcome, ...]:
         """The models for which a proof was requested and not found."""
         return tuple(o for o in self.outcomes if o.answer not in (None, "proven"))
+
+    def unmet(self, strict: Strict) -> dict[Path, list[str]]:
+        """Return the models that do not meet ``strict``, as in ``optimize``, with the violations.
+
+        The violations are in lines: first how many there are, then each reason.
+        """
+        told = {o.source: o.report.unmet(strict) for o in self.outcomes if o.report is not None}
+        return {source: lines for source, lines in told.items() if lines}
 
     def __bool__(self) -> bool:
         """Whether every model was optimized, and is the same and proven if this was asked for."""
@@ -106,14 +121,13 @@ class Summary(ShownInTables):
         written = sum(o.is_written for o in self.outcomes)
         done, went = (len(reports), "inspected") if planned else (written, "written")
         parts = [f"{done} of {len(self.outcomes)} models {went}"]
-        removed, native = tallies(reports, planned)
-        parts += removed
+        parts += tallies(reports, planned)
         if self.failed:
             parts.append(f"{len(self.failed)} failed")
         if self.differing:
             parts.append(f"{len(self.differing)} differ")
-        parts += [f"{became}, {NEEDS}" for became in native]
-        return f"{', '.join(parts)} ({self.seconds:.1f} s)"
+        needs = f"; {NEEDS}: {OTHERWISE}" if any(report.native for report in reports) else ""
+        return f"{', '.join(parts)}{needs} ({self.seconds:.1f} s)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
@@ -138,7 +152,9 @@ class Summary(ShownInTables):
                 os.path.relpath(o.source, top),
                 o.report,
                 o.done,
-                None if o.same is None else ComparedNote(o.compared, o.same, o.answer == "proven"),
+                None
+                if o.agrees is None
+                else ComparedNote(o.compared, o.agrees, o.answer == "proven"),
                 o.error,
             )
             for o in self.outcomes
@@ -156,7 +172,7 @@ class Summary(ShownInTables):
         rows = [(os.path.relpath(o.source, top), f"{o.seconds:.2f}", o.done) for o in self.outcomes]
         planned = any(o.report is not None and o.report.planned for o in self.outcomes)
         columns = ("model", "seconds", "what would be done" if planned else "what is done")
-        bad = [o.error is not None or o.same is False for o in self.outcomes]
+        bad = [o.error is not None or o.agrees is False for o in self.outcomes]
         styles = ["bold red" if is_bad else "" for is_bad in bad]
         numbers, names = ["seconds"], ["model"]
         return TextTable(self.summary(), columns, rows, numbers=numbers, names=names, styles=styles)

@@ -130,7 +130,7 @@ def run_task(task: Task) -> ModelOutcome:
             report = result.report
             if task.advice:
                 report = _advised(task, report)
-            same = proof = None
+            agrees = proof = None
             compared = 0
             staged = stage(
                 result.model,
@@ -147,12 +147,12 @@ def run_task(task: Task) -> ModelOutcome:
                     checks["timeout"] = min(rest, checks.get("timeout", rest))
                 verification = verify(task.source, staged.model(), **checks)
                 left()
-                same, compared = verification.same, verification.accepted
+                agrees, compared = verification.agrees, verification.accepted
                 proof = None if verification.proof is None else verification.proof.to_dict()
-                if not same:
+                if not agrees:
                     writing.drop()
                     written = ()
-                if not same and not verification.conclusive:
+                if verification.answer == "not compared":
                     return failed(task, verification.shortfall)
             left()
     except _LateError:
@@ -165,7 +165,7 @@ def run_task(task: Task) -> ModelOutcome:
         return failed(task, f"a bug, please report it: {type(error).__name__}: {one_line(error)}")
     seconds = time.perf_counter() - start
     return ModelOutcome(
-        task.source, task.output, report, same, None, seconds, written, proof, compared
+        task.source, task.output, report, agrees, None, seconds, written, proof, compared
     )
 
 

@@ -18,7 +18,7 @@ from onnx_scatterx.judges.verification.array_diff import compare
 from onnx_scatterx.judges.verification.interface import narrowing
 from onnx_scatterx.judges.verification.sample_source import valid_draws
 from onnx_scatterx.runtime.opened import OpenModel, as_file
-from onnx_scatterx.runtime.session import check_runtime, library_path
+from onnx_scatterx.runtime.session import library_for, require_runtime
 from onnx_scatterx.runtime.timing import LEAST_ROUNDS
 from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess
 from onnx_scatterx.system.child import NoReply
@@ -43,7 +43,7 @@ def bench(
     rounds: int | None = None,
     seconds: float = 10.0,
     seed: int = 0,
-    library: bool = True,
+    library: bool | None = None,
     node_times: bool = True,
     on_progress: Progress | None = None,
 ) -> Benchmark:
@@ -61,7 +61,8 @@ def bench(
         rounds: how often each model is timed, 6 at least; by default as often as fits.
         seconds: how long all rounds together may take, if ``rounds`` is not given.
         seed: the seed of the drawn inputs.
-        library: whether the ScatterX library is registered.
+        library: whether the ScatterX library is registered; by default, if this installation has
+            it, or a model needs it.
         node_times: whether to time each node, too, in additional runs.
         on_progress: is called after each round: ``("timing", done, total)``.
 
@@ -84,7 +85,7 @@ def bench(
         [('original', None), ('standard', None)]
 
     """
-    check_runtime(library)
+    require_runtime()
     import onnxruntime as ort
 
     if rounds is not None and rounds < LEAST_ROUNDS:
@@ -93,15 +94,15 @@ def bench(
     if targets:
         named = _under_targets(named, targets)
     first, *_ = named.values()
+    registered, *_ = [library_for(model, library) for model in named.values()]
     with scratch() as directory:
-        setting = _Setting(directory, threads, library)
+        setting = _Setting(directory, threads, registered)
         files = [
             as_file(model, load(model), directory / f"{number}.onnx")
             for number, model in enumerate(named.values())
         ]
         given, drawn_sizes = inputs, {}
         if given is None:
-            registered = str(library_path()) if library else None
             wanted = _common_sizes(list(named.values()), sizes)
             draw, *_ = valid_draws(first, sizes=wanted, seed=seed, library=registered)
             given, drawn_sizes = draw.feeds, dict(draw.sizes)
@@ -157,7 +158,7 @@ class _Setting:
 
     directory: Path
     threads: int
-    library: bool
+    library: str | None
 
     def time(
         self,
@@ -203,7 +204,6 @@ class _Setting:
         file: ModelFile,
         trace: str | None = None,
     ) -> OpenModel:
-        check_runtime(self.library)
         with _named_errors(name):
             return OpenModel.open(
                 process, number, file, threads=self.threads, library=self.library, trace=trace

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.options import NATIVE, OPTIONS
+from onnx_scatterx.options import OPTIONS
 from onnx_scatterx.text.option_values import (
     above_zero,
     count,
@@ -89,16 +89,18 @@ def add_verbosity(command: Arguments) -> None:
 
 
 def add_strict(command: Arguments) -> None:
-    """Add --strict."""
-    add(command, "--strict", "exit with 1 if the target does not take all of the result")
+    """Add --strict, --strict=native and --strict=taken."""
     add(
         command,
-        "--strict=native",
-        "the same, also for what runs on the target's host",
-        dest="strict",
-        action="store_const",
-        const=NATIVE,
+        "--strict",
+        "exit with 1 if the target refuses a part of the result, or runs a scatter on its host",
     )
+    for value, text in {
+        "native": "the same, also for any other node on the target's host",
+        "taken": "exit with 1 only for what the target refuses",
+    }.items():
+        flag = f"--strict={value}"
+        add(command, flag, text, dest="strict", action="store_const", const=value)
 
 
 def add_draws(command: Arguments) -> None:
@@ -163,7 +165,8 @@ def add_session(command: Arguments, threads: int) -> None:
         "--no-library",
         "run ScatterX by its fallback functions",
         dest="library",
-        action="store_false",
+        action="store_const",
+        const=False,
     )
 
 

@@ -77,11 +77,10 @@ def batch_status(args: argparse.Namespace, summary: Summary) -> int:
         return print_error(
             f"{summary.failed[0].error}" + (f"; {rest} more failed" if rest else ""), 2
         )
-    reports = [o.report for o in summary.outcomes if o.report is not None]
-    violating = [report for report in reports if report.unmet(args.strict)]
-    if violating:
-        count = f"{len(violating)} of {len(summary.outcomes)} models"
-        return print_error(f"the target {args.target.name} does not take all of {count}", 1)
+    if unmet := summary.unmet(args.strict):
+        count = f"{len(unmet)} of {len(summary.outcomes)} models"
+        (first, (why, *_)), *_ = unmet.items()
+        return print_error(f"{count} do not meet --strict; {first}: {why.rstrip(':')}", 1)
     if summary.unproven:
         return print_error(f"{len(summary.unproven)} of {len(summary.outcomes)} are not proven", 3)
     return 0

@@ -83,7 +83,7 @@ def _inspect(args: argparse.Namespace) -> int:
     else:
         show_report(report, verbose=args.verbose)
         changed = report.removed or report.native or report.gathers_removed
-        if changed and not any(advice.ways for advice in report.advice):
+        if changed and not any(a.has_action and a.ways for a in report.advice):
             show("next:")
             show(f"  {command_of(args).text(args.target.text, ['--verify'])}")
     return strict_status(args, report)
@@ -105,10 +105,13 @@ def _inspect_many(args: argparse.Namespace) -> int:
 
 
 def strict_status(args: argparse.Namespace, report: Report) -> int:
-    """Return the status that --strict asks for."""
-    if not report.unmet(args.strict):
+    """Return the status that --strict asks for; if it is not met, print why in a line."""
+    lines = report.unmet(args.strict)
+    if not lines:
         return DONE
-    return print_error(report.violation_lines()[0].rstrip(":"), NO)
+    heads = [line.rstrip(":") for line in lines if not line.startswith(" ")]
+    is_one = len(lines) == 2 and lines[0].endswith("on its host:")  # the screen may not show it
+    return print_error(" ".join(map(str.strip, lines)) if is_one else "; ".join(heads), NO)
 
 
 def with_advice(
@@ -123,7 +126,7 @@ def with_advice(
 
     If ``records`` has the records of the report, the model is not inspected again.
     """
-    if args.no_advice or not (report.is_open or report.growth):
+    if args.no_advice or not (report.is_open or report.growth or report.native):
         return report
     from onnx_scatterx.doors.explanation import advised
 

@@ -128,7 +128,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
         with one_command(), stages(quiet=args.quiet) as tell:
             after = _printer(args.print_after) if args.print_after else None
             observer = Observer(tell, after)
-            result, records = optimize_records(model, False, observer, **settings(args))
+            result, records = optimize_records(model, observer, **settings(args))
             told = asked = result.report
             is_page = report is not None and report.suffix == ".html"
             if args.advice or is_page or not (args.json or args.quiet):
@@ -142,7 +142,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
             outside = args.save_as_external_data
             written = output.write(result.model, writing, result.source_path, outside=outside)
         verification = verified(args, model, written) if args.verify else None
-        if verification is not None and not verification.same:
+        if verification is not None and not verification.agrees:
             writing.drop()
             output.content = None
         elif report is not None:
@@ -157,7 +157,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
     status = 0
     if verification is not None:
         status = answer(verification, f"; {args.output} is not written")
-        if not verification.same:
+        if not verification.agrees:
             return status
     say: Callable[[object], None] = (lambda _: None) if args.quiet else show
     refused = answers(args.output, consumers, say)

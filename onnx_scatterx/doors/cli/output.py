@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.system.observer import LOG
 from onnx_scatterx.system.writing import Writing
 from onnx_scatterx.text.visible import as_json, in_lines, visible
 
@@ -118,16 +119,25 @@ def _to_stderr(text: str) -> None:
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Suppress the logs and warnings of libraries: a command prints its own errors."""
-    nobody = logging.NullHandler()
+    """Suppress the logs and warnings of libraries; our own warnings are a line each."""
+    nobody, ours = logging.NullHandler(), _Lines(logging.WARNING)
     logging.getLogger().addHandler(nobody)
+    LOG.addHandler(ours)
     try:
         with warnings.catch_warnings():
             if not sys.warnoptions:
                 warnings.simplefilter("ignore")
             yield
     finally:
+        LOG.removeHandler(ours)
         logging.getLogger().removeHandler(nobody)
+
+
+class _Lines(logging.Handler):
+    """Prints each record as one line to stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print_error(record.getMessage(), DONE)
 
 
 def report_path(report: str | None, writing: Writing) -> Path | None:

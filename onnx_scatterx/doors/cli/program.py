@@ -225,13 +225,20 @@ class Parser(argparse.ArgumentParser):
 
 
 class Version(argparse.Action):
-    """Print the version of the package that is installed, and end."""
+    """Print the version of the package that is installed, and why it has no library; end."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, nargs=0)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         import onnx_scatterx
+        from onnx_scatterx.runtime.library import missing_library
 
         show(getattr(onnx_scatterx, "__version__", "not installed: run from its source"))
+        try:
+            missing = missing_library()
+        except ScatterXError as error:
+            missing = str(error)
+        if missing is not None:
+            show(missing)
         raise SystemExit(0)

@@ -67,7 +67,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
         if not opened.inputs:
             reject_unused(args, "on a model without inputs", "samples", "size", "seed")
         drawn = bool(opened.inputs) and not args.input
-        for title, feeds in _drawn(args, model) if drawn else [("", given)]:
+        for title, feeds in _drawn(args, model, opened.library) if drawn else [("", given)]:
             outputs = opened.run(feeds)
             table = ArrayTable(outputs, title)
             tables.append(table.to_dict())
@@ -81,12 +81,10 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
 
 
 def _drawn(
-    args: argparse.Namespace, model: str | onnx.ModelProto
+    args: argparse.Namespace, model: str | onnx.ModelProto, library: str | None
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     from onnx_scatterx.judges.verification.sample_source import valid_draws
-    from onnx_scatterx.runtime.session import library_path
 
-    library = str(library_path()) if args.library else None
     seed = args.seed or 0
     draws = valid_draws(model, args.samples or 1, sizes=dict(args.size), seed=seed, library=library)
     for number, draw in enumerate(draws):

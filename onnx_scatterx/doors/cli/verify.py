@@ -72,4 +72,4 @@ def answer(verification: Verification, consequence: str = "") -> int:
     status = _STATUS[verification.answer]
     if status == DONE:
         return status
-    return print_error(verification.shortfall + consequence * (not verification.same), status)
+    return print_error(verification.shortfall + consequence * (not verification.agrees), status)

@@ -16,7 +16,8 @@ from typing import Any, Generic, Unpack, overload
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.doors.api.optimization import M, inspect_named, inspect_records, loaded_ir
+from onnx_scatterx.doors.api.optimization import inspect_named, inspect_records, loaded_ir
+from onnx_scatterx.doors.api.result import M
 from onnx_scatterx.doors.extraction.part import part_of
 from onnx_scatterx.doors.extraction.private import weight_of
 from onnx_scatterx.doors.extraction.region import (

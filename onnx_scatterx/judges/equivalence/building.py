@@ -9,6 +9,7 @@ from typing import Any
 
 import onnx
 
+from onnx_scatterx.judges.equivalence.assumed import SAME_NAMES
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer
 from onnx_scatterx.judges.equivalence.core.logic import FALSE, below
 from onnx_scatterx.judges.equivalence.core.lookups import Contents, contents
@@ -148,7 +149,7 @@ class Builder:
             return integer(dim)
         key = self.key(dim, name, axis)
         if dim and key in self.sizes:
-            self.world.assume("dims of inputs with the same name have the same size")
+            self.world.assume(SAME_NAMES)
         if key not in self.sizes:
             if key in self.fixed:
                 self.sizes[key] = integer(self.fixed[key])

@@ -18,6 +18,7 @@ from typing import Any
 
 import onnx
 
+from onnx_scatterx.judges.equivalence.assumed import INFERRED
 from onnx_scatterx.judges.equivalence.building import MARKED, Builder, Scope, SizeKey, shown
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, integer, modulo
 from onnx_scatterx.judges.equivalence.core.functions import subgraphs_of
@@ -149,7 +150,7 @@ def wrong_plan(
         world.assume(NOT_ASKED)
         return None
     runtime, plan = answer
-    world.assume(f"dims are inferred as by {runtime}")
+    world.assume(f"{INFERRED} {runtime}")
     known: dict[str, Term] = {}
     named = {id(t): o.node.op for o in builder.opaque for t in o.outputs}
     last = unread(other, one)

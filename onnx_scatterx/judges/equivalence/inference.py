@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 
+from onnx_scatterx.judges.equivalence.assumed import SMALL_RESIZE
 from onnx_scatterx.judges.equivalence.core.arithmetic import ZERO, divide, integer, number
 from onnx_scatterx.judges.equivalence.core.logic import at_most
 from onnx_scatterx.judges.equivalence.core.reading import Node
@@ -214,7 +215,7 @@ def _resized(
     if scales is None or scales.array is None or scales.array.size != a.rank:
         return None
     factors = [float(f) for f in scales.array.ravel()]
-    world.assume("axes that Resize makes longer have at most 2^24 elements then")
+    world.assume(SMALL_RESIZE)
     return tuple(
         d * int(f) if f.is_integer() and f >= 1 else None
         for d, f in zip(a.shape, factors, strict=True)

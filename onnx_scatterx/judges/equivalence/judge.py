@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from onnx_scatterx.judges.equivalence.assumed import ALWAYS_ASSUMED
 from onnx_scatterx.judges.equivalence.building import MARKED, Builder, Scope, SizeKey, shown
 from onnx_scatterx.judges.equivalence.comparing import SAME, Comparison, compare, paired, proven
-from onnx_scatterx.judges.equivalence.core.arithmetic import integer
 from onnx_scatterx.judges.equivalence.core.functions import custom_domains
-from onnx_scatterx.judges.equivalence.core.logic import FALSE, equal
+from onnx_scatterx.judges.equivalence.core.logic import FALSE
 from onnx_scatterx.judges.equivalence.core.reading import Graph, Node, Source, read
 from onnx_scatterx.judges.equivalence.core.solver import ALL, PAIR, Decision
 from onnx_scatterx.judges.equivalence.core.tensor import Tensor
@@ -37,14 +37,9 @@ from onnx_scatterx.judges.equivalence.declarations import (
     wrong_dim,
     wrong_plan,
 )
+from onnx_scatterx.judges.equivalence.facts import possible, short_axes
 
 Progress = Callable[[int, int], None]
-_TRIED = (2, 1, 8, 3, 16)  # the sizes that are tried for all unknown sizes at once
-ALWAYS_ASSUMED = (
-    "every axis is shorter than 2^31",
-    "inputs count on which the first model runs without graph optimizations, too",
-    "the graph optimizations of a runtime keep what a model computes",
-)
 
 
 @dataclass(frozen=True)
@@ -79,9 +74,14 @@ class Judgement:
     builder: Builder
     seconds: float = 0.0
 
+    @property
+    def never_runs(self) -> bool:
+        """Whether no inputs satisfy all facts."""
+        return self.facts.status == "impossible"
+
     def doubt(self, comparison: Comparison) -> str:
         """Return why an output is not proven, unmodelled operators first; empty if it is proven."""
-        if self.facts.status == "impossible":
+        if self.never_runs:
             return "the first model runs on no input"
         if self.facts.status == "limit":
             return f"the first model may run on no input: {limit_reached(self.facts.limit)}"
@@ -104,9 +104,9 @@ class Judgement:
         )
         if comparison.status != "differ":
             return what + needs
-        if not needs and named:
-            needs = "; it needs elements that runs may not give"
-        return f"a counterexample that no run shows: {what}{needs}"
+        if not needs and any(name[0] != "input" for name in named):
+            needs = "; it may be none, because some functions in it are unknown to the solver"
+        return f"the solver has a counterexample about {what}, and no run shows it{needs}"
 
 
 def judge(
@@ -120,20 +120,22 @@ def judge(
     progress: Progress | None = None,
     fallback: bool = False,
     planner: Planner | None = None,
+    long_axes: bool = False,
 ) -> Judgement:
     """Decide which outputs of the second model are the same as those of the first.
 
     ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
     ``distrust_dims``, dims of one name may differ. ``effort`` multiplies Z3's work. If
     ``fallback``, the fallbacks of ScatterX are judged instead of the kernel. ``planner`` says which
-    dims a runtime infers. Raises UnsupportedError if a model cannot be read.
+    dims a runtime infers. If ``long_axes``, axes may have 2^31 elements or more. Raises
+    UnsupportedError if a model cannot be read.
     """
     with deep():
         world = World()
         world.solver.effort, world.solver.budget = effort, int(effort * ALL)
         builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
         one, other = (read(source, fallback) for source in (before, after))
-        return _judge(one, other, builder, given, progress, planner)
+        return _judge(one, other, builder, given, progress, planner, long_axes)
 
 
 def _judge(
@@ -143,6 +145,7 @@ def _judge(
     given: Sequence[InputClause],
     progress: Progress | None,
     planner: Planner | None,
+    long_axes: bool,
 ) -> Judgement:
     start = time.monotonic()
     if one.defaults != other.defaults:
@@ -168,8 +171,12 @@ def _judge(
         world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs
     )
     total = len(one.nodes) + len(other.nodes)
+    if not long_axes:
+        short_axes(pair.first.values(), world)
     for done, node in enumerate(one.nodes):
         builder.run(node, pair.first)
+        if not long_axes:
+            short_axes((pair.first[name] for name in node.outputs if name), world)
         if progress is not None and done % 16 == 0:
             progress(done, total)
     world.owing = True
@@ -186,13 +193,13 @@ def _judge(
     outputs = {name: pair.same(pair.first[name], pair.second[name]) for name in one.outputs}
     stated = wrong_dim(one, pair.first, world)
     stated = stated or wrong_dim(other, pair.second, world, one)
-    facts = _possible(world, list(builder.sizes.values()))
+    facts = possible(world, list(builder.sizes.values()))
     if stated is None and all(outputs.values()) and not pair.owed:
         before = len(world.solver.facts)
         stated = wrong_plan(other, pair.second, builder, one, planner)
         if stated is None and len(world.solver.facts) > before:
-            possible = _possible(world, list(builder.sizes.values())).status == "possible"
-            stated = None if possible else "dims that a runtime infers may be impossible together"
+            can_hold = possible(world, list(builder.sizes.values())).status == "possible"
+            stated = None if can_hold else "dims that a runtime infers may be impossible together"
     return Judgement(
         outputs,
         pair.regions,
@@ -208,20 +215,6 @@ def _judge(
         builder,
         time.monotonic() - start,
     )
-
-
-def _possible(world: World, sizes: list[Term]) -> Decision:
-    """Return whether all facts can hold at once; if a limit is reached, try some sizes."""
-    solver = world.solver  # gets some extra work, because a proof needs this answer
-    solver.budget = max(solver.budget, solver.spent + int(solver.effort * ALL) // 8)
-    answer = solver.satisfiable()
-    for size in _TRIED:
-        if answer.status != "limit" or not sizes:
-            break
-        tried = solver.satisfiable([equal(d, integer(size)) for d in sizes])
-        if tried.status == "possible":
-            answer = tried
-    return answer
 
 
 @dataclass

@@ -1,37 +1,48 @@
-"""Finds ranges for a model's integer inputs, from the operators that use them.
+"""The ranges of integers, from the operators that use them as indices, sizes or numbers.
 
-One pass goes backwards over the nodes, and passes the constraints of operators on their inputs on
-to the sources of these inputs. The ranges need not be exact: they only guide the draws of `verify`,
-and the original model is run on every draw.
+The ranges need not be exact: they only guide the draws of `verify`, and the original model is run
+on every draw.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.constants import constant
-from onnx_scatterx.ir.graphs import all_nodes, graphs_of
 from onnx_scatterx.judges.verification.interface import Dim
+from onnx_scatterx.optimizer.assumptions.expressions import evaluate
 
 
 @dataclass(frozen=True)
 class Bound:
-    """`value + offset` lies in [-size, size + slack), or in [0, size + slack) if not `signed`.
+    """`value + offset` lies in [-size, end), or in [0, end) if not `signed`.
 
-    If `whole`, the value is a number for arithmetic, and may be any number of its type.
+    The end is `size - less + slack`. If `whole`, the value is a number that no operator rejects,
+    and may be any number of its type. Without a size, nothing is known.
     """
 
     size: Dim
+    less: Dim = 0
     slack: int = 0
     offset: int = 0
     signed: bool = True
     distinct: bool = False
     nonzero: bool = False
     whole: bool = False
+
+    def interval(self, sizes: Mapping[str, int]) -> tuple[int, int] | None:
+        """Return the least and the greatest value at some sizes; None if they are not known.
+
+        >>> Bound("N", less="L", slack=1, offset=2, signed=False).interval({"N": 9, "L": 3})
+        (-2, 4)
+        """
+        size, less = evaluate(self.size, sizes), evaluate(self.less, sizes)
+        if size is None:
+            return None
+        low = -size if self.signed else 0
+        return low - self.offset, size - (less or 0) + self.slack - 1 - self.offset
 
 
 Bounds = frozenset[Bound]
@@ -40,6 +51,7 @@ IndexConstraints = dict[int | None, Bounds]
 
 SMALL = frozenset([Bound(6, signed=False)])  # for elements that are used as extents
 WHOLE = frozenset([Bound(None, whole=True)])  # for elements that are used as numbers
+UNKNOWN = frozenset([Bound(None)])  # for elements whose use is not known
 _MOST_COLUMNS = 64  # the most columns of indices, if the rank of the data is not known
 _STEP = frozenset([Bound(3, nonzero=True)])
 
@@ -48,12 +60,9 @@ def _all(*bounds: Bound) -> IndexConstraints:
     return {None: frozenset(bounds)}
 
 
-def _each(constraints: IndexConstraints, change: Callable[[Bound], Bound]) -> IndexConstraints:
+def each(constraints: IndexConstraints, change: Callable[[Bound], Bound]) -> IndexConstraints:
+    """Return the constraints with every bound changed."""
     return {position: frozenset(map(change, bounds)) for position, bounds in constraints.items()}
-
-
-def _shifted(shift: int, bound: Bound) -> Bound:
-    return replace(bound, offset=bound.offset + shift)
 
 
 def rank_of(value: ir.Value | None) -> int | None:
@@ -96,17 +105,16 @@ def _columns(data: ir.Value | None, indices: ir.Value | None, first: int) -> Ind
 def _scatter_nd(node: ir.Node) -> dict[int, IndexConstraints]:
     constraints = _columns(node.inputs[0], node.inputs[1], 0)
     if len(constraints) == 1 and _unreduced(node):
-        constraints = _each(constraints, lambda bound: replace(bound, distinct=True))
+        constraints = each(constraints, lambda bound: replace(bound, distinct=True))
     return {1: constraints}
 
 
 def _tensor_scatter(node: ir.Node) -> dict[int, IndexConstraints]:
     axis = node.attributes.get_int("axis", -2)
     size, count = extent_of(node.inputs[0], axis), extent_of(node.inputs[1], axis)
-    slack = 1 - count if isinstance(count, int) else 0
-    if node.attributes.get_string("mode", "linear") == "circular":
-        slack = 0
-    return {2: _all(Bound(size, slack=slack, signed=False))}
+    if count is None or node.attributes.get_string("mode", "linear") == "circular":
+        return {2: _all(Bound(size, signed=False))}
+    return {2: _all(Bound(size, less=count, slack=1, signed=False))}
 
 
 def _top_k(node: ir.Node) -> dict[int, IndexConstraints]:
@@ -152,144 +160,3 @@ USES: dict[str, Callable[[ir.Node], dict[int, IndexConstraints]]] = {
 
 def _constants(values: Iterable[ir.Value | None]) -> list[np.ndarray]:
     return [c for value in values if (c := constant_of(value)) is not None and c.size]
-
-
-_ALIKE = {
-    "Abs", "Cast", "Clip", "Dropout", "Expand", "Identity", "Max", "Min", "Neg", "Optional",
-    "OptionalGetElement", "Tile", "Trilu",
-}  # fmt: skip
-_ARITHMETIC = {
-    "Add", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "ConvInteger", "CumSum",
-    "DequantizeLinear", "Gemm", "MatMul", "MatMulInteger", "Mul", "Pow", "QLinearConv",
-    "QLinearMatMul", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Sub", "Sum",
-}  # fmt: skip
-_COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
-_RESHAPING = {
-    "Compress", "DepthToSpace", "Flatten", "Gather", "GatherElements", "GatherND", "ReduceMax",
-    "ReduceMin", "Reshape", "Reverse", "ReverseSequence", "Slice", "SpaceToDepth", "Split",
-    "Squeeze", "TopK", "Transpose", "Pad",
-}  # fmt: skip
-
-
-def input_constraints(model: ir.Model) -> dict[str, IndexConstraints]:
-    """Return the constraints on the elements of each graph input; functions must be inlined."""
-    pass_ = _Backwards()
-    pass_.graph(model.graph)
-    return {
-        value.name or "": {
-            position: bounds for position, bounds in pass_.constraints[value].items() if bounds
-        }
-        for value in model.graph.inputs
-    }
-
-
-class _Backwards:
-    def __init__(self) -> None:
-        self.constraints: dict[ir.Value, dict[int | None, Bounds]] = defaultdict(
-            lambda: defaultdict(frozenset)
-        )
-
-    def graph(self, graph: ir.Graph) -> None:
-        for node in reversed(graph):
-            if node.op_type in ("If", "Loop"):
-                self.bodies(node)
-            elif node.domain == "":
-                self.node(node)
-
-    def ask(self, value: ir.Value | None, constraints: IndexConstraints) -> None:
-        if value is not None:
-            for position, bounds in constraints.items():
-                self.constraints[value][position] |= bounds
-
-    def bodies(self, node: ir.Node) -> None:
-        for body in graphs_of(node):
-            results = body.outputs[node.op_type == "Loop" :]
-            for inner, outer in zip(results, node.outputs, strict=False):
-                self.ask(inner, self.constraints[outer])
-            self.graph(body)
-            for outer_input, inner in zip(node.inputs[2:], body.inputs[2:], strict=False):
-                self.ask(outer_input, self.constraints[inner])
-        if node.op_type == "Loop":
-            self.ask(node.inputs[0], {None: SMALL})
-
-    def node(self, node: ir.Node) -> None:
-        use = USES.get(node.op_type)
-        if use is not None:
-            for position, constraints in use(node).items():
-                if position < len(node.inputs):
-                    self.ask(node.inputs[position], constraints)
-        if not node.outputs or not node.inputs:
-            return
-        asked = self.constraints[node.outputs[0]]
-        if _computes(node) and not any(asked.values()):
-            for value in node.inputs:
-                self.ask(value, {None: WHOLE})
-        if node.op_type in _ALIKE:
-            self.ask(node.inputs[0], asked)
-        elif node.op_type in _RESHAPING:
-            self.ask(node.inputs[0], _anywhere(asked))
-        elif node.op_type == "Where":
-            self.ask(node.inputs[1], asked)
-            self.ask(node.inputs[2], asked)
-        elif node.op_type in ("Add", "Sub"):
-            self.sum(node, asked)
-        elif node.op_type == "Unsqueeze":
-            last = rank_of(node.outputs[0])
-            value = node.inputs[0]
-            alike = value is None or last is None or rank_of(value) is None
-            kept = alike or extent_of(value, -1) == extent_of(node.outputs[0], -1)
-            self.ask(value, asked if kept else _anywhere(asked))
-        elif node.op_type == "Concat":
-            self.concat(node, asked)
-
-    def sum(self, node: ir.Node, asked: IndexConstraints) -> None:
-        sign = 1 if node.op_type == "Add" else -1
-        first, second = node.inputs[:2]
-        for value, other, factor in ((first, second, sign), (second, first, 1)):
-            constant = constant_of(other)
-            if constant is None or constant.size != 1 or (sign < 0 and value is second):
-                self.ask(value, asked)
-                continue
-            shift = factor * int(constant.ravel()[0])
-            self.ask(value, _each(asked, partial(_shifted, shift)))
-
-    def concat(self, node: ir.Node, asked: IndexConstraints) -> None:
-        rank, axis = rank_of(node.outputs[0]), node.attributes.get_int("axis", 0)
-        extents = [extent_of(value, -1) for value in node.inputs]
-        if rank is None or axis not in (-1, rank - 1) or None in extents:
-            everywhere = _anywhere(asked)
-            for value in node.inputs:
-                self.ask(value, everywhere)
-            return
-        start = 0
-        for value, extent in zip(node.inputs, extents, strict=True):
-            size = extent if isinstance(extent, int) else 0
-            mine: IndexConstraints = {
-                position if position is None else position - start: bounds
-                for position, bounds in asked.items()
-                if position is None or start <= position < start + size
-            }
-            self.ask(value, _anywhere(mine) if size == 1 else mine)
-            start += size
-
-
-def _computes(node: ir.Node) -> bool:
-    """Return whether a node computes with integers, or casts them to floats."""
-    if node.op_type == "Cast":
-        return ir.DataType(node.attributes.get_int("to", 1)).is_floating_point()
-    return node.op_type in _ARITHMETIC
-
-
-def _anywhere(constraints: IndexConstraints) -> IndexConstraints:
-    return {None: frozenset().union(*constraints.values())}
-
-
-def compared_constants(model: ir.Model) -> tuple[int, ...]:
-    """Return the constants with which the model compares integers, such as the label -100."""
-    constants: set[int] = set()
-    for node in all_nodes(model):
-        for value in node.inputs if node.op_type in _COMPARISONS else ():
-            constant = constant_of(value)
-            if constant is not None and constant.size == 1 and constant.dtype.kind == "i":
-                constants.add(int(constant.ravel()[0]))
-    return tuple(sorted(n for n in constants if abs(n) < 1 << 31))

@@ -139,7 +139,7 @@ def proven(
 
 def _with_signs(proof: Proof) -> Proof:
     """Return a proof, but "unknown" if it assumes that the sign of a zero does not count."""
-    from onnx_scatterx.judges.equivalence.operators.elementwise import SIGN_OF_ZERO
+    from onnx_scatterx.judges.equivalence.assumed import SIGN_OF_ZERO
     from onnx_scatterx.judges.equivalence.proof import Verdict
 
     if SIGN_OF_ZERO not in proof.assumed:
@@ -163,7 +163,8 @@ def unrun(why: str, *, refuted: bool) -> Proof:
 def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) -> Proof:
     """Return a proof after the runs: it is refuted if outputs differ, also if it was proven.
 
-    A difference does not count if the user gave the inputs and they break a promise.
+    This contradicts a proof, unless the inputs break a promise, or the first model runs on them
+    only with graph optimizations: a proof is about other inputs.
     """
     if not differences or proof.kind == "refuted":
         return proof
@@ -175,7 +176,8 @@ def judged(proof: Proof, differences: Sequence[Difference], promises: Promises) 
         refutation=str(differences[0]),
         inputs=differences[0].draw.feeds,
         contradicted=any(
-            proof.covers(one.draw.sizes) and promises.kept(one.draw.feeds) for one in differences
+            proof.covers(one.draw.sizes) and promises.kept(one.draw.feeds) and not one.only_fused
+            for one in differences
         ),
     )
 

@@ -46,12 +46,16 @@ class Draw:
 
 @dataclass(frozen=True)
 class Difference:
-    """An output that differs on a draw. If `fused`, it differs under the default options."""
+    """An output that differs on a draw. If `fused`, it differs under the default options.
+
+    If `only_fused`, the first model runs on this draw under the default options only.
+    """
 
     draw: Draw
     output: str
     found: ArrayDifference
     fused: bool = False
+    only_fused: bool = False
 
     def __str__(self) -> str:
         found, where = self.found, f"on {self.draw}"
@@ -79,7 +83,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return the difference for JSON; numbers that are not finite are strings."""
         return {
-            "draw": self.draw.number,
+            "draw": None if self.draw.flavour == SOLVER else self.draw.number,
             **plain_fields(self.draw, "sizes flavour"),
             "output": self.output,
             "kind": self.found.kind,
@@ -95,7 +99,9 @@ class Verification:
     `draws` sets of inputs were drawn, and `accepted` of them count. `rejections` are some of the
     reasons why draws do not count: the first model's process died on `crashed` draws, and the first
     model gave different outputs in each run on `unstable` draws. `sizes` are the accepted sizes of
-    each symbol.
+    each symbol. On `only_fused` of the accepted draws, the first model runs only under ONNX
+    Runtime's default options, and the models were compared there alone. On `unfused` of them, they
+    were not compared under these options, since the first model gives other bits there, or fails.
 
     Floats may differ by `tolerance`, if there is one. `zero_signs` elements differ only in the sign
     of a zero, because the second model has a Where that the first lacks. On `rounded` draws, floats
@@ -114,6 +120,8 @@ class Verification:
     accepted: int
     crashed: int = 0
     unstable: int = 0
+    only_fused: int = 0
+    unfused: int = 0
     rounded: int = 0
     zero_signs: int = 0
     differences: tuple[Difference, ...] = ()
@@ -133,18 +141,30 @@ class Verification:
     @property
     def answer(self) -> Answer:
         """The answer in a word; "not proven": the outputs are the same, but a proof is missing."""
-        if not self.same:
-            return "different" if self.conclusive else "not compared"
+        if not self._is_compared:
+            return "not compared"
+        if not self.agrees:
+            return "different"
         return "same" if self.proof is None or self.proof.proven else "not proven"
 
     @property
     def same(self) -> bool:
-        """Whether the models were compared and no output differs."""
-        return self.conclusive and not self.differences and not self.interface
+        """Whether the answer is "same": no output differs and, if a proof was asked for, proven."""
+        return self.answer == "same"
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the models were compared and no output differs, proven or not."""
+        return self._is_compared and not self.differences and not self.interface
 
     @property
     def conclusive(self) -> bool:
-        """Whether some draw counts, the declarations differ, or only a proof was asked for."""
+        """Whether the answer is "same" or "different"."""
+        return self.answer in ("same", "different")
+
+    @property
+    def _is_compared(self) -> bool:
+        """Whether some draw counts, the declarations differ, or a proof alone was found."""
         alone = not self.draws and self.proof is not None and self.proof.proven
         return self.accepted > 0 or bool(self.interface) or alone
 
@@ -180,35 +200,39 @@ class Verification:
             reasons = (*self.interface, *why, *[self.missing] * bool(self.missing))
             return in_lines([f"different{where}:", *(f"  {line}" for line in reasons)])
         lines = []
-        if not self.draws and self.conclusive:
+        if not self.draws and self._is_compared:
             lines.append("no inputs were run")
-        elif not self.conclusive:
+        elif not self._is_compared:
             lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
             lines += [f"  {reason}" for reason in self.rejections]
-        elif self.same:
+        elif self.agrees:
             but = ""
             if self.zero_signs:
                 but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
             within = f"{where}, within {self.tolerance}"
             how = (where or ", bit for bit") if self.tolerance is None else within
-            lines.append(f"the same{how}{but}, on {self._counts()}")
+            only = ", under ONNX Runtime's default options" * self._all_fused
+            lines.append(f"the same{how}{but}{only}, on {self._counts()}")
         else:
             word = "only rounding differs" if self.only_rounding else "different"
             how = "" if self.tolerance is None else f" with {self.tolerance}"
-            lines.append(f"{word}{where}, compared{how} on {self._counts()}")
+            only = " under ONNX Runtime's default options" * self._all_fused
+            lines.append(f"{word}{where}, compared{how}{only} on {self._counts()}")
             lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
             if len(self.differences) > _SHOWN:
                 lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
         lines += [f"  {self.missing}"] * bool(self.missing)
-        if self.conclusive:  # say which of the user's inputs were not compared
+        if self._is_compared:  # say which of the user's inputs were not compared
             lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
         if self.differences:
             lines += [f"  {line}" for line in why]
+        lines += [f"  {line}" for line in self._options()]
         if self.rounded:
-            lines.append(
-                "  under ONNX Runtime's default options floats differ by rounding on "
-                f"{self.rounded}: it fuses or packs other nodes of the two models"
-            )
+            line = "  under ONNX Runtime's default options floats differ by rounding on "
+            line += f"{self.rounded}: it fuses or packs other nodes of the two models"
+            if self.proof is not None and self.proof.kind.startswith("proven"):
+                line += ". The proof is about the models without graph optimizations"
+            lines.append(line)
         if assumed := [each for each in self.assumed if each not in self.stated]:
             lines.append("  assumed: " + "; ".join(assumed))
         if self.stated:
@@ -223,8 +247,17 @@ class Verification:
             sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
             lines.append(f"  sizes: {sizes}")
         if self.proof is not None:
-            lines[:0] = str(self.proof).split("\n")
+            told = str(self.proof).split("\n")
+            lines = self._with_proof(lines, [line for line in told if line not in lines])
         return in_lines(lines)
+
+    def _with_proof(self, lines: list[str], proof: list[str]) -> list[str]:
+        """Return the lines of a proof and of the runs; first those of which the answer is."""
+        if self.answer != "not compared":
+            return [*proof, *lines]
+        assert self.proof is not None
+        unconfirmed = "no run confirms this: " * self.proof.kind.startswith("proven")
+        return [*lines, f"  {unconfirmed}{proof[0]}", *(f"  {line}" for line in proof[1:])]
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
@@ -232,6 +265,37 @@ class Verification:
 
         head, *rest = str(self).split("\n")
         return lines(head, [line.strip() for line in rest], good=self.same)
+
+    @property
+    def _all_fused(self) -> bool:
+        return 0 < self.accepted == self.only_fused
+
+    @property
+    def compared(self) -> dict[str, int]:
+        """On how many draws outputs were compared under which options of ONNX Runtime.
+
+        >>> Verification(40, 40, unfused=28).compared
+        {'without_optimizations': 40, 'default_options': 12}
+        """
+        return {
+            "without_optimizations": self.accepted - self.only_fused,
+            "default_options": self.accepted - self.unfused,
+        }
+
+    def _options(self) -> list[str]:
+        """Say under which options the models were compared, if not under both on all draws."""
+        without, default = self.compared.values()
+        lines = []
+        if self.only_fused:
+            many = "" if self._all_fused else f" on {self.only_fused} of them"
+            lines.append(f"without graph optimizations, the first model does not run{many}")
+        if self.agrees and self.unfused and not self.missing:
+            lines.append(
+                f"compared on {without} without graph optimizations, and on {default} under ONNX "
+                "Runtime's default options: on the others, the first model itself gives other bits "
+                "there, or fails"
+            )
+        return lines
 
     def _counts(self) -> str:
         """Return on how many inputs the first model ran; if it ran on none, how many were drawn."""
@@ -253,7 +317,7 @@ class Verification:
         behind = "zero_signs interface differences sizes fixed rejections in_onnxruntime missing"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, f"{names} {behind} assumed stated seed"),
+            **plain_fields(self, f"{names} {behind} assumed stated seed compared"),
             "seconds": round(self.seconds, 3),
             **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
         }

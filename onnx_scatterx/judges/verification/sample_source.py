@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.ir.constants import inferred
 from onnx_scatterx.ir.io import AnyModel, load
-from onnx_scatterx.judges.verification.index_bounds import compared_constants, input_constraints
+from onnx_scatterx.judges.verification.decisions import Decisions
+from onnx_scatterx.judges.verification.guidance import looked_at, without_functions
+from onnx_scatterx.judges.verification.input_constraints import input_constraints
 from onnx_scatterx.judges.verification.interface import Input, Interface
+from onnx_scatterx.judges.verification.landmarks import Aims, Dealer, Label
 from onnx_scatterx.judges.verification.result import Draw
 from onnx_scatterx.judges.verification.sampler import (
     FLAVOURS,
@@ -29,6 +31,7 @@ from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
 from onnx_scatterx.system.scratch import scratch
 
+Aimed = list[tuple[Dealer, frozenset[Label]]]
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden
 
 
@@ -39,7 +42,8 @@ class SamplingPolicy:
     ``flavours`` are the kinds of floats, in turn. ``equal_sizes`` are tried for all symbols at
     once; if ``equal_first``, before sizes that differ. ``elements`` is how many elements all inputs
     may have together, if the declared dims allow this. If ``overrides``, overridable initializers
-    are drawn now and then.
+    are drawn now and then. If ``on_purpose``, the ends of ranges and the constants of the models
+    are hit.
     """
 
     flavours: Sequence[str]
@@ -47,6 +51,7 @@ class SamplingPolicy:
     elements: int
     overrides: bool
     equal_first: bool = False
+    on_purpose: bool = True
 
 
 THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
@@ -88,7 +93,11 @@ class SampleSource:
     search: SizeSearch
     fits: Fits
     seed: int
-    flavours: Sequence[str] = FLAVOURS
+    policy: SamplingPolicy = THOROUGH
+    _put_off: int = 0  # how many draws had no flavour of their own
+    _again: Combination | None = None  # sizes at which nothing is hit on purpose
+    _aimed: Aimed = field(default_factory=list)  # what the last draw hit on purpose
+    _doubted: Aimed = field(default_factory=list)  # and the draw before, which was refused
 
     @classmethod
     def of(
@@ -99,9 +108,12 @@ class SampleSource:
         assumed: Sequence[Clause],
         distrust_dims: bool,
         policy: SamplingPolicy = THOROUGH,
+        beside: ir.Model | None = None,
     ) -> "SampleSource":
-        looked_at = inferred(model)
-        constraints, compared = input_constraints(looked_at), compared_constants(looked_at)
+        """Return a source of inputs for a model, which also tell it from the model ``beside``."""
+        models = [looked_at(model), *(without_functions(m) for m in (beside,) if m is not None)]
+        constraints, *also = map(input_constraints, models)
+        decisions = Decisions.of(*models)
         inputs = (*face.inputs, *face.overridable)
         declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
         integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
@@ -110,25 +122,32 @@ class SampleSource:
         except ScatterXError as error:
             raise VerifyError(str(error)) from error
 
-        def sampler(input_: Input) -> InputSampler:
+        def sampler(turn: int, input_: Input) -> InputSampler:
+            name = input_.name
+            near, more = decisions.at.get(name, ()), also[0].get(name, {}) if also else {}
             return InputSampler(
                 input_,
-                constraints.get(input_.name, {}),
-                compared,
-                assumptions.get(input_.name, NOTHING),
+                constraints.get(name, {}),
+                Aims(near, decisions.numbers, decisions.words, more, turn),
+                assumptions.get(name, NOTHING),
                 distrust_dims,
             )
 
-        samplers = [sampler(i) for i in face.inputs]
+        samplers = [sampler(turn, i) for turn, i in enumerate(face.inputs)]
         overridable = face.overridable if policy.overrides else ()
-        optional = [sampler(i) for i in overridable if i.default is not None]
+        optional = [sampler(0, i) for i in overridable if i.default is not None]
         rng = np.random.default_rng([seed, 1 << 20])
         symbols = _symbols(samplers, assumptions)
         fits = Fits(samplers, assumptions, policy.elements)
         search = SizeSearch(
-            symbols, fits, rng, equal_sizes=policy.equal_sizes, equal_first=policy.equal_first
+            symbols,
+            fits,
+            rng,
+            equal_sizes=policy.equal_sizes,
+            equal_first=policy.equal_first,
+            telling=decisions.sizes if policy.on_purpose else (),
         )
-        return cls(samplers, optional, search, fits, seed, policy.flavours)
+        return cls(samplers, optional, search, fits, seed, policy)
 
     @property
     def varies(self) -> bool:
@@ -147,16 +166,27 @@ class SampleSource:
         satisfies all assumptions.
         """
         rng = np.random.default_rng([self.seed, number])
-        sizes = self.search.next()
+        sizes = self.search.next() if self._again is None else self._again
+        tells = self.search.is_at_constants(sizes)
+        known = bool(self.search.accepted) and self._again is None and not tells
+        self._aimed = []
         if not self.fits.exist(sizes):
             return None
-        flavour = self.flavours[number % len(self.flavours)]
-        feeds = {d.input.name: d.draw(rng, sizes, flavour) for d in self.samplers}
+        flavours = self.policy.flavours
+        if tells:  # whose effect must not be hidden by a NaN
+            self._put_off += 1
+            flavour = flavours[0]
+        else:
+            flavour = flavours[(number - self._put_off) % len(flavours)]
+        at = number if known and self.policy.on_purpose else None
+        feeds = {d.input.name: d.draw(rng, sizes, flavour, at) for d in self.samplers}
         overridden = {
             d.input.name: _override(d, rng, flavour, sizes)
             for d in self.optional
-            if rng.random() < _OVERRIDE
+            if self._again is None and rng.random() < _OVERRIDE
         }
+        dealers = [d.aims.dealer for d in self.samplers if d.aims is not None]
+        self._aimed = [(dealer, labels) for dealer in dealers if (labels := dealer.taken())]
         samplers = {d.input.name: d for d in (*self.samplers, *self.optional)}
         for name, array in (feeds | overridden).items():
             sampler = samplers[name]
@@ -164,6 +194,33 @@ class SampleSource:
                 return None
         shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
         return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
+
+    def tell(self, sizes: Combination, accepted: bool, overridden: bool = False) -> None:
+        """Learn whether the model accepted the last draw.
+
+        If what was hit on purpose may be why it did not, the next draw has the same sizes, and
+        nothing is hit on purpose there.
+        """
+        again, self._again = self._again is not None, None
+        if again:  # the draw before was refused
+            doubted, self._doubted = self._doubted, []
+            if accepted:
+                _tell(doubted, False)
+        elif not accepted and sizes in self.search.accepted:
+            _tell(self._aimed, False)
+            return
+        elif not accepted and any(not labels <= dealer.accepted for dealer, labels in self._aimed):
+            self._again, self._doubted = sizes, self._aimed
+            return
+        if accepted:
+            _tell(self._aimed, True)
+        if accepted or not overridden:
+            self.search.tell(sizes, accepted)
+
+
+def _tell(aimed: Aimed, accepted: bool) -> None:
+    for dealer, labels in aimed:
+        dealer.tell(labels, accepted)
 
 
 def _symbols(
@@ -195,9 +252,9 @@ def _override(
     if default.size > 1 and rng.random() < 0.5:
         return rng.permutation(default.ravel()).reshape(default.shape)
     input_ = Input(sampler.input.name, sampler.input.dtype, default.shape)
-    return InputSampler(
-        input_, sampler.constraints, sampler.compared_constants, sampler.assumption
-    ).draw(rng, sizes, flavour)
+    return InputSampler(input_, sampler.constraints, sampler.aims, sampler.assumption).draw(
+        rng, sizes, flavour
+    )
 
 
 _SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
@@ -229,7 +286,9 @@ def valid_draws(
     loaded = load(model)
     check_sizes(loaded, sizes or {})
     elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
-    policy = SamplingPolicy(("plain",), _SIZES, elements, overrides=False, equal_first=True)
+    policy = SamplingPolicy(
+        ("plain",), _SIZES, elements, overrides=False, equal_first=True, on_purpose=False
+    )
     assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
     source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
     accepted: list[Draw] = []
@@ -242,7 +301,7 @@ def valid_draws(
                 raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
             for draw, combination, _ in source.draws(samples):
                 answer = runner.run(draw.feeds, _TIMEOUT)
-                source.search.tell(combination, not isinstance(answer, NoReply))
+                source.tell(combination, not isinstance(answer, NoReply))
                 if isinstance(answer, NoReply):
                     reason = answer.reason
                     continue

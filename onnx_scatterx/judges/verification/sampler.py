@@ -15,6 +15,7 @@ from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.judges.verification.index_bounds import IndexConstraints
 from onnx_scatterx.judges.verification.integer_sampler import IntegerSampler
 from onnx_scatterx.judges.verification.interface import Input
+from onnx_scatterx.judges.verification.landmarks import Aims, floats_near, moderate
 from onnx_scatterx.judges.verification.sizes import FREE, Combination
 from onnx_scatterx.optimizer.assumptions.assumption import NOTHING, Assumption
 from onnx_scatterx.optimizer.assumptions.expressions import evaluate
@@ -25,8 +26,8 @@ MOST_ELEMENTS = 1 << 28
 MOST_DIMS = 32 if np.lib.NumpyVersion(np.__version__) < "2.0.0" else 64
 """The most dims of an array of NumPy."""
 
-FLAVOURS = ("plain", "special", "counting", "plain", "ties", "special", "unit", "tiny")
-"""The kinds of floats that are drawn, in turn."""
+FLAVOURS = ("plain", "special", "counting", "constants", "ties", "special", "unit", "tiny")
+"""The kinds of floats that are drawn, in turn: "constants" are mixed with numbers of the models."""
 
 _MOST_SPAN = 1 << 58  # the most elements that NumPy can address, with 16 bytes each
 _UNDRAWN = (ir.DataType.UNDEFINED, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128)
@@ -54,8 +55,8 @@ class InputSampler:
 
     input: Input
     constraints: IndexConstraints
-    compared_constants: tuple[int, ...] = ()
-    """Numbers that the model compares with, such as the label -100."""
+    aims: Aims | None = None
+    """What is hit on purpose; None: nothing."""
     assumption: Assumption = NOTHING
     independent: bool = False
     """Whether dims of the same name on different inputs may differ."""
@@ -122,33 +123,66 @@ class InputSampler:
         extents = tuple(extent or 0 for extent in shape)
         return extents if _is_array(extents) else None
 
-    def draw(self, rng: np.random.Generator, sizes: Combination, flavour: str) -> np.ndarray:
-        """Return an array for the input."""
+    def draw(
+        self,
+        rng: np.random.Generator,
+        sizes: Combination,
+        flavour: str,
+        number: int | None = None,
+    ) -> np.ndarray:
+        """Return an array for the input in the draw of a number; without one, nothing is aimed."""
         shape = self.shape(sizes)
         assert shape is not None
         dtype = self.input.dtype
         assert dtype is not None
+        aims = None if number is None else self.aims
         if dtype == ir.DataType.STRING:
-            return np.asarray(rng.choice(np.array(_WORDS, dtype=object), size=shape), dtype=object)
+            words = _WORDS if aims is None else (*_WORDS, *_like(aims.words, rng))
+            return np.asarray(rng.choice(np.array(words, dtype=object), size=shape), dtype=object)
         if dtype == ir.DataType.BOOL:
             return np.asarray(mask(rng, shape))
         if dtype.is_integer():
-            return np.asarray(self._integers(rng, sizes).draw(shape)).astype(dtype.numpy())
+            values = self._integers(rng, sizes, aims, number or 0).draw(shape)
+            return np.asarray(values).astype(dtype.numpy())
         with np.errstate(all="ignore"):
-            return np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
+            values = np.asarray(floats(rng, shape, flavour)).astype(dtype.numpy())
+            if aims is not None and flavour in ("constants", "special") and values.size:
+                _aim_floats(values, rng, aims, flavour == "special")
+            return values
 
-    def _integers(self, rng: np.random.Generator, sizes: Combination) -> IntegerSampler:
+    def _integers(
+        self, rng: np.random.Generator, sizes: Combination, aims: Aims | None, number: int
+    ) -> IntegerSampler:
         assert self.input.dtype is not None
         limit = sizes.get(limit_name(self.input.name), FREE)
-        uses = self.constraints, self.compared_constants, self.assumption
-        return IntegerSampler(rng, self.input.dtype, *uses, sizes, self.own(sizes), limit)
+        known = self.constraints, self.assumption, sizes, self.own(sizes), limit
+        return IntegerSampler(rng, self.input.dtype, *known, aims, number)
+
+
+def _like(words: tuple[str, ...], rng: np.random.Generator) -> list[str]:
+    """Return words, others that differ from them in a letter or in case, and a word of letters."""
+    letters = "".join(rng.choice(list("abcxyzABC09 _äß"), int(rng.integers(1, 9))))
+    more = (c for w in words for c in (w, f"{w}x", w[:-1], w.swapcase()))
+    return [*dict.fromkeys(more), letters]
+
+
+def _aim_floats(values: np.ndarray, rng: np.random.Generator, aims: Aims, special: bool) -> None:
+    """Put numbers at, beside and between the constants of the models into an array."""
+    near = floats_near(aims.near, aims.others, values.dtype)
+    marks = ((("float", n), n) for n in (near if special else moderate(near)))
+    chosen = aims.dealer.deal(marks, max(1, values.size // 4))
+    places = rng.permutation(values.size)[: len(chosen)]
+    values.reshape(-1)[places] = np.array(chosen, np.float64).astype(values.dtype)
 
 
 def mask(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Return booleans: each drawn alone, or true for the first elements of each row."""
     kind = rng.random()
     if kind < 0.2 and shape:  # lengths
-        return np.broadcast_to(np.arange(shape[-1]) < rng.integers(shape[-1] + 1), shape).copy()
+        length = rng.integers(shape[-1] + 1)
+        if kind < 0.1:
+            length = rng.choice([0, 1, shape[-1] - 1, shape[-1]])
+        return np.broadcast_to(np.arange(shape[-1]) < length, shape).copy()
     return np.asarray(rng.random(shape) < rng.choice([0.0, 1.0, 0.1, 0.5, 0.5, 0.9]))
 
 

@@ -2,7 +2,8 @@
 
 Each draw is run without graph optimizations. If the first model gives the same bits under ONNX
 Runtime's default options, both models are compared under these options, too. Then floats may differ
-by rounding if ONNX Runtime fuses different nodes of the two models.
+by rounding if ONNX Runtime fuses different nodes of the two models. If the first model runs only
+under the default options, the models are compared there alone, and rounding counts.
 """
 
 import re
@@ -21,6 +22,7 @@ from onnx_scatterx.judges.verification.array_diff import (
     compare,
     count_zero_signs,
 )
+from onnx_scatterx.judges.verification.fused_rounding import is_rounding
 from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
 from onnx_scatterx.judges.verification.sample_source import SampleSource
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
@@ -39,6 +41,8 @@ class SessionPair:
     forgiven: frozenset[str] = frozenset()  # outputs in which a zero may change its sign
     tolerance: Tolerance | None = None  # of floats; None: bit for bit
     fused: bool = False  # whether both models load under the default options
+    roundings: int = 1  # in a row, about, on the way to an element
+    strict_zeros: bool = False  # whether each sign of a zero counts
 
     def __post_init__(self) -> None:
         self.so_far = Verification(0, 0, tolerance=self.tolerance, missing=self.before.missing)
@@ -49,16 +53,21 @@ class SessionPair:
         self.so_far = replace(self.so_far, **changed)
 
     def load(self) -> str | None:
-        """Wait for both models; return why only the second one does not load, or None."""
+        """Wait for both models; return why only the second one does not load, or None.
+
+        The first model may load under the default options only.
+        """
         failure = self.before.load(self.timeout)
-        if failure is not None:
+        if failure is not None and (
+            failure.kind != "error" or self.before.load(self.timeout, fused=True) is not None
+        ):
             raise VerifyError(_cannot_load("the first model", failure.reason, self.before))
-        failure = self._load(self.after)
-        if failure is None:
+        missing = self._load(self.after)
+        if missing is None or failure is not None:
             return self._load_fused()
-        if _UNKNOWN_OPERATOR.search(failure.reason):
-            raise VerifyError(_cannot_load("the second model", failure.reason, self.after))
-        return f"the second model does not load: {failure.reason}"
+        if _UNKNOWN_OPERATOR.search(missing.reason):
+            raise VerifyError(_cannot_load("the second model", missing.reason, self.after))
+        return f"the second model does not load: {missing.reason}"
 
     def _load_fused(self) -> str | None:
         if self._load(self.before, fused=True) is not None:
@@ -113,8 +122,7 @@ class SessionPair:
             accepted = self.one(draw)
             if progress is not None:
                 progress(self.so_far.accepted, wanted)
-            if accepted or not overridden:
-                source.search.tell(sizes, accepted)
+            source.tell(sizes, accepted, overridden)
             differing = len({difference.draw.number for difference in self.so_far.differences})
             if self.so_far.accepted >= wanted or differing >= _DIFFERING_DRAWS:
                 return
@@ -126,20 +134,30 @@ class SessionPair:
         self._add(draws=1)
         start = time.monotonic()
         expected = self.before.run(draw.feeds, self.timeout)
+        only_fused = isinstance(expected, NoReply) and self._tries_fused(expected)
+        if only_fused:
+            start = time.monotonic()
+            without, expected = expected, self._run(self.before, draw, self.timeout, fused=True)
+            expected = without if isinstance(expected, NoReply) else expected
         if isinstance(expected, NoReply):
             self._add(crashed=expected.kind == "crash")
             self._reject(draw, expected.reason)
             return False
         # The second model may be slower, up to 50 times.
         patience = max(self.timeout, 50 * (time.monotonic() - start))
-        actual = self._run(self.after, draw, patience)
-        differences = list(self._differences(draw, expected, actual))
-        if not differences and self.fused:
-            differences = list(self._fused_differences(draw, expected, patience))
-        if differences and not self._repeats(draw, expected):
-            self._add(unstable=1)
-            self._reject(draw, "the first model gives other outputs every time")
-            return False
+        actual = self._run(self.after, draw, patience, fused=only_fused)
+        differences = [
+            replace(each, fused=only_fused, only_fused=only_fused)
+            for each in self._differences(draw, expected, actual)
+        ]
+        if differences and not self._repeats(draw, expected, fused=only_fused):
+            return self._is_unstable(draw)
+        is_fused = only_fused
+        if not differences and self.fused and not only_fused:
+            found = self._fused_differences(draw, expected, patience)
+            is_fused, differences = found is not None, found or []
+            if differences and not self._repeats(draw, expected):
+                return self._is_unstable(draw)
         sizes = dict(self.so_far.sizes)
         for symbol, size in draw.sizes.items():
             sizes[symbol] = tuple(sorted({*sizes.get(symbol, ()), size}))
@@ -149,27 +167,55 @@ class SessionPair:
             both = [n for n in expected if n in actual and self._forgives(n)]
             signs = sum(count_zero_signs(expected[name], actual[name]) for name in both)
         self._add(accepted=1, differences=tuple(differences), zero_signs=signs)
+        self._add(only_fused=only_fused, unfused=not is_fused)
         return True
+
+    def _tries_fused(self, failure: NoReply) -> bool:
+        """Return whether a draw that failed without optimizations is run under the default ones.
+
+        That is so until a draw was accepted without optimizations.
+        """
+        none = self.so_far.accepted == self.so_far.only_fused
+        return self.fused and none and failure.kind == "error"
+
+    def _is_unstable(self, draw: Draw) -> bool:
+        """Note that the first model gives other outputs in each run; return False."""
+        self._add(unstable=1)
+        self._reject(draw, "the first model gives other outputs every time")
+        return False
 
     def _fused_differences(
         self, draw: Draw, expected: Mapping[str, np.ndarray], patience: float
-    ) -> Iterator[Difference]:
-        """Compare under the default options, if the first model gives the same outputs there."""
+    ) -> list[Difference] | None:
+        """Compare under the default options; None if the first model gives other outputs there."""
         again = self._run(self.before, draw, self.timeout, fused=True)
         if isinstance(again, NoReply) or any(self._differences(draw, expected, again, own=True)):
-            return
+            return None
         actual = self._run(self.after, draw, patience, fused=True)
-        rounds = False
-        for difference in self._differences(draw, again, actual):
-            if difference.found.kind != "rounding" or self._fuses_alike:
-                yield replace(difference, fused=True)
-            else:
-                rounds = True
-        self._add(rounded=rounds)
+        found = [replace(each, fused=True) for each in self._differences(draw, again, actual)]
+        counted = [each for each in found if not self._rounds(each, again, actual)]
+        self._add(rounded=len(counted) < len(found))
+        return counted
+
+    def _rounds(
+        self,
+        difference: Difference,
+        before: Mapping[str, np.ndarray],
+        after: Mapping[str, np.ndarray] | NoReply,
+    ) -> bool:
+        """Return whether a difference is rounding by nodes that are fused in one model only."""
+        if isinstance(after, NoReply):
+            return False
+        one, other = (outputs.get(difference.output) for outputs in (before, after))
+        if one is None or other is None or not is_rounding(one, other, self.roundings):
+            return False
+        if self.strict_zeros and count_zero_signs(one, other):
+            return False
+        return not self._fuses_alike
 
     @cached_property
     def _fuses_alike(self) -> bool:
-        """Whether ONNX Runtime adds the same nodes and packed operands to both models."""
+        """Whether ONNX Runtime adds and removes the same nodes and packed operands in both."""
         one, other = (runner.fused_nodes(self.timeout) for runner in (self.before, self.after))
         return one is not None and one == other
 
@@ -199,9 +245,11 @@ class SessionPair:
             if mismatch is not None:
                 yield Difference(draw, name, mismatch)
 
-    def _repeats(self, draw: Draw, expected: Mapping[str, np.ndarray]) -> bool:
+    def _repeats(
+        self, draw: Draw, expected: Mapping[str, np.ndarray], *, fused: bool = False
+    ) -> bool:
         """Return whether the first model gives the same outputs again."""
-        again = self._run(self.before, draw, self.timeout)
+        again = self._run(self.before, draw, self.timeout, fused=fused)
         return not any(self._differences(draw, expected, again, own=True))
 
     def _reject(self, draw: Draw, reason: str) -> None:

@@ -2,10 +2,12 @@
 
 A *combination* gives every symbol a number. Combinations of different numbers come first, then
 those of equal numbers. An accepted combination is grown, symbol by symbol, until its sizes differ
-and few are small. Then each of its symbols is set to 0, 1, 2 and the neighbours of its size. Then
-accepted combinations are varied at random.
+and few are small. Then each of its symbols is set to 0, 1, 2 and the neighbours of its size, and in
+turn to more than 100, to constants of the models, and to the numbers beside these. Then accepted
+combinations are varied at random.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +29,10 @@ _LARGE = 16
 _GROWN = (9, 6, 4)
 _PATIENCE = 20  # how often sizes that fit are looked for
 _OFTEN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 17, 24, 32, 33, 64, 100)
+_MANY = 131  # more than 100
+_REFUSALS = 2  # after so many, a size is not set to constants any more
+_MOST_TOGETHER = 1 << 17  # the most elements of a tensor with all sizes
+_TELLING_TRIALS = 16  # the most trials at constants of the models
 FREE = 1 << 30  # a limit that is never reached
 
 
@@ -55,7 +61,8 @@ class SizeSymbol:
 class SizeSearch:
     """Proposes combinations by `next`, and learns from `tell` which ones the model accepts.
 
-    `fits` returns whether the inputs of a combination exist and are not too large.
+    `fits` returns whether the inputs of a combination exist and are not too large. `telling` are
+    constants of the models at which they may differ, the most telling first.
     """
 
     symbols: Sequence[SizeSymbol]
@@ -64,6 +71,7 @@ class SizeSearch:
     accepted: list[Combination] = field(default_factory=list)
     equal_sizes: Sequence[int] = EQUAL_SIZES
     equal_first: bool = False
+    telling: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         self._sizes = [symbol for symbol in self.symbols if not symbol.limit]
@@ -73,11 +81,16 @@ class SizeSearch:
         self._good: Counter[tuple[str, int]] = Counter()
         self._plan = self._trials()
         self._verdict: bool | None = None
+        self._at: list[Combination] = []  # what `_at_constants` proposed
 
     def next(self) -> Combination:
         """Return the combination to try next, which may not fit if none that fits is found."""
         verdict, self._verdict = self._verdict, False
         return next(self._plan) if verdict is None else self._plan.send(verdict)
+
+    def is_at_constants(self, combination: Combination) -> bool:
+        """Return whether a combination was proposed because a model may differ at its sizes."""
+        return combination in self._at
 
     def tell(self, combination: Combination, accepted: bool) -> None:
         """Learn whether the model ran at the combination that was proposed last."""
@@ -98,7 +111,8 @@ class SizeSearch:
         while not self.accepted:
             yield self._blind()
         yield from self._growing()
-        yield from self._around(max(self.accepted, key=self._shows))
+        base = max(self.accepted, key=self._shows)
+        yield from _in_turn(self._around(base), self._at_constants(base))
         while True:
             yield self._varied()
 
@@ -165,6 +179,49 @@ class SizeSearch:
             if self._is_new(base | change):
                 yield base | change
 
+    def _at_constants(self, base: Combination) -> Trials:
+        """Set each symbol to more than 100 once, and to and beside constants of the models.
+
+        Several symbols are set at once. If the model refuses this, they are set one by one.
+        """
+        numbers = [_MANY, *(n + step for n in self.telling for step in (0, 1, -1))]
+        left = [(symbol, n) for n in dict.fromkeys(numbers) for symbol in self._sizes]
+        refused: Counter[str] = Counter()
+        most = len(self._sizes)
+        for _ in range(_TELLING_TRIALS + len(self._sizes)):
+            left = [(symbol, n) for symbol, n in left if refused[symbol.name] < _REFUSALS]
+            chosen = self._together(base, left, most)
+            if not chosen:
+                return
+            tried = base | chosen
+            accepted = tried in self.accepted
+            if not accepted and self._is_new(tried):
+                self._at.append(tried)
+                accepted = yield tried
+            if accepted or len(chosen) == 1:
+                left = [(s, n) for s, n in left if chosen.get(s.name) != s.nearest(n)]
+            if len(chosen) == 1:
+                refused.update([*chosen] * (not accepted))
+            most = len(self._sizes) if accepted else 1
+
+    def _together(
+        self, base: Combination, left: Sequence[tuple[SizeSymbol, int]], most: int
+    ) -> Combination:
+        """Return the first sizes that are left of each symbol, of at most so many symbols."""
+        chosen: Combination = {}
+        for symbol, number in left:
+            if len(chosen) == most:
+                break
+            if symbol.name in chosen:
+                continue
+            more = chosen | {symbol.name: symbol.nearest(number)}
+            if not chosen or (self._is_small(base | more) and self.fits(base | more)):
+                chosen = more
+        return chosen
+
+    def _is_small(self, combination: Combination) -> bool:
+        return math.prod(max(n, 1) for n in self._numbers(combination)) <= _MOST_TOGETHER
+
     def _numbers(self, combination: Mapping[str, int]) -> list[int]:
         return [combination[symbol.name] for symbol in self._sizes]
 
@@ -226,3 +283,16 @@ class SizeSearch:
     def _promise(self, combination: Combination) -> float:
         scores = [(self._good[p] + 1) / (self._tried[p] + 2) for p in combination.items()]
         return float(np.prod(scores)) if scores else 0.0
+
+
+def _in_turn(*all_trials: Trials) -> Trials:
+    """Yield from several sources of trials, one from each in turn; each gets its own answers."""
+    answers: dict[Trials, bool | None] = dict.fromkeys(all_trials)
+    while answers:
+        for trials, answer in list(answers.items()):
+            try:
+                proposed = next(trials) if answer is None else trials.send(answer)
+            except StopIteration:
+                del answers[trials]
+                continue
+            answers[trials] = yield proposed

@@ -20,6 +20,7 @@ from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.ir.graphs import all_nodes, graphs_of, nodes_within
 from onnx_scatterx.ir.io import AnyModel, ModelSource, load
 from onnx_scatterx.judges.verification.array_diff import Tolerance
+from onnx_scatterx.judges.verification.fused_rounding import roundings
 from onnx_scatterx.judges.verification.interface import (
     Input,
     Interface,
@@ -158,7 +159,9 @@ def verify(
     looked_at = narrowed(first, fixed)  # for analysis only: the original is run
     at = Interface.of(looked_at)
     promises = Promises((*at.inputs, *at.overridable), by_name(promised), distrust_dims)
-    source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims) if samples else None
+    source = None
+    if samples:
+        source = SampleSource.of(looked_at, at, seed, assumed, distrust_dims, beside=second)
     if library is not None:
         library = _existing(library)
     with contextlib.ExitStack() as stack:
@@ -170,6 +173,7 @@ def verify(
         exact = strict_zeros or tolerance is not None  # a tolerance allows all signs of zeros
         forgiven = frozenset() if exact else outputs_of_new_where(first, second)
         comparison = SessionPair(one, other, timeout, forgiven, tolerance)
+        comparison.roundings, comparison.strict_zeros = roundings(first, second), strict_zeros
         failure = comparison.load()
         if failure is not None and not fixed.shapes:  # the first may not run at fixed sizes, either
             why = told_of(second.metadata_props)

@@ -196,6 +196,10 @@ def _whole(node: ir.Node) -> TensorValue | None:
     return None if named else known
 
 
+_HOLDERS = (ir.SequenceType, ir.OptionalType)
+"""Types of values that hold tensors. Their declared shape is not checked for each of these."""
+
+
 class ModelInputs:
     """The inputs of a model, and the names of their sizes.
 
@@ -221,7 +225,8 @@ class ModelInputs:
         for value in self.graph.inputs:
             if value.name in self.graph.initializers and value not in self.overridable:
                 continue
-            shapes[value] = None if value.shape is None else tuple(self._dims(value, symbols))
+            is_tensor = value.shape is not None and not isinstance(value.type, _HOLDERS)
+            shapes[value] = tuple(self._dims(value, symbols)) if is_tensor else None
         if not self.distrust_dims:
             named = ((t, name) for name, terms in symbols.items() for t in terms)
             self.shared = {t: name for t, name in named if symbols[name].count(t) > 1}

@@ -1,4 +1,4 @@
-"""If, Loop and Scan: abstract values that hold in every branch and in every iteration."""
+"""If, Loop, Scan and SequenceMap: what holds in every branch and in every iteration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.graphs import graphs_of
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope
-from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.optimizer.analysis.domain.tensor import Dims, ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators import sequences
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS
 from onnx_scatterx.optimizer.symbolic.terms import Term, element, size
@@ -105,6 +105,33 @@ def scan(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue
     invariant, results = _invariant(interpreter, body, [], states, rows, scope)
     outputs = [TensorValue(c.dtype, c.shape) for c in invariant]
     return outputs + [TensorValue(r.dtype, None) for r in results[len(invariant) :]]
+
+
+def sequence_map(interpreter: Interpreter, call: Call, scope: Scope) -> list[TensorValue]:
+    """Return sequences of the tensors that the body computes, each from tensors of the inputs."""
+    (body,) = graphs_of(call.node)
+    origin = (scope.visit_id, body)
+    given = [_one_of(x, (origin, i)) for i, x in enumerate(call.inputs)]
+    results = interpreter.body(body, given, scope)
+    # A body's results may differ between tensors, except constants.
+    dims = [None if r.shape is None else _constants(r.shape) for r in results]
+    return [sequences.any_of(r.dtype, known) for r, known in zip(results, dims, strict=True)]
+
+
+def _one_of(given: TensorValue | None, origin: object) -> TensorValue | None:
+    """Return a tensor of a sequence; another input is a tensor, and stays one."""
+    if given is None or not sequences.is_sequence(given):
+        return given
+    dims = sequences.dims_of(given)
+    if dims is None:
+        return TensorValue(given.dtype, None)
+    own = [size(f"each.{i}", (origin, i)) if d is None else d for i, d in enumerate(dims)]
+    return TensorValue(given.dtype, tuple(own))
+
+
+def _constants(shape: Shape) -> Dims:
+    """Return the dims that are numbers; the others are not known."""
+    return tuple(d if d.constant is not None else None for d in shape)
 
 
 def _invariant(

@@ -15,6 +15,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import (
 )
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import widened
+from onnx_scatterx.optimizer.analysis.operators import sequences
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Term, size
 
@@ -58,6 +59,8 @@ def joined(interpreter: Interpreter, function: ir.Function) -> Scope:
             attributes[name] = given[0]
     opsets = operator_sets(function.opset_imports)
     scope = Scope(opsets, Facts(), interpreter.values, attributes, function)
+    outer = operator_sets(interpreter.model.opset_imports)[""]
+    scope.also_read_as = outer if outer != opsets[""] else None
     merged: dict[tuple[Term, ...], Term] = {}
     for i, value in enumerate(function.inputs):
         parts = [inputs[i] if i < len(inputs) else None for inputs, _, _ in calls]
@@ -88,6 +91,8 @@ def _join(
     """
     dtypes = {p.dtype for p in parts}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
+    if all(map(sequences.is_sequence, parts)):
+        return _joined_lists(parts, dtype, merged, origin)
     shapes = [p.shape for p in parts if p.shape is not None]
     if len(shapes) < len(parts) or len({len(s) for s in shapes}) != 1:
         return TensorValue(dtype, None)
@@ -105,3 +110,22 @@ def _join(
         for p in parts
     )
     return TensorValue(dtype, tuple(dims), first if same else None)
+
+
+def _joined_lists(
+    lists: list[TensorValue],
+    dtype: ir.DataType | None,
+    merged: dict[tuple[Term, ...], Term],
+    origin: object,
+) -> TensorValue:
+    """Join the callers' sequences: tensor by tensor, if all have the same length."""
+    parts = [s.parts for s in lists if s.parts is not None]
+    if len(parts) == len(lists) and len({len(p) for p in parts}) == 1:
+        columns = enumerate(zip(*parts, strict=True))
+        each = [_join(list(column), merged, (origin, k)) for k, column in columns]
+        return TensorValue.sequence(each, dtype)
+    dims = sequences.dims_of(sequences.joined(lists))
+    if dims is None:
+        return sequences.any_of(dtype, None)
+    numbers = (d if d is not None and d.constant is not None else None for d in dims)
+    return sequences.any_of(dtype, tuple(numbers))

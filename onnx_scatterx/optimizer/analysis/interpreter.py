@@ -1,8 +1,8 @@
 """The abstract interpreter: it visits the nodes of a graph in order, and may forget a visit.
 
-It enters the bodies of If, Loop and Scan, and model-local functions at every call. A function's own
-nodes are then visited once more with what holds for all its callers, because a rewriting of the
-body may use only that.
+It enters the bodies of If, Loop, Scan and SequenceMap, and model-local functions at every call. A
+function's own nodes are then visited once more with what holds for all its callers, because a
+rewriting of the body may use only that.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import (
 from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import has_negative_size, widened
 from onnx_scatterx.optimizer.analysis.infeasible import InfeasibleError, must_fail
+from onnx_scatterx.optimizer.analysis.operators import sequences
 from onnx_scatterx.optimizer.analysis.operators.generators import of_tensor
 from onnx_scatterx.optimizer.analysis.shapes import (
     SUSPICIOUS,
@@ -86,7 +87,12 @@ def _without_facts(scope: Scope) -> Scope:
     return dataclasses.replace(scope, facts=Facts(), visit_id=object())
 
 
-_CONTROL = {"If": control.if_, "Loop": control.loop, "Scan": control.scan}
+_CONTROL = {
+    "If": control.if_,
+    "Loop": control.loop,
+    "Scan": control.scan,
+    "SequenceMap": control.sequence_map,
+}
 
 CallOfFunction: TypeAlias = "tuple[list[TensorValue | None], ir.Node, functions.Attributes]"
 
@@ -212,7 +218,7 @@ class Interpreter:
             if known is not None:
                 scope.values[node.outputs[0]] = known
                 return
-        inputs = [None if v is None else scope.of(v) for v in node.inputs]
+        inputs = [None if v is None else scope.of(sequences.held(v, node)) for v in node.inputs]
         call = scope.call(node, inputs)._replace(versions=self.versions, older=self.older_facts)
         must_run = self.probe is not None and live and node.graph is self.model.graph
         if must_run and must_fail(call):

@@ -51,19 +51,20 @@ class _Trust(enum.IntEnum):
 
 
 _COMPARED = """
-    Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention BatchNormalization Bernoulli BitShift
-    BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow Celu CenterCropPad Col2Im Compress
-    ConvInteger ConvTranspose Cos Cosh CumProd DFT DeformConv DepthToSpace DequantizeLinear Det
-    Dropout DynamicQuantizeLinear Elu Erf Exp GRU Gelu Gemm GlobalAveragePool GlobalLpPool
-    GlobalMaxPool GridSample GroupNormalization HammingWindow HannWindow HardSigmoid HardSwish
-    Hardmax InstanceNormalization IsInf IsNaN LRN LSTM LayerNormalization LeakyRelu Log LogSoftmax
-    LpNormalization LpPool MaxRoiPool MaxUnpool Mean MeanVarianceNormalization MelWeightMatrix Mish
-    Multinomial
-    NegativeLogLikelihoodLoss NonMaxSuppression Pow QLinearConv QuantizeLinear RMSNormalization RNN
-    RandomNormal RandomNormalLike RandomUniform RandomUniformLike Reciprocal Relu ReverseSequence
-    RoiAlign RotaryEmbedding STFT Selu Shrink Sigmoid Sin Sinh Softmax SoftmaxCrossEntropyLoss
-    Softplus Softsign SpaceToDepth StringConcat Sum Swish Tan Tanh TensorScatter ThresholdedRelu
-    Unique Upsample"""
+    Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention BatchNormalization Bernoulli BitCast
+    BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow CausalConvWithState Celu
+    CenterCropPad Col2Im Compress ConvInteger ConvTranspose Cos Cosh CumProd DFT DeformConv
+    DepthToSpace DequantizeLinear Det Dropout DynamicQuantizeLinear Elu Erf Exp GRU Gelu Gemm
+    GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample GroupNormalization HammingWindow
+    HannWindow HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN LSTM
+    LayerNormalization LeakyRelu LinearAttention Log LogSoftmax LpNormalization LpPool
+    MaxRoiPool MaxUnpool Mean MeanVarianceNormalization MelWeightMatrix Mish Multinomial
+    NegativeLogLikelihoodLoss NonMaxSuppression OptionalHasElement Pow QLinearConv
+    QuantizeLinear RMSNormalization RNN RandomNormal RandomNormalLike RandomUniform
+    RandomUniformLike Reciprocal RegexFullMatch Relu ReverseSequence RoiAlign RotaryEmbedding
+    STFT Selu Shrink Sigmoid Sin Sinh Softmax SoftmaxCrossEntropyLoss Softplus Softsign
+    SpaceToDepth StringConcat StringNormalizer StringSplit Sum Swish Tan Tanh TensorScatter
+    TfIdfVectorizer ThresholdedRelu Unique Upsample"""
 COMPARED = frozenset(_COMPARED.split())
 """Operators whose inferred shapes were compared with ONNX Runtime's, beside those of TRANSFERS."""
 
@@ -84,7 +85,12 @@ _LENGTHS = {
     "DFT",
     "MelWeightMatrix",
 }  # where the length of the signal is not known, inference takes that of the axis
-_BROADCAST = {"Einsum", "PRelu", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
+_BROADCAST = {"Einsum", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
+_BOTH_WAYS = {"PRelu", "SwiGLU"}  # inference takes the first input's shape, which is broadcast, too
+_DEFINED = {
+    "CausalConvWithState",
+    "LinearAttention",
+}  # ONNX Runtime runs their definitions, which broadcast inputs that inference does not look at
 
 
 def infer(call: Call) -> list[TensorValue]:
@@ -201,9 +207,9 @@ def _abstract(
 
 def _trust(call: Call) -> _Trust:
     op = call.node.op_type
-    if op not in COMPARED and op not in TRANSFERS:
+    if (op not in COMPARED and op not in TRANSFERS) or op in _BOTH_WAYS:
         return _Trust.TYPE
-    if op in _BROADCAST or op in _LENGTHS:
+    if op in _BROADCAST or op in _LENGTHS or op in _DEFINED:
         return _Trust.RANK
     padded = call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
     if op == "ConvTranspose":

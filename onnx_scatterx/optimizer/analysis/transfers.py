@@ -44,6 +44,7 @@ TRANSFERS: dict[str, Transfer] = {
     "Mod": arithmetic.mod,
     "NonZero": finding.non_zero,
     "OneHot": creation.one_hot,
+    "OptionalGetElement": sequences.optional_get_element,
     "PRelu": shapes_alone.broadcast,
     "Pad": shapes_alone.pad,
     "Range": creation.range_,

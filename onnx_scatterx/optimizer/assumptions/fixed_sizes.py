@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -246,6 +246,29 @@ def template(model: ir.Model, known: Mapping[str, int] | None = None) -> str:
         numbered = [f"{name}={(known or {}).get(name, 'N')}" for name in sizes]
         options |= dict.fromkeys([f"{value.name}:N,N"] if value.shape is None else numbered)
     return " ".join(f"--fix {shlex.quote(option)}" for option in options)
+
+
+def places_of(model: ir.Model, sizes: Collection[str]) -> str:
+    """Return in words which axis of which input has each of some sizes, in the order of the axes.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[b, 4, s9, ?] x, float[b, M] u) => (float[b, 4, s9, K] y)
+    ...     { y = Identity(x) }''')
+    >>> model.graph.inputs[1].shape = ir.Shape(["b", "s1+1"])
+    >>> places_of(model, ["b", "s1", "s9", "x[3]"])
+    'b = axis 0 of x, s9 = axis 2 of x, s1 in axis 1 of u'
+    """
+    found: dict[str, str] = {}
+    for value, _ in open_sizes(model):
+        for axis, dim in enumerate(dims_of(value) or ()):
+            own = sorted(names(dim)) if isinstance(dim, str) else []
+            for name in (name for name in own if name in sizes):
+                place = f"{name} {'=' if name == dim else 'in'} axis {axis} of {value.name}"
+                if name not in found or (name == dim and " in axis " in found[name]):
+                    found[name] = place
+    told = list(found.values())
+    more = f" and {len(told) - _LISTED} more" if len(told) > _LISTED + 1 else ""
+    return ", ".join(told[:_LISTED] if more else told) + more
 
 
 def open_sizes(model: ir.Model) -> Iterator[tuple[ir.Value, list[str]]]:

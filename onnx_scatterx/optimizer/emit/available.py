@@ -10,9 +10,11 @@ correct.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, takewhile
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_ir as ir
@@ -23,6 +25,9 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import read_value
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_numbers, as_term, symbol_of
+
+if TYPE_CHECKING:
+    from onnx_scatterx.optimizer.emit.outer_values import VisibleValues
 
 
 @dataclass(frozen=True)
@@ -100,10 +105,18 @@ class AvailableValues:
 
     ``order`` is every value's position in the graph: values before the insertion point can be read.
     The values in ``dependent`` depend on values that may be removed (``removed``), on how many of
-    them up to a limit. They are read only if no other value holds the size.
+    them up to a limit. They are read only if no other value holds the size. ``around`` gives the
+    values of the graphs around a body, the innermost first; they are read if the graph has none.
     """
 
-    def __init__(self, graph: ir.Graph, scope: Scope, removed: Iterable[ir.Value]) -> None:
+    def __init__(
+        self,
+        graph: ir.Graph,
+        scope: Scope,
+        removed: Iterable[ir.Value],
+        around: Callable[[], Iterable[VisibleValues]] = tuple,
+    ) -> None:
+        self._around = around
         self.order: dict[ir.Value, int] = {}
         self._alike: dict[frozenset[Symbol], list[Term]] | None = None
         self.dims: dict[Term, list[tuple[ir.Value, int]]] = {}
@@ -120,6 +133,11 @@ class AvailableValues:
         for value in values:
             if value not in removed:
                 self._note(value, scope)
+
+    @cached_property
+    def outer(self) -> tuple[VisibleValues, ...]:
+        """The values of the graphs around a body."""
+        return tuple(self._around())
 
     def similar(self, t: Term) -> list[Term]:
         """Return numbers that the graph computes of the same sizes as a term."""
@@ -197,7 +215,10 @@ class ExistingValues:
     def is_available(self, value: ir.Value) -> bool:
         """Return whether a value is computed before the insertion point."""
         self._at_insertion_point()
-        return self.available.order.get(value, self._position) < self._position
+        position = self.available.order.get(value)
+        if position is not None:
+            return position < self._position
+        return any(visible.has(value) for visible in self.available.outer)
 
     def _can_read(self, value: ir.Value) -> bool:
         if value in self.available.dependent and not self.depends_on_removed:
@@ -232,11 +253,17 @@ class ExistingValues:
 
     def of_shape(self, dims: Sequence[Term]) -> ir.Value | None:
         """Return a tensor that has a shape, which is not all numbers, or None."""
-        for value, axis in self.available.dims.get(next(d for d in dims if d.constant is None), ()):
+        for value, axis in self._held(next(d for d in dims if d.constant is None)):
             shape = self.scope.values[value].shape
             if axis < len(dims) and shape == tuple(dims) and self._can_read(value):
                 return value
         return None
+
+    def _held(self, dim: Term) -> Iterator[tuple[ir.Value, int]]:
+        """Yield the values with a dim, and its axis: those of the graph, then those around it."""
+        yield from self.available.dims.get(dim, ())
+        for visible in self.available.outer:
+            yield from visible.values.dims.get(dim, ())
 
     def _rank(self, value: ir.Value) -> int:
         return len(self.scope.values[value].shape or ())
@@ -258,11 +285,14 @@ class ExistingValues:
 
         # If a value is not available, later ones are not either.
         early = takewhile(self.is_available, self.available.scalars.get(t, ()))
-        return min(filter(self._can_read, early), key=badness, default=None)
+        best = min(filter(self._can_read, early), key=badness, default=None)
+        if best is not None:
+            return best
+        held = (v for visible in self.available.outer for v in visible.values.scalars.get(t, ()))
+        return min(filter(self._can_read, held), key=badness, default=None)
 
     def _dim(self, t: Term) -> tuple[ir.Value, int] | None:
-        held = self.available.dims.get(t, ())
-        return next((dim for dim in held if self._can_read(dim[0])), None)
+        return next((dim for dim in self._held(t) if self._can_read(dim[0])), None)
 
     def _element(self, t: Term) -> ScalarLoad | None:
         """Return how to read a term that is an element of a tensor, or None."""

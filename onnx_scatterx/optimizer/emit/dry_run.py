@@ -22,7 +22,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.optimizer.analysis.domain.widening import widened
 from onnx_scatterx.optimizer.analysis.operators import generators
 from onnx_scatterx.optimizer.analysis.transfers import transferred
-from onnx_scatterx.optimizer.emit.kernels import KERNELS, has_kernel, lacking
+from onnx_scatterx.optimizer.emit.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
 from onnx_scatterx.optimizer.symbolic.budget import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.optimizer.symbolic.limits import PRICES
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
@@ -138,7 +138,6 @@ class MadeValues:
             self.add(value, TensorValue(tensor.dtype, tensor.shape, index))
 
 
-_OF_INPUTS = {"Equal", "Greater", "IsNaN", "Less"}  # the kernel depends on the input type
 _LARGE = 1 << 12  # elements: larger constants are not compared
 
 
@@ -193,7 +192,7 @@ class DryRun:
         """Return the output of a node that is not created, or refuse it."""
         budget().charge_part(PRICES.trial)
         present = [v for v in inputs if v is not None]
-        kind = present[0].dtype if op in _OF_INPUTS else dtype
+        kind = present[0].dtype if op in OF_INPUTS else dtype
         if op in KERNELS and kind is not None and not has_kernel(op, self.version, kind):
             raise RefusedError(Reason.NO_KERNEL, lacking(op, kind))
         self.read(v for v in present if not self.made(v))

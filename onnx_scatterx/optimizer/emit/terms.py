@@ -200,7 +200,11 @@ class TermEmitter:
         if isinstance(atom, PositivePart):
             return self._max(atom.parts[0], w)
         if isinstance(atom, FloorDiv) and self.divides(atom):
-            return w.node("Div", [self._vector(p, w) for p in atom.parts], _INT64)
+            over, by = atom.parts
+            if over.constant == 1:  # ONNX Runtime makes c / b of (1 / b) * c
+                fraction = w.node("Div", [w.constant([-1]), self._vector(by, w)], _INT64)
+                return w.node("Neg", [fraction], _INT64)
+            return w.node("Div", [self._vector(p, w) for p in (over, by)], _INT64)
         if isinstance(atom, Indicator):
             upper, lower = self.sides(atom.parts[0])
             inner = self._vector(upper, w)

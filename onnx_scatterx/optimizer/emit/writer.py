@@ -12,6 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.ir.schemas import is_spelled_alike
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import Attributes, DryRun, MadeValues, frozen
 from onnx_scatterx.optimizer.emit.forms import other_form
@@ -49,6 +50,7 @@ class Writer:
         self.facts = scope.facts
         self.overridable = scope.overridable
         self.version = scope.opsets.get("", 0)
+        self.also_read_as = scope.also_read_as
         self.wider = {} if target.has_scatterx else WIDER
         self.replaced: dict[ir.Value, ir.Value] = {}
         self._values = scope.values
@@ -142,6 +144,7 @@ class Writer:
 
         A node of a type that ONNX Runtime only casts has inputs and output of a wider type.
         """
+        self._require_one_meaning(op, len(inputs), attributes)
         inputs = [v if v is None else self.resolve(v) for v in inputs]
         if op == "Shape" and inputs[0] is not None:
             inputs = [sized(self, inputs[0])]
@@ -171,6 +174,14 @@ class Writer:
             if trial is not None:
                 trial.missing.update(dict.fromkeys(objections))
         return self.as_it_is(request)
+
+    def _require_one_meaning(self, op: str, inputs: int, attributes: Attributes) -> None:
+        """Refuse a node of a function that the operator set of the model spells otherwise."""
+        other = self.also_read_as
+        if other is not None:
+            why = f"{op} differs in operator sets {self.version} and {other}"
+            alike = is_spelled_alike(op, inputs, attributes, self.version, other)
+            refuse_unless(alike, Reason.OPSET, why)
 
     def request(
         self,

@@ -15,7 +15,8 @@ from typing import ClassVar
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope
+from onnx_scatterx.ir.graphs import SCATTERS
+from onnx_scatterx.optimizer.analysis.domain.call import Call, Scope, UnknownAttributeError
 from onnx_scatterx.optimizer.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.optimizer.analysis.domain.tensor import Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS, Reading, reading
@@ -30,7 +31,11 @@ from onnx_scatterx.optimizer.lift.access import (
 from onnx_scatterx.optimizer.symbolic.terms import Term, coord, modulo, term
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
-SCATTERS = {"Scatter", "ScatterElements", "ScatterND", "TensorScatter"}
+_DEFINED = {
+    "reduction": ("none", "add", "mul", "max", "min"),
+    "mode": ("linear", "circular"),
+}
+"""The values of attributes that ONNX defines; ONNX Runtime takes another reduction for none."""
 _SINCE = {"Gather": 9, "Scatter": 9, "TensorScatter": 24}  # operator sets; of all others: 11
 
 
@@ -55,7 +60,10 @@ def lift_scatter(node: ir.Node, scope: Scope) -> Scatter | Refusal:
 
 
 def _lift(call: Call, scope: Scope) -> Scatter:
-    op, data = _operator(call), input_of(call, 0)
+    op = _operator(call)
+    for name, values in _DEFINED.items():
+        _check_value(call, name, values)
+    data = input_of(call, 0)
     write = {"ScatterND": _scatter_nd, "TensorScatter": _tensor_scatter}.get(op, _scatter_elements)
     form = write(call, data)
     targets = tuple(
@@ -75,6 +83,16 @@ def _operator(call: Call) -> str:
     is_there = version >= _SINCE.get(op, 11) and (op != "Scatter" or version < 11)
     refuse_unless(is_there, Reason.OLD_OPERATOR, f"{op} in operator set {version}")
     return op
+
+
+def _check_value(call: Call, name: str, values: Collection[str]) -> None:
+    """Refuse a node with a value of an attribute that ONNX does not define."""
+    try:
+        given = call.string(name, "")
+    except UnknownAttributeError:
+        return  # the callers of the function differ
+    fault = f"{name} = {given!r} is not one of {', '.join(values)}"
+    refuse_unless(call.attribute(name) is None or given in values, Reason.INVALID, fault)
 
 
 def _access(

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import all_graphs, perm_of
+from onnx_scatterx.ir.graphs import SCATTERS, all_graphs, perm_of
 from onnx_scatterx.optimizer.analysis.operators.gathers import READS
-from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_gather, is_scatter
+from onnx_scatterx.optimizer.lift.lift_scatter import is_gather, is_scatter
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ leaves a part of a plan in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import Names
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
+from onnx_scatterx.optimizer.emit.available import AvailableValues
+from onnx_scatterx.optimizer.emit.outer_values import VisibleValues
 from onnx_scatterx.optimizer.emit.writer import Writer
 from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule, Rule, cheapest
 from onnx_scatterx.optimizer.lowering.runtime_patterns import GraphValues, obstacle
@@ -50,6 +52,13 @@ class GraphContext:
 
     kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
     """Scatters that were kept, and stay so: the target takes them as they are."""
+
+    around: Callable[[], Iterable[VisibleValues]] = tuple
+    """Gives the values of the graphs around a body that the body can read."""
+
+    def available(self, removed: Iterable[ir.Value]) -> AvailableValues:
+        """Return the values that hold sizes and numbers; some of them may be removed."""
+        return AvailableValues(self.graph, self.scope, removed, self.around)
 
     @property
     def known(self) -> GraphValues:

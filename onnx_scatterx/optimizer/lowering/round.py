@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.available import AvailableValues, scalar_load
+from onnx_scatterx.optimizer.emit.available import scalar_load
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
@@ -64,8 +64,7 @@ class RewriteRound:
         opaque = provenance.opaque
         removed = [v for n in provenance.scatters for v in n.outputs if n not in opaque]
         removed += [*(index_nodes.values() if index_nodes else ()), *provenance.absorbed]
-        values = AvailableValues(context.graph, context.scope, removed)
-        self.numbers = TermEmitter(self.writer, context.scope, values)
+        self.numbers = TermEmitter(self.writer, context.scope, context.available(removed))
         own = context.constants, self.numbers, context.target, context.last_bits
         self._for_rules = Context(provenance, self.writer, *own)
         self.existing_views = existing_views(provenance)

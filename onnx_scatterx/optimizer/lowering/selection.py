@@ -132,8 +132,8 @@ class ScatterSelection(Selection):
 class GatherSelection(Selection):
     """A gather is removed if that takes no more nodes; a move of its result, if it takes fewer.
 
-    A gather that the target lacks is removed if there is any plan. ``unread`` says why such a
-    gather is kept. Of the others, ``readable`` may be written by rules.
+    A gather that the target lacks is removed if there is any plan. Of the others, ``readable`` may
+    be written by rules. ``unread`` says why no rule writes a gather.
     """
 
     def __init__(
@@ -167,6 +167,7 @@ class GatherSelection(Selection):
         )
         saved = 1 + sum(n.op_type != "Constant" for n in gone)
         if node not in self._lacking and plan.cost > saved:
+            self.unread[node] = _no_gain(plan)
             return False
         self.rewritings[node] = plan
         self.demanded.update(plan.inputs)

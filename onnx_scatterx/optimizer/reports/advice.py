@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnx_scatterx.text.visible import plain_fields
+from onnx_scatterx.text.visible import middle, plain_fields
 
-_NAMED, _LETTERS = 4, 60  # nodes that a line names, if they are many, and letters of them
+_NAMED, _LETTERS = 2, 200  # nodes that a line names, if they are many, and letters of each
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,10 @@ class Advice:
 
     ``why`` is the reason, and ``missing`` the missing fact. If ``ways`` is empty, no tried command
     removes the nodes. In advice about the sizes of the model, ``nodes`` is empty. ``is_violation``
-    says that the nodes are other ones, which the target does not take. ``verb`` says what the
-    commands do: the nodes are removed, the sizes fixed, the result is smaller.
+    says that the nodes are other ones, which the target does not take. ``is_taken`` says that the
+    target takes the kept nodes. ``verb`` says what the commands do: the nodes are removed, the
+    sizes fixed, the result is smaller. ``too_large`` are commands that write a dense form with a
+    larger tensor than the target allows: they are known, and not proposed.
     """
 
     nodes: tuple[str, ...]
@@ -40,6 +42,18 @@ class Advice:
     ways: tuple[Way, ...] = ()
     is_violation: bool = False
     verb: str = "removed"
+    is_taken: bool = False
+    too_large: tuple[Way, ...] = ()
+
+    @property
+    def has_action(self) -> bool:
+        """Whether there is something to do: a command, or options to add."""
+        return not self.is_taken and bool(self.ways or (not self.nodes and self.missing))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it says no more than the table of nodes, and the list of what is not taken."""
+        return not self.ways and (self.is_taken or self.is_violation)
 
     def lines(self) -> list[str]:
         r"""Return the advice in lines.
@@ -69,16 +83,22 @@ class Advice:
             more = added if self.ways else [f"  add {self.missing}"] if self.missing else []
             return [f"{self.why}{':' * bool(more)}", *more]
         verb, them = ("is kept", "it") if len(self.nodes) == 1 else ("are kept", "them")
-        subject = "not taken" if self.is_violation else f"{named(self.nodes)} {verb}"
-        head = f"{subject}: {self.why}"
-        if not self.ways:
-            return [head, f"  no option removes {them}; missing: {self.missing}"]
-        return [head, *(f"  {line}" for line in self.way_lines())]
+        taken = f", and the target takes {them}" if self.is_taken else ""
+        subject = "not taken" if self.is_violation else f"{named(self.nodes)} {verb}{taken}"
+        missing = "" if self.ways or self.too_large else f"; missing: {self.missing}"
+        first, *more = self.way_lines(them)
+        return [f"{subject}: {self.why}", f"  {first}{missing}", *(f"  {line}" for line in more)]
 
-    def way_lines(self) -> list[str]:
+    def way_lines(self, them: str = "it") -> list[str]:
         """Return the commands that remove the nodes, or the answer that none does, in lines."""
+        if self.too_large and not self.ways:
+            return [
+                f"only a dense form above the limit of the target removes {them}: "
+                f"{self.too_large[0].condition}",
+                f"keep {them} on the host, or use fewer positions or updates",
+            ]
         if not self.ways:
-            return ["no option removes it"]
+            return [f"no option removes {them}"]
         lines = []
         for i, way in enumerate(self.ways):
             lines += ["or by:" if i else f"{self.verb} by:", *(f"  {line}" for line in way.lines())]
@@ -86,7 +106,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as plain data."""
-        return plain_fields(self, "nodes why missing ways is_violation")
+        return plain_fields(self, "nodes why missing ways is_violation is_taken too_large")
 
 
 def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
@@ -99,28 +119,20 @@ def refused_text(op: str, why: str, nodes: Sequence[str]) -> str:
 
 
 def counted(text: str, nodes: Sequence[str]) -> str:
-    """Return what is said of nodes, their number, and the names of the first.
+    """Return what is said of nodes, their number, and the names of the first two.
 
     >>> counted("Erf", "abcdef")
-    'Erf (6): a, b, c, d and 2 more'
+    'Erf (6): a, b and 4 more'
     """
     return f"{text} ({len(nodes)}): {named(nodes)}"
 
 
 def named(nodes: Sequence[str]) -> str:
-    """Return the names of the first nodes, and how many more there are.
+    """Return the names of the first two nodes, and how many more there are.
 
-    >>> named("abcdef"), named("abcde")
-    ('a, b, c, d and 2 more', 'a, b, c, d, e')
+    >>> named("abcd"), named("abc"), named("ab")
+    ('a, b and 2 more', 'a, b, c', 'a, b')
     """
-    if len(nodes) < _NAMED + 2:
-        return ", ".join(nodes)
-    shown = max(n for n in range(1, _NAMED + 1) if n == 1 or len(", ".join(nodes[:n])) <= _LETTERS)
-    return f"{', '.join(nodes[:shown])} and {len(nodes) - shown} more"
-
-
-def advice_lines(all_advice: Sequence[Advice]) -> list[str]:
-    """Return all advice in lines, under one heading; empty without advice."""
-    if not all_advice:
-        return []
-    return ["what to do next:", *(f"  {line}" for advice in all_advice for line in advice.lines())]
+    shown = len(nodes) if len(nodes) < _NAMED + 2 else _NAMED
+    names = ", ".join(middle(name, _LETTERS) for name in nodes[:shown])
+    return names if shown == len(nodes) else f"{names} and {len(nodes) - shown} more"

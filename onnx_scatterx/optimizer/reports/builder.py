@@ -10,10 +10,11 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnx_scatterx.ir.graphs import written
+from onnx_scatterx.ir.graphs import all_nodes, written
 from onnx_scatterx.optimizer.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.optimizer.analysis.domain.overflow import is_size
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.emit.kernels import needed
 from onnx_scatterx.optimizer.lift.access import Access
 from onnx_scatterx.optimizer.lift.bounds import LAST_WINS, Duplicates, duplicates_of
 from onnx_scatterx.optimizer.lift.in_theory import InTheory
@@ -27,7 +28,7 @@ from onnx_scatterx.optimizer.reports.report import Report
 from onnx_scatterx.optimizer.reports.term_text import footprint_text
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.symbolic.terms import Symbol
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.optimizer.transforms.job import NUMBER, Job
 from onnx_scatterx.text.reasons import LAST_BIT, FloatReason, Missing, Reason, Refusal
 
 AXES = "axis-limit: no axis has 2^31 elements or more"
@@ -79,12 +80,30 @@ def records_of(
     return tuple(made)
 
 
+def told_records(job: Job, records: Sequence[NodeRecord]) -> tuple[NodeRecord, ...]:
+    """Return the records without those of kept gathers that the target takes, unless asked for.
+
+    Such gathers were looked at only because the target does not take all uses of their operators.
+    """
+    if job.settings.given["gathers"]:
+        return tuple(records)
+    refused = {(violation.op, violation.node) for violation in job.violations}
+    return tuple(
+        record
+        for record in records
+        if not isinstance(record.entry, GatherReport)
+        or record.entry.action is not Action.KEPT
+        or (record.entry.op, record.entry.node) in refused
+    )
+
+
 def report_of(
     job: Job, records: Sequence[NodeRecord], before: Counter[str], after: Counter[str]
 ) -> Report:
     """Return the report on a job, without what only the settings and the assumptions say."""
     entries = tuple(record.entry for record in records)
     gathers = tuple(entry for entry in entries if isinstance(entry, GatherReport))
+    new = (node for node in all_nodes(job.model) if NUMBER not in node.meta)
     return Report(
         job.settings.target.name,
         tuple(entry for entry in entries if isinstance(entry, ScatterReport)),
@@ -95,9 +114,11 @@ def report_of(
         after,
         gathers=gathers,
         with_gathers=job.settings.given["gathers"] or bool(gathers),
+        only_refused_gathers=not job.settings.given["gathers"],
         violations=job.violations,
         violations_if_kept=job.violations_if_kept,
         **job.lowered._asdict(),
+        needs_runtime=needed(new) if job.fusions is not None else None,
         modified=job.modified,
     )
 

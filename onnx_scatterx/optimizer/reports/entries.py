@@ -169,6 +169,11 @@ class Entry:
     axes: tuple[int, ...] | None = None
 
     @property
+    def is_gone(self) -> bool:
+        """Whether it is removed, and no ScatterX stands for it."""
+        return self.action in (Action.REMOVED, Action.DEAD)
+
+    @property
     def reason(self) -> Reason | None:
         """Why it is kept, or None if it is removed."""
         return None if self.refusal is None else self.refusal.reason

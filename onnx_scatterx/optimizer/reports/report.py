@@ -6,9 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.optimizer.reports.advice import Advice, counted, named, refused_text
+from onnx_scatterx.optimizer.reports.advice import Advice, counted, named
 from onnx_scatterx.optimizer.reports.entries import (
     About,
     Action,
@@ -17,9 +16,9 @@ from onnx_scatterx.optimizer.reports.entries import (
     ScatterReport,
     bytes_text,
 )
+from onnx_scatterx.optimizer.reports.refused import is_error, refused_lines
 from onnx_scatterx.optimizer.reports.rendering import ShownInTables
-from onnx_scatterx.optimizer.targets.violations import by_reason
-from onnx_scatterx.options import NATIVE, Strict
+from onnx_scatterx.options import Strict
 from onnx_scatterx.text.visible import as_json, plain_fields, visible
 
 if TYPE_CHECKING:
@@ -34,8 +33,9 @@ SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""
 
 _NODES = 10  # by which a result may be longer before it is said
-NEEDS = "which needs functions or the library: `--target standard` for other runtimes"
-"""What a ScatterX node means for those who run the model elsewhere."""
+NEEDS = "ScatterX needs functions or the library"
+OTHERWISE = "`--target standard` for other runtimes"
+"""What a ScatterX node means for those who run the model elsewhere, and what they can do."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Report(ShownInTables):
     planned: bool = False
     gathers: tuple[GatherReport, ...] = ()
     with_gathers: bool = False
+    only_refused_gathers: bool = False
+    """Whether only those gathers were to be removed that the target does not take."""
     not_needed: tuple[str, ...] = ()
     violations: tuple[Violation, ...] = ()
     violations_if_kept: int | None = None
@@ -70,13 +72,22 @@ class Report(ShownInTables):
     defined: tuple[str, ...] = ()
     """Nodes of functions that an older operator set lacks: they are written by their definitions,
     so the last bits of floats may differ."""
+    other_kernels: tuple[str, ...] = ()
+    """Nodes that ONNX Runtime computes by another kernel in the operator set to which the model was
+    raised or lowered, so the last bits of floats may differ."""
+    needs_runtime: str | None = None
+    """The ONNX Runtime that the new nodes need, such as "1.31", if the oldest lacks a kernel."""
     fixed: tuple[tuple[str, int], ...] = ()
     """Sizes that were fixed, by name."""
     to_fix: str = ""
     """The options that give numbers to the symbolic sizes, if the target wants numbers."""
+    places: str = ""
+    """Which axis of which input has each of these sizes, in words."""
     advice: tuple[Advice, ...] = ()
     """What to do about the kept ones, if ``advise`` was called."""
     about: About | None = field(default=None, compare=False)
+    by_standard: int | None = None
+    """How many scatters ``standard`` removes, if some became ScatterX and it was tried."""
     modified: bool = field(default=False, compare=False)
     """Whether a pass changed the model."""
 
@@ -88,12 +99,12 @@ class Report(ShownInTables):
     @property
     def removed(self) -> int:
         """How many scatters are gone."""
-        return sum(s.action in (Action.REMOVED, Action.DEAD) for s in self.scatters)
+        return sum(s.is_gone for s in self.scatters)
 
     @property
     def gathers_removed(self) -> int:
         """How many gathers are gone."""
-        return sum(g.action in (Action.REMOVED, Action.DEAD) for g in self.gathers)
+        return sum(g.is_gone for g in self.gathers)
 
     @property
     def native(self) -> int:
@@ -102,14 +113,14 @@ class Report(ShownInTables):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        behind = "violations violations_if_kept opset_kept opset_lowered defined"
+        behind = "violations violations_if_kept opset_kept opset_lowered defined other_kernels"
         return {
             "schema": SCHEMA,
-            **plain_fields(self, "target planned scatters removed native"),
+            **plain_fields(self, "target planned scatters removed native by_standard"),
             **(plain_fields(self, "gathers gathers_removed") if self.with_gathers else {}),
             "nodes": {"before": self.nodes_before, "after": self.nodes_after},
             "ops": {"before": dict(self.ops_before), "after": dict(self.ops_after)},
-            **plain_fields(self, f"assumptions not_needed {behind}"),
+            **plain_fields(self, f"assumptions not_needed {behind} needs_runtime"),
             "fixed": dict(self.fixed),
             **plain_fields(self, "to_fix advice"),
         }
@@ -156,22 +167,33 @@ class Report(ShownInTables):
 
     def summary(self) -> str:
         """Return the report in one sentence."""
-        if not self.entries:
-            none = "no scatter and no gather" if self.with_gathers else "no scatter"
+        all_gathers = self.with_gathers and not self.only_refused_gathers
+        told, there = tallies([self], self.planned), self.scatters or (all_gathers and self.gathers)
+        if not there:
+            none = "no scatter and no gather" if all_gathers else "no scatter"
             native = self.ops_before["ScatterX"]
-            return f"{none} in this model" + (f", {native} of ScatterX" if native else "")
-        removed, became = tallies([self], self.planned)
-        return ", ".join([*removed, f"{self.nodes_before} -> {self.nodes_after} nodes", *became])
+            told = [f"{none} in this model", *([f"{native} of ScatterX"] if native else []), *told]
+        nodes = f"{self.nodes_before} -> {self.nodes_after} nodes"
+        return ", ".join([*told, nodes] if self.entries else told)
 
     def headline(self) -> str:
         """Return the summary and, if the model has ScatterX nodes, what they need."""
-        return f"{self.summary()}, {NEEDS}" if self.native else self.summary()
+        if not self.native:
+            return self.summary()
+        return f"{self.summary()}; {NEEDS}" + ("" if self.standard_lines() else f": {OTHERWISE}")
 
     def shown(self) -> Group:
         """Return all that a user reads, for a terminal or a pipe."""
         from onnx_scatterx.optimizer.reports.screen import screen
 
         return screen(self, whole=True)
+
+    def standard_lines(self) -> list[str]:
+        """Return in a line that ``standard`` removes more scatters, if some became ScatterX."""
+        if self.by_standard is None or self.by_standard <= self.removed:
+            return []
+        count = f"{self.by_standard} of {len(self.scatters)}"
+        return [f"the target standard removes {count}: --target standard"]
 
     def opset_lines(self) -> list[str]:
         """Return in lines that the model was lowered to an operator set that the target reads."""
@@ -182,6 +204,11 @@ class Report(ShownInTables):
         if self.defined:
             what = "written as ONNX defines them, so last bits may differ"
             lines.append(counted(what, [visible(name) for name in self.defined]))
+        if self.other_kernels:
+            what = "ONNX Runtime has another kernel in that operator set, so last bits may differ"
+            lines.append(counted(what, [visible(name) for name in self.other_kernels]))
+        if self.needs_runtime is not None:
+            lines.append(f"needs ONNX Runtime {self.needs_runtime} or newer")
         return lines
 
     def fixed_lines(self) -> list[str]:
@@ -195,7 +222,9 @@ class Report(ShownInTables):
         if not self.to_fix:
             return []
         letter = ", with a number for each N" if "=N" in self.to_fix or ":N" in self.to_fix else ""
-        return [f"the target {self.target} wants all sizes as numbers: add {self.to_fix}{letter}"]
+        where = f" ({self.places})" if self.places else ""
+        told = f"the target {self.target} wants all sizes as numbers: add {self.to_fix}"
+        return [f"{told}{letter}{where}"]
 
     def assumption_lines(self) -> list[str]:
         """Return the assumptions, the needed and the others, in lines."""
@@ -216,7 +245,7 @@ class Report(ShownInTables):
         many = "copy" if copies == 1 else "copies"
         those = "" if len(moves) == len(self.scatters) else f" ({len(moves)} of them)"
         return [
-            f"the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
+            f"in the given model the scatters{those} move {bytes_text(moved)} in {pieces} pieces, "
             f"where {bytes_text(least)} in {copies} strided {many} would do"
         ]
 
@@ -257,60 +286,38 @@ class Report(ShownInTables):
     def is_open(self) -> bool:
         """Whether something is not as the target asks for it, which other arguments may change."""
         kept = any(entry.action is Action.KEPT for entry in self.entries)
-        return kept or bool(self.to_fix) or self.unmet(True)
+        return kept or bool(self.to_fix or self.unmet("taken"))
 
-    def unmet(self, strict: Strict) -> bool:
-        """Return whether violations are an error; what runs on the host only if it says so."""
-        given = self.violations if strict else ()
-        return any(strict == NATIVE or not violation.on_host for violation in given)
+    def unmet(self, strict: Strict) -> list[str]:
+        """Return the violations that are an error, in the lines of ``violation_lines``."""
+        given = [v for v in self.violations if is_error(v, strict)]
+        return refused_lines(given, self.target, self.violations_if_kept)
 
     def violation_lines(self) -> list[str]:
         """Return what the target does not take, in a line for each reason; none without a profile.
 
-        A line names at most four nodes; ``violations`` has all of them.
+        Scatters come first. A line names two nodes; ``violations`` has all of them.
         """
-        refused = [v for v in self.violations if not v.on_host]
-        hosted = [v for v in self.violations if v.on_host]
-        count, nodes = len(refused), len(hosted)
-        kept = self.violations_if_kept
-        more = "" if kept is None else f" ({kept} if all scatters were kept)"
-        head = f"{count} violation{'s' if count > 1 else ''} of the target {self.target}{more}:"
-        host = f"{nodes} node{'s' if nodes > 1 else ''} that {self.target} runs on its host:"
-        told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
-        moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]
-        return [
-            *((head, *(f"  {line}" for line in told)) if told else ()),
-            *((host, *(f"  {line}" for line in moved)) if moved else ()),
-        ]
+        return refused_lines(self.violations, self.target, self.violations_if_kept)
 
 
-def tallies(reports: Sequence[Report], planned: bool) -> tuple[list[str], list[str]]:
-    """Return how many scatters and gathers are removed, and how many became ScatterX."""
-    done, became = ("can be removed", "would become") if planned else ("removed", "became")
-    removed = []
+def tallies(reports: Sequence[Report], planned: bool) -> list[str]:
+    """Return how many scatters are removed and how many become ScatterX, and the gathers."""
+    may = "can be " if planned else ""
+    done, removed = f"{may}removed", []
     if scatters := sum(len(r.scatters) for r in reports):
         removed.append(f"{sum(r.removed for r in reports)} of {scatters} scatters {done}")
-    if gathers := sum(len(r.gathers) for r in reports):
-        removed.append(f"{sum(r.gathers_removed for r in reports)} of {gathers} gathers {done}")
-    native = sum(r.native for r in reports)
-    return removed, [f"{native} {became} ScatterX"] if native else []
+    if native := sum(r.native for r in reports):
+        removed.append(f"{native} {may}written as ScatterX")
+    gone = sum(r.gathers_removed for r in reports)
+    if gathers := sum(len(r.gathers) for r in reports if not r.only_refused_gathers):
+        removed.append(f"{gone} of {gathers} gathers {done}")
+    elif gone:
+        removed.append(f"{gone} gather{'s' * (gone > 1)} {done}")
+    return removed
 
 
 def _by_text(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return what is said of nodes, in a line for each text."""
     by_text = grouped((text, node) for node, text in said)
     return [f"{named(nodes)}: {text}" for text, nodes in by_text.items()]
-
-
-class TargetError(ScatterXError):
-    """The target does not take all of an optimized model.
-
-    ``report`` lists the nodes that it does not take. ``optimize(strict=True)`` raises this error.
-    """
-
-    def __init__(self, message: str, report: Report) -> None:
-        super().__init__(message)
-        self.report = report
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.args[0], self.report)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.optimizer.reports.advice import advice_lines
+from onnx_scatterx.ir.graphs import SCATTERS
+from onnx_scatterx.optimizer.reports.advice import Advice
 from onnx_scatterx.optimizer.reports.entries import STYLES, Action, Entry, legend
 from onnx_scatterx.optimizer.reports.rendering import Group, TextTable
-from onnx_scatterx.text.visible import middle
 
 if TYPE_CHECKING:
     from onnx_scatterx.optimizer.reports.report import Report
@@ -20,49 +20,56 @@ _WAYS = 2  # commands, if there is one reason
 _ROWS = 5  # of the table
 _OPERATORS = 6  # whose counts are told
 _LINES = 3  # about one matter
-_LETTERS, _DONE = 150, 60  # of a line, and of a cell if rows are together
+_DONE = 60  # letters of a cell if rows are together: a longer reason is told without its detail
 _LAST = [Action.KEPT, Action.NATIVE, Action.REMOVED, Action.DEAD]
 
 
 def screen(report: Report, *, whole: bool = False) -> Group:
-    """Return what a user reads first, or the ``whole``: nothing is left out or cut.
+    """Return what a user reads first, or the ``whole``: nothing is left out.
 
-    Commands and their conditions are never cut.
+    First comes what there is to do, and then what is so. No sentence is cut.
     """
-    most = len(report.advice) if whole else _ADVICE
-    ways = _WAYS if most > len(report.advice) else 1
-    advice = [a if whole else replace(a, ways=a.ways[:ways]) for a in report.advice[:most]]
-    told = advice_lines(advice)
-    if not whole:
-        told = [line if line.startswith(" " * 6) else middle(line, _LETTERS) for line in told]
-    more = len(report.advice) - len(advice)
-    told += [f"  and {more} more: -v prints them"] if more else []
+    told = _advised([a for a in report.advice if a.has_action], whole)
+    told = ["what to do next:", *told] if told else []
+    rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
     shown, left = _table(report, whole) if report.entries else (report.headline(), [])
     changed = _operators(report, None if whole else _OPERATORS)
-    *matters, refused = _matters(report)
+    *matters, refused = _matters(report, whole)
     if report.to_fix and refused and not whole:  # most of them are gone at numbers
         refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
     below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
     changes = [changed] if changed else []
-    return Group([*told, shown, *left, *changes, *below], legend(report.entries))
+    facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
+    return Group([*told, shown, *left, *changes, *facts, *below], legend(report.entries))
+
+
+def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
+    """Return advice in indented lines; if not the ``whole``, the first, with few commands."""
+    most = len(advice) if whole else _ADVICE
+    ways = _WAYS if len(advice) < most else 1
+    some = [a if whole else replace(a, ways=a.ways[:ways]) for a in advice[:most]]
+    left = len(advice) - len(some)
+    more = [f"  and {left} more: -v prints them"] if left else []
+    return [*(f"  {line}" for a in some for line in a.lines()), *more]
 
 
 def _operators(report: Report, most: int | None) -> str:
-    """Return in a line the operators whose counts differ, those that change most first."""
+    """Return in a line the operators whose counts differ: scatters, then what changes most."""
     before, after = report.ops_before, report.ops_after
     changed = [op for op in before | after if before[op] != after[op]]
-    changed.sort(key=lambda op: (-abs(after[op] - before[op]), op))
+    changed.sort(key=lambda op: (op not in SCATTERS, -abs(after[op] - before[op]), op))
     more = f" and {len(changed[most:])} more" if most and changed[most:] else ""
     return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed[:most]) + more
 
 
-def _matters(report: Report) -> list[list[str]]:
+def _matters(report: Report, whole: bool) -> list[list[str]]:
     """Return the text below the table, in lines for each matter."""
     return [
+        report.standard_lines(),
         report.opset_lines(),
         report.fixed_lines(),
         report.assumption_lines(),
-        report.move_lines(),
+        report.move_lines() if whole else [],
         report.duplicate_lines(),
         report.zero_lines(),
         report.runtime_lines(),
@@ -82,10 +89,11 @@ def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
     is_grouped = len(groups) < len(report.entries)
     rows, styles = [], []
     for alike in groups if whole else groups[:_ROWS]:
-        texts = [[*dict.fromkeys(told)] for told in zip(*(e.row() for e in alike), strict=True)]
+        cells = (_row(entry, is_grouped) for entry in alike)
+        texts = [[*dict.fromkeys(told)] for told in zip(*cells, strict=True)]
         row = [first + ", ..." * bool(others) for first, *others in (texts[0][:1], *texts[1:])]
         if is_grouped:
-            row[1:] = [str(len(alike) - 1 or ""), row[2], middle(row[3], _DONE)]
+            row[1] = str(len(alike) - 1 or "")
         rows.append(row)
         styles.append(STYLES[alike[0].action])
     node, operator, *others = report.columns
@@ -99,6 +107,14 @@ def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
     )
 
 
+def _row(entry: Entry, is_grouped: bool) -> tuple[str, ...]:
+    """Return the row of an entry; if rows are together, without the detail of a long reason."""
+    *cells, done = entry.row()
+    if is_grouped and entry.reason is not None and len(done) > _DONE:
+        done = f"{entry.action.value}: {entry.reason.value}"
+    return *cells, done
+
+
 def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
     """Return the entries that are told alike: by less of their row, until few groups are left."""
     rows = [(entry, entry.row()) for entry in entries]
@@ -110,7 +126,6 @@ def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
 
 
 def _cut(lines: Sequence[str]) -> list[str]:
-    """Return the first lines of a matter, each of bearable length."""
+    """Return the first lines of a matter, and how many more there are."""
     left = len(lines) - _LINES
-    told = [middle(line, _LETTERS) for line in (lines[:_LINES] if left > 1 else lines)]
-    return [*told, *([f"  and {left} more: -v prints them"] if left > 1 else [])]
+    return [*lines[:_LINES], f"  and {left} more: -v prints them"] if left > 1 else [*lines]

@@ -21,8 +21,8 @@ from typing import Literal, NamedTuple
 import onnx_ir as ir
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.ir.graphs import Wired, Wiring, makers, reached
-from onnx_scatterx.optimizer.lift.lift_scatter import SCATTERS, is_scatter
+from onnx_scatterx.ir.graphs import SCATTERS, Wired, Wiring, makers, reached
+from onnx_scatterx.optimizer.lift.lift_scatter import is_scatter
 
 MOST_NODES = 30  # that are shown one by one
 _MOST_BOXES = 90  # of nodes and values

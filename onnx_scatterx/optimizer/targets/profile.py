@@ -197,7 +197,7 @@ def _with_defaults(op_type: str) -> list[str]:
     return [name for name, attribute in attributes.items() if attribute.default_value.name]
 
 
-_DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
+DENSE_LIMIT = 1 << 24  # elements, if a profile allows dense forms without a limit
 _COPIED = (
     *("name", "description", "source", "version", "date", "checked"),
     *("max_rank", "max_opset", "static_only", "onnxruntime"),
@@ -290,7 +290,7 @@ def _base(name: str, bases: Mapping[str, Target]) -> Target:
 def _dense_limit(content: Mapping[str, Any], target: Target) -> float | None:
     """Return the most elements of a tensor of a dense form, None if dense forms are not allowed."""
     if content.get("dense", target.dense_limit is not None):
-        limit: float = content.get("dense_limit", target.dense_limit or _DENSE_LIMIT)
+        limit: float = content.get("dense_limit", target.dense_limit or DENSE_LIMIT)
         return limit
     if "dense_limit" in content:
         raise ScatterXError("dense_limit says how large dense forms may be; say dense = true too")

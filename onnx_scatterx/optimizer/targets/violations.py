@@ -19,6 +19,7 @@ from onnx_scatterx.grouping import grouped
 from onnx_scatterx.ir.constants import constant, overridable
 from onnx_scatterx.ir.graphs import (
     RANDOM,
+    SCATTERS,
     called_function,
     graphs_of,
     is_scatterx_domain,
@@ -31,7 +32,7 @@ from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
 from onnx_scatterx.optimizer.analysis.model_analysis import interpret
 from onnx_scatterx.optimizer.symbolic.budget import within_limits
 from onnx_scatterx.optimizer.targets.limits import Use, is_of_any_sign
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.optimizer.targets.target import SCATTERX, Target
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
 """Operators that draw random numbers, and those that define quantized weights."""
@@ -143,6 +144,11 @@ class Violation:
     def __str__(self) -> str:
         return f"{self.node} ({self.op}): {self.why}"
 
+    @property
+    def is_scatter(self) -> bool:
+        """Whether the node writes by indices: a scatter of ONNX, or ScatterX."""
+        return self.op == SCATTERX or self.op in SCATTERS
+
 
 def violations(
     model: ir.Model, target: Target, knowledge: Knowledge | None = None
@@ -171,12 +177,13 @@ def refusals(
 
 
 def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
-    """Return the names of nodes by operator and reason.
+    """Return the names of nodes by operator and reason, scatters first.
 
     >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
     {('Erf', 'no Erf'): ['a', 'b']}
     """
-    return grouped(((violation.op, violation.why), violation.node) for violation in refused)
+    ordered = sorted(refused, key=lambda violation: not violation.is_scatter)
+    return grouped(((violation.op, violation.why), violation.node) for violation in ordered)
 
 
 class _Checker:

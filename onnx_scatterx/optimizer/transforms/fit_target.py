@@ -3,6 +3,7 @@
     change_operator_set        the operator set that the user wants
     lower_operator_set         opset 24    Neg, ReduceMax (x, axes)
                                opset 17    Neg, ReduceMax <axes> (x), if each means the same there
+    lower_rewritten            the same, if what prevented it is gone: a TensorScatter
     drop_default_reductions    ScatterND <reduction = "none">    ScatterND
     attach_fallbacks           every new ScatterX gets a function of standard operators
     check_target               changes nothing; promises do not change what a compiler sees
@@ -30,7 +31,7 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead, replace_uses
 from onnx_scatterx.ir.graphs import FUNCTIONS, all_nodes, domain_of, written
-from onnx_scatterx.ir.opset import change_opset, lower_opset, newer_opset
+from onnx_scatterx.ir.opset import change_opset, newer_opset, write_for_opset
 from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.emit.dry_run import DryRun
 from onnx_scatterx.optimizer.emit.forms import HAVE_FORMS, instead_of
@@ -102,7 +103,8 @@ def change_operator_set(job: Job) -> bool:
     """
     wanted, before = job.settings.given["opset"], job.model.opset_imports.get("")
     if wanted is not None:
-        job.lowered = Lowered(defined=change_opset(job.model, wanted))
+        changed = change_opset(job.model, wanted)
+        job.lowered = Lowered(defined=changed.defined, other_kernels=changed.other_kernels)
     return job.model.opset_imports.get("") != before
 
 
@@ -124,13 +126,42 @@ def lower_operator_set(job: Job) -> bool:
         if there is None:
             break
         needed = version == target.max_opset  # the last bits of definitions may differ
-        obstacles, defined = lower_opset(job.model, version, define=needed)
-        defined = (*job.lowered.defined, *defined)
-        if not obstacles:
-            job.lowered = Lowered(None, version, defined)
+        changed = write_for_opset(job.model, version, exact=not needed)
+        rounded = {
+            "defined": (*job.lowered.defined, *changed.defined),
+            "other_kernels": (*job.lowered.other_kernels, *changed.other_kernels),
+        }
+        if not changed.obstacles:
+            job.lowered = Lowered(None, version, **rounded)
             return True
-        job.lowered = Lowered(there if needed else None, None, defined)
+        job.lowered = Lowered(there if needed else None, None, **rounded)
     return False
+
+
+def lower_rewritten(job: Job) -> bool:
+    """Lower a rewritten model to the newest operator set of the target, if it was not lowered yet.
+
+    Scatters that the older set lacks may be gone. The fallbacks of new ScatterX nodes are written
+    for the operator set of the model, which stays if there are any.
+
+    >>> import onnx_ir as ir
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N] x) => (float[N] y) { y = Neg (x) }''')
+    >>> from onnx_scatterx.optimizer.settings import Settings
+    >>> job = Job(model, Settings.of(target="standard, max_opset = 17"), modified=True)
+    >>> lower_rewritten(job), lower_rewritten(job)
+    (True, False)
+    """
+    if not job.modified or job.lowered.opset_lowered is not None:
+        return False
+    graphs: list[ir.Graph | ir.Function] = [job.model.graph, *job.model.functions.values()]
+    if any(True for graph in graphs for _ in new_nodes(graph)):
+        return False
+    lowered = lower_operator_set(job)
+    if lowered:
+        job.forget_names()
+        job.analyses.read_again()
+    return lowered
 
 
 def drop_default_reductions(job: Job) -> bool:

@@ -156,7 +156,7 @@ SIZED = frozenset({"ConstantOfShape", "If", "Range", "Shape", "Size"})
 
 def inline_sized_functions(job: Job) -> bool:
     """Inline the functions of a model that compute sizes, for a device; return whether any does."""
-    return job.settings.target.is_device and _inline(job, _is_sized)
+    return job.settings.target.is_device and inline_functions(job, _is_sized)
 
 
 def _is_sized(function: ir.Function) -> bool:
@@ -184,15 +184,18 @@ def inline_beside_quantizers(job: Job) -> bool:
     graphs = all_graphs(job.model)
     if len(graphs) < 2 or not any(map(has_quantizers, graphs)) or not job.has_scatters:
         return False
-    modified = _inline(job, lambda _: True)
+    modified = inline_functions(job, lambda _: True)
     modified |= take_known_branches(job)
     if modified:
         job.analyses.forget()
     return modified
 
 
-def _inline(job: Job, chosen: Callable[[ir.Function], bool]) -> bool:
-    """Inline those functions that a runtime calls, and that are chosen; return whether any is."""
+def inline_functions(job: Job, chosen: Callable[[ir.Function], bool]) -> bool:
+    """Inline the functions that a runtime calls, and that are chosen; return whether any is.
+
+    None is inlined if one of them cannot be, such as a function of another operator set.
+    """
     model = job.model
     called = (called_function(model, node) for node in all_nodes(model))
     wanted = {

@@ -15,6 +15,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import Scope
 from onnx_scatterx.optimizer.analysis.infeasible import misread_node
 from onnx_scatterx.optimizer.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.optimizer.assumptions.clauses import Clause
+from onnx_scatterx.optimizer.emit.outer_values import OuterValues
 from onnx_scatterx.optimizer.lift.bounds import learn_bounds
 from onnx_scatterx.optimizer.lift.lift_scatter import (
     Gather,
@@ -50,6 +51,7 @@ class Lowered(NamedTuple):
     opset_kept: int | None = None  # of the model, if it could not be lowered
     opset_lowered: int | None = None  # to which the model was lowered for the target
     defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+    other_kernels: tuple[str, ...] = ()  # nodes that ONNX Runtime computes by another kernel there
 
 
 class Analyses:
@@ -120,6 +122,7 @@ class Job:
     unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
     wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
     observer: Observer = NOBODY
+    fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
     forbidden: Refusal | None = None  # why no scatter of the model is written
     keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
     target: Target = field(init=False)
@@ -127,6 +130,7 @@ class Job:
     wider: Sequence[Target] = field(init=False)
     """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
     lowered: Lowered = field(default_factory=Lowered)
+    prepared: Lowered = field(default_factory=Lowered)  # the same, before anything was rewritten
     modified: bool = False  # whether a pass has changed the model
     opset_changed: bool = False  # whether the model is in another operator set now
     violations: tuple[Violation, ...] = ()  # what the target does not take of the result
@@ -156,9 +160,11 @@ class Job:
             self.settings,
             self.assumed,
             observer=self.observer,
+            fusions=self.fusions,
             forbidden=forbidden,
             opset_changed=self.opset_changed,
-            lowered=self.lowered,
+            lowered=self.prepared,
+            prepared=self.prepared,
             modified=self.opset_changed,
             keeps_rest=keeps_rest or self.keeps_rest,
         )
@@ -233,7 +239,9 @@ class Job:
 
     def contexts(self) -> Iterator[GraphContext]:
         """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
-        for graph, scope in self.analyses.full.knowledge.own_graphs():
+        graphs = self.analyses.full.knowledge.own_graphs()
+        outer = OuterValues(graphs)
+        for graph, scope in graphs:
             yield GraphContext(
                 graph,
                 scope,
@@ -245,6 +253,7 @@ class Job:
                 self.costs,
                 self.note_planned,
                 self.settings.given["last_bits"],
+                around=partial(outer.around, graph),
             )
 
     def has_constant_nodes(self, scope: Scope) -> bool:

@@ -37,6 +37,7 @@ from onnx_scatterx.optimizer.lowering.neighbours import read_only_by
 from onnx_scatterx.optimizer.mosaic.moves import MOVES, connected_moves
 from onnx_scatterx.optimizer.transforms.empty_loops import EmptyLoops
 from onnx_scatterx.optimizer.transforms.job import KEPT, NUMBER, Job
+from onnx_scatterx.optimizer.transforms.keep_apart import numbered_fusions
 from onnx_scatterx.optimizer.transforms.move_above_quantizers import SoleReaders
 from onnx_scatterx.text.reasons import Refusal
 
@@ -50,6 +51,7 @@ def until_safe(job: Job, lower: Callable[[Job], None], fit: Callable[[Job], None
     model = job.model
     for number, node in enumerate(all_nodes(model)):
         node.meta[NUMBER] = number
+    job.fusions = numbered_fusions(model)
     loops, readers = EmptyLoops(model), SoleReaders(job)
     before = cloned(model) if loops or readers else model  # else nothing is refused
     is_fixed = bool(job.settings.given["fix"])

@@ -16,7 +16,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.ir.cleanup import remove_dead
 from onnx_scatterx.ir.graphs import makers, reached
-from onnx_scatterx.optimizer.emit.available import AvailableValues
 from onnx_scatterx.optimizer.emit.terms import TermEmitter
 from onnx_scatterx.optimizer.lowering.commit import REPLACES
 from onnx_scatterx.optimizer.lowering.planner import GraphContext
@@ -86,7 +85,7 @@ def _in_graph(task: GraphContext, indices: set[ir.Node]) -> list[ir.Node] | None
         removable = _removable(task.graph, shapes)
         removed = [v for n in removable for v in n.outputs]
         writer = task.writer()
-        numbers = TermEmitter(writer, task.scope, AvailableValues(task.graph, task.scope, removed))
+        numbers = TermEmitter(writer, task.scope, task.available(removed))
         worth = [s for s in shapes if _cost(s, numbers) < len(_taken(s, removable))]
         if len(worth) == len(shapes):
             with own_budget():  # a plan is written completely

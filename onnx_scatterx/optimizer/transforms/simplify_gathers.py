@@ -73,7 +73,10 @@ def _simplify(
         if node.graph is not None:
             why = provenance.unmoved.get(node) or kept.get(node)
             by_rule = selection.unread.get(node)
-            if by_rule is not None and by_rule.reason is not Reason.NO_RULE:
+            # A rule whose form takes more nodes needs no sign; what else is missing says more.
+            costs = by_rule is not None and by_rule.reason is Reason.NO_GAIN
+            told = costs and why is not None and why.reason is not Reason.UNKNOWN_SIGN
+            if by_rule is not None and by_rule.reason is not Reason.NO_RULE and not told:
                 why = by_rule
             outcome.of(node).refusal = why or Refusal(Reason.NO_GAIN)
     outcome.note_dead(unread)

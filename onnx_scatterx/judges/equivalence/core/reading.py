@@ -181,6 +181,8 @@ def _check_names(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
     own = frozenset([*stored, *made, *inputs])
     if len({*stored, *made}) < len(stored) + len(made) or inputs & set(made):
         raise UnsupportedError("two values of one name")
+    if len(inputs) < len(graph.input):
+        raise UnsupportedError("two inputs of one name")
     if own & outside:
         raise UnsupportedError("a value within a subgraph that has the name of one around it")
     if graph.sparse_initializer:

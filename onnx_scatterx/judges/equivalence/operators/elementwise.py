@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.judges.equivalence.assumed import SAME_BITS, SIGN_OF_ZERO
 from onnx_scatterx.judges.equivalence.core.arithmetic import (
     ZERO,
     add,
@@ -283,7 +284,6 @@ def where(node: Node, inputs: Inputs, world: World) -> list[Tensor]:
     return pointwise(a.dtype, [condition, a, b], choose, world, "Where: the shapes fit")
 
 
-SIGN_OF_ZERO = "the sign of a zero does not count where Where, Min or Max chooses floats"
 _CHOOSING = {"Where", "Min", "Max"}
 _COMPUTING = {*UNARY, *BINARY, "Clip"}
 _QUANTIZING = {"QuantizeLinear", "DequantizeLinear"}
@@ -295,7 +295,7 @@ def assumed(node: Node, made: Sequence[Tensor]) -> str:
     if node.standard and floats and node.op in _CHOOSING:
         return SIGN_OF_ZERO
     if node.standard and (node.op in _QUANTIZING or (node.op in _COMPUTING and floats)):
-        return "arithmetic on floats gives the same bits at any place in a tensor"
+        return SAME_BITS
     return ""
 
 

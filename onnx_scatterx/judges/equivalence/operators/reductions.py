@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 
+from onnx_scatterx.judges.equivalence.assumed import FEW_ARE_TRUE
 from onnx_scatterx.judges.equivalence.core.arithmetic import (
     ONE,
     ZERO,
@@ -88,7 +89,7 @@ def _whole_mask(a: Tensor, left: Iterable[Term], world: World) -> View | None:
     x = a.at(a.points("summed"))
     if x.sort != "integer" or x.low < 0 or x.high > 1 or any(d is not ONE for d in left):
         return None
-    world.assume("fewer than 2^31 elements of a mask are true")
+    world.assume(FEW_ARE_TRUE)
     return _mask(a, world)
 
 

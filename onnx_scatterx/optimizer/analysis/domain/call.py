@@ -150,7 +150,8 @@ class Scope:
 
     ``visit_id`` distinguishes this visit from others. ``values`` has the abstract value of every
     visible value, including those of outer graphs. ``overridable`` are the initializers that are
-    inputs of the model, too (``ir.constants``).
+    inputs of the model, too (``ir.constants``). ``also_read_as`` is the operator set of the model
+    for a function of another one: ONNX Runtime inlines the function, and reads its nodes so.
     """
 
     opsets: Mapping[str, int]
@@ -160,6 +161,7 @@ class Scope:
     function: ir.Function | None = None
     visit_id: object = dataclasses.field(default_factory=object)
     overridable: frozenset[ir.Value] = frozenset()
+    also_read_as: int | None = None
 
     def of(self, value: ir.Value | None) -> TensorValue:
         """Return the abstract value of a value: of one that is not known here, the type alone."""
@@ -196,6 +198,9 @@ class Knowledge:
 
 
 def operator_sets(imports: Mapping[str, int]) -> dict[str, int]:
-    """Return the operator sets with the default domain under both of its names."""
+    """Return the operator sets with the default domain under both of its names.
+
+    ONNX Runtime's own domain, which has one version, is there without an import.
+    """
     standard = imports.get("", imports.get("ai.onnx", 0))
-    return {**imports, "": standard, "ai.onnx": standard}
+    return {"com.microsoft": 1, **imports, "": standard, "ai.onnx": standard}

@@ -1,8 +1,11 @@
-"""Transfer functions of sequences.
+"""Transfer functions of sequences, and of optional values.
 
 TorchScript writes ``nonzero(as_tuple=True)`` with them: ``SequenceAt(SplitToSequence(x, 1, axis=d,
 keepdims=0), i)`` is x with i in the place of x_d. A list that a Loop fills has any length: only
 the common dims of its tensors are known.
+
+Nothing is known of an optional value itself. The node that reads its element sees what it was made
+of, ``OptionalGetElement(Optional(x))``.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.ir.graphs import made_by
 from onnx_scatterx.optimizer.analysis.domain.call import Call, Result, given, require
 from onnx_scatterx.optimizer.analysis.domain.tensor import Dims, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.movement import concat, sliced, without
@@ -105,6 +109,21 @@ def _pieces_of_any_length(
         return None
     cut: Dims = (term(1) if one else None,) if keeps or listed else ()
     return [any_of(x.dtype, (*x.dims[:axis], *cut, *x.dims[axis + 1 :]))]
+
+
+def held(value: ir.Value, reader: ir.Node) -> ir.Value:
+    """Return the element of an optional value for the node that reads it; else the value itself."""
+    if reader.op_type != "OptionalGetElement" or reader.domain != "":
+        return value
+    made = made_by(value, "Optional")
+    element = made.inputs[0] if made is not None and made.inputs else None
+    return value if element is None else element
+
+
+def optional_get_element(call: Call) -> Result:
+    x = call.present(0)
+    require(x.shape is not None or is_sequence(x))
+    return [x]
 
 
 def sequence_construct(call: Call) -> Result:

@@ -46,15 +46,27 @@ def same_shape(call: Call) -> Result:
 def broadcast(call: Call) -> Result:
     """Return a tensor of the first input's type, in the shape of both inputs together.
 
-    ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x.
+    ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x. A SwiGLU has
+    inputs of one shape, but ends in a Mul by its definition.
     """
     first, second = call.known(0), call.known(1)
     return [TensorValue(first.dtype, broadcast_shapes([first.dims, second.dims]))]
 
 
+def group_normalization(call: Call) -> Result:
+    """Return a tensor of the first input's shape.
+
+    ONNX Runtime runs a definition. If there are no channels, it broadcasts them to the scale.
+    """
+    x = call.known(0, 2)
+    kept = call.facts.is_nonnegative(x.dims[1] - 1)
+    return [TensorValue(x.dtype, x.dims if kept else call.unknown_shape(len(x.dims)))]
+
+
 OF_SHAPES: dict[str, Callable[[Call], Result]] = {
     **dict.fromkeys((*_SAME_TYPE.split(), *_TESTS), same_shape),
-    "Pow": broadcast,
+    **dict.fromkeys(("Pow", "SwiGLU"), broadcast),
+    "GroupNormalization": group_normalization,
 }
 """The operators of this file."""
 

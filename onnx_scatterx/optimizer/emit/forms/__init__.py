@@ -55,7 +55,9 @@ FORMS: dict[str, Forms] = {
     "Expand": _forms(2, movement.tile),
     "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
     "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
-    "GatherND": _forms(2, rows.gathered_rows, rows.from_start, attributes=("batch_dims",)),
+    "GatherND": _forms(
+        2, rows.gathered_rows, rows.listed_rows, rows.from_start, attributes=("batch_dims",)
+    ),
     **dict.fromkeys(("Greater", "Less"), _forms(2, arithmetic.swapped)),
     "Identity": _forms(1, movement.same_shape),
     "IsNaN": _forms(1, arithmetic.is_nan),

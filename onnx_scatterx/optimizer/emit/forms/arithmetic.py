@@ -5,6 +5,7 @@ CumSum(x)                =   x @ U,  U[i, j] = 1 where i <= j       along the la
 Mod(a, b)                =   r                                      if a is not negative, and b > 0
                          =   Where(r < 0, r + b, r)                 else, if b > 0
                              r = a - Div(a, b) * b, which Div rounds towards 0
+                             r = 1 + Div(-1, b) * b                 if a is 1
                              r = a                                  if -b <= a < b
                          =   Mod(Mod(a, b) + b, b)                  with the remainder of C
 
@@ -26,6 +27,7 @@ from onnx_scatterx.optimizer.analysis.domain.call import NotKnownError, given, r
 from onnx_scatterx.optimizer.analysis.domain.tensor import IndexOf
 from onnx_scatterx.optimizer.emit.forms.casts import EXACT, bounds
 from onnx_scatterx.optimizer.emit.forms.request import Request
+from onnx_scatterx.optimizer.emit.runtime_fusions import is_one
 from onnx_scatterx.optimizer.symbolic.terms import maximum, symbol_of
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
@@ -103,6 +105,8 @@ def remainder(request: Request) -> ir.Value:
     require(dtype in _INTEGERS and divisor[0] >= (0 if number else 1))
     require(not request.attributes.get("fmod"), 2 * divisor[1] <= np.iinfo(dtype.numpy()).max)
     low, high = (-math.inf, math.inf) if number is None else number
+    constant = None if request.known[0] is None else request.known[0].constant
+    fused = constant if constant is not None and is_one(constant) else None
     a, b = request.input(0), request.input(1)
     inner = replace(request, of_any_sign=True)
     is_within = _is_index(request) or (-divisor[0] <= low and high < divisor[0])
@@ -112,12 +116,14 @@ def remainder(request: Request) -> ir.Value:
         return w.node("Mod", [w.node("Add", [w.as_it_is(inner), b], dtype), b], dtype)
     needed = [] if low >= 0 else ["Add", "Less", "Where"]
     if not is_within or (low >= 0 and _is_broadcast(request)):
-        needed += ["Div", "Mul", "Sub"]
+        needed += ["Div", "Mul", "Sub" if fused is None else "Add"]
     require(low >= 0 or divisor[0] >= 1, *map(request.takes, needed))
     left = a
     if "Div" in needed:
-        below = w.node("Mul", [w.node("Div", [a, b], dtype), b], dtype)
-        left = w.node("Sub", [a, below], dtype)
+        # ONNX Runtime makes b / b of (1 / b) * b.
+        over, sign = (a, "Sub") if fused is None else (w.constant(-fused, dtype), "Add")
+        below = w.node("Mul", [w.node("Div", [over, b], dtype), b], dtype)
+        left = w.node(sign, [a, below], dtype)
     if low >= 0:
         return left
     zero = w.constant(np.zeros((), dtype.numpy()), dtype)

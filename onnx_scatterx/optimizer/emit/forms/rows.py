@@ -4,8 +4,10 @@
     Gather(x, i)                    =   Gather(x, Max(Where(i < 0, i + n, i), 0))
     Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
     GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
+    GatherND(x, i)                  =   Gather(x, Squeeze(i, -1))           i of one column
 
-They hold if the sizes are known numbers; the first two also for the other gathers and scatters.
+They hold if the sizes are known numbers; the first two also for the other gathers and scatters. The
+last one holds if no row is empty: else GatherND checks no index.
 
     Pad(x, [0, 1, 0, 2], 0)   =   Concat([[0]..., x, [[0, 0]...], axis=1)
 
@@ -60,6 +62,15 @@ def _constant_indices(request: Request) -> np.ndarray:
     """Return the indices of data that have an axis."""
     require(request.shape(0))
     return given(request.known_of(1).constant).astype(np.int64)
+
+
+def listed_rows(request: Request) -> ir.Value:
+    """Take the rows at computed indices of one column by a Gather."""
+    dims, kind = given(request.known_of(1).shape), request.kind
+    require(dims, dims[-1].constant == 1, not request.attributes.get("batch_dims", 0))
+    require(0 not in request.shape(0)[1:], request.takes("Gather"), kind != ir.DataType.STRING)
+    at = request.writer.axes("Squeeze", request.input(1), _INT64, [len(dims) - 1])
+    return request.writer.node("Gather", [request.inputs[0], at], kind, axis=0)
 
 
 def gathered_rows(request: Request) -> ir.Value:

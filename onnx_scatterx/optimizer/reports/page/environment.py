@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.reports.report import NEEDS
+from onnx_scatterx.optimizer.reports.report import NEEDS, OTHERWISE
 from onnx_scatterx.text.visible import visible
 
 
@@ -47,7 +47,7 @@ def _environment() -> Environment:
         environment.globals[f"{name}_hash"] = base64.b64encode(digest).decode()
     environment.filters["visible"] = visible
     environment.globals["version"] = getattr(onnx_scatterx, "__version__", "that is not installed")
-    environment.globals["NEEDS"] = NEEDS
+    environment.globals["NEEDS"] = f"{NEEDS}: {OTHERWISE}"
     return environment
 
 

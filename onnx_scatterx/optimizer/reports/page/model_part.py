@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from onnx_scatterx.grouping import grouped
+from onnx_scatterx.ir.graphs import SCATTERS
 from onnx_scatterx.optimizer.reports.advice import Advice, Way
 from onnx_scatterx.optimizer.reports.entries import Action, Entry, EntryDetail, ScatterReport
 from onnx_scatterx.optimizer.reports.page.environment import Figure, Figures
@@ -49,7 +50,7 @@ class ComparedNote:
         proof = verification.proof
         solved = proof is not None and proof.kind == "proven"
         lines = tuple(str(verification).split("\n"))
-        return cls(verification.accepted, verification.same, solved, lines)
+        return cls(verification.accepted, verification.agrees, solved, lines)
 
     @property
     def outcome(self) -> str:
@@ -220,8 +221,9 @@ def _nodes(count: int) -> str:
 
 
 def operator_rows(before: Counter[str], after: Counter[str]) -> list[tuple[str, int, int]]:
-    """Return the counts of each operator, those that changed most first, and the total."""
-    names = sorted(before | after, key=lambda op: (-abs(after[op] - before[op]), op))
+    """Return the counts of each operator, scatters first, then what changed most, and the total."""
+    change = {op: (op not in SCATTERS, -abs(after[op] - before[op]), op) for op in before | after}
+    names = sorted(change, key=change.__getitem__)
     rows = [(op, before[op], after[op]) for op in names]
     return [*rows, ("total", before.total(), after.total())]
 

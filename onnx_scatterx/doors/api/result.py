@@ -1,0 +1,99 @@
+"""What `optimize` returns, and the error that it raises if a target does not take the result."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.ir import io as model_io
+from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.options import Strict
+from onnx_scatterx.system.reading import Files
+
+if TYPE_CHECKING:
+    from onnx_scatterx.judges.verification.result import Verification
+
+M = TypeVar("M", onnx.ModelProto, ir.Model)
+
+
+@dataclass(frozen=True)
+class Result(Generic[M]):
+    """An optimized model, and what was done with each of its scatters.
+
+    Attributes:
+        model: of the kind that came in: a ModelProto (also from a path) or an ``onnx_ir.Model``.
+        report: what was done with each scatter.
+        source_path: the file that the model came from, if it came from one.
+        read: the files that were read, by their paths, each with its role.
+        verification: the answer of ``verify``, if ``optimize`` was called with ``verify``.
+
+    """
+
+    model: M
+    report: Report
+    source_path: Path | None = None
+    read: Files = field(default_factory=dict)
+    verification: Verification | None = None
+
+    def __repr__(self) -> str:  # short, because a notebook asks for it beside the HTML
+        source = "" if self.source_path is None else f", from {str(self.source_path)!r}"
+        return f"<Result: {self.report.summary()}, target {self.report.target!r}{source}>"
+
+    def __str__(self) -> str:
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        """Return the report in a notebook's format."""
+        return self.report._repr_html_()
+
+    def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
+        """Write the model to a file; on an error the file stays as it was. External data stay so.
+
+        Args:
+            path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.
+            external_data: write the weights to ``<path>.data``, too, if they are in memory.
+
+        Raises:
+            ScatterXError: the file cannot be written, or the model was read from it.
+
+        Example:
+            >>> optimize("model.onnx").save("out.onnx")  # doctest: +SKIP
+
+        """
+        limit = 0 if external_data else model_io.MESSAGE_LIMIT
+        model_io.save(
+            self.model, path, source_path=self.source_path, read=self.read, message_limit=limit
+        )
+
+
+class TargetError(ScatterXError):
+    """The target does not take all of an optimized model.
+
+    ``optimize`` raises this error if ``strict`` is not met. ``result`` is the ``Result`` that it
+    would return otherwise. ``report`` is the report of the result, with all ``violations``.
+    """
+
+    def __init__(self, message: str, result: Result[Any]) -> None:
+        super().__init__(message)
+        self.result = result
+
+    @property
+    def report(self) -> Report:
+        """The report of the result."""
+        return self.result.report
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.result)
+
+
+def raise_unmet(result: Result[Any], strict: Strict) -> None:
+    """Raise TargetError if a result does not meet ``strict``."""
+    if lines := result.report.unmet(strict):
+        head, *more = lines
+        raise TargetError(f"{head} {'; '.join(map(str.strip, more))}", result)

@@ -1,0 +1,168 @@
+"""Updates that a mask chooses, with their positions, among all updates and positions.
+
+    before   at = NonZero(m)
+             y = ScatterND(x, f(Gather(i, at)), g(Gather(u, at)))
+    is       y = ScatterND(x, f(i), g(u)), where only the updates at which m is true are written
+
+The order of the updates is the same. An update that is not chosen has any position, also one beyond
+the data, and any number, also NaN: a form that compares positions must compare the mask, too.
+
+Holds if the indices and the updates are rows of tensors that the mask chooses, in its order, or
+element-wise functions of such rows (``masked_updates``). What the scatter does with its positions
+must not depend on how many rows were chosen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+import onnx_ir as ir
+
+from onnx_scatterx.ir.graphs import is_operator, makers, reached
+from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
+from onnx_scatterx.optimizer.lift.access import simplified_targets
+from onnx_scatterx.optimizer.lift.footprint import affine_along
+from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
+from onnx_scatterx.optimizer.lowering.rule import Context
+from onnx_scatterx.optimizer.symbolic.terms import Term, coord, element
+from onnx_scatterx.rewrites.helpers.masked_updates import Updates, updates_in_order
+from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
+from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
+
+_BOOL = ir.DataType.BOOL
+_NODES = 64  # before the indices that are looked at
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """A scatter of all updates, of which those at which the mask is true are written.
+
+    The indices and updates of the ``scatter`` are placeholders: ``prepare`` writes them. The dims
+    of the mask are the first dims of the updates. ``context`` knows the placeholders.
+    """
+
+    scatter: Scatter
+    context: Context
+    mask: Mask
+    prepare: Callable[[], None]
+
+    @property
+    def dims(self) -> range:
+        """The dims of the updates over which the mask runs."""
+        return range(len(self.mask.shape))
+
+    def write_mask(self, order: list[int]) -> ir.Value:
+        """Write the mask over the dims of the updates, in this order."""
+        w, perm = self.context.writer, [d for d in order if d in self.dims]
+        x = w.transpose(as_bools(self.mask.value, self.mask, self.context), _BOOL, perm)
+        return w.axes("Unsqueeze", x, _BOOL, [i for i, d in enumerate(order) if d not in perm])
+
+
+def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
+    """Return a scatter as one of all the updates from which a mask chooses, or refuse."""
+    indices, known = granted(scatter.indices), context.provenance.abstract
+    kind = granted(known(indices).dtype)
+    columns = scatter.node.op_type == "ScatterND"
+    refuse_unless(columns or scatter.node.op_type in ("Scatter", "ScatterElements"))
+    mask = mask_of(_counted(indices), context)
+    depth, (_, *more) = len(mask.shape), scatter.index_dims or (0,)
+    refuse_unless(scatter.index_dims and depth)
+    refuse_unless(scatter.facts.equal(scatter.shape[0], mask.count))
+    refuse_unless(columns or depth == 1)
+
+    shape = (*mask.shape, *scatter.shape[1:])
+    last = [granted(known(indices).shape)[-1]] if columns else []
+    index_shape = (*mask.shape, *(scatter.shape[d] for d in more), *last)
+    own = _written_as(indices, kind, index_shape, mask, scatter, context)
+    new = _written_as(scatter.updates, scatter.dtype, shape, mask, scatter, context)
+    places = ir.Value(name="all/indices", type=ir.TensorType(kind))
+    values = ir.Value(name="all/updates", type=ir.TensorType(scatter.dtype))
+
+    at = [coord(d) for d in range(len(index_shape) - len(last))]
+    origin, moved = ElementOf(scatter, places), _behind(depth, len(scatter.shape))
+    targets: list[Term] = []
+    for c, t in enumerate(scatter.index_exprs):
+        if 0 in t.coords:  # but not the number of the chosen row
+            refuse_unless(c in scatter.named and affine_along(t) is None)
+            column = [c - scatter.named[0]] if columns else []
+            targets.append(element(origin, [*at, *column], name="i"))
+        else:
+            targets.append(t.at(moved))
+    exprs, signs, facts = simplified_targets(
+        context.provenance.facts, scatter.data_shape, shape, targets, scatter.named
+    )
+    whole = replace(
+        scatter,
+        indices=places,
+        updates=values,
+        shape=shape,
+        index_exprs=exprs,
+        nonnegative=signs,
+        index_dims=tuple(range(len(at))),
+        facts=facts,
+    )
+    described = context.provenance.describing(places, TensorValue(kind, index_shape))
+    described = described.describing(values, TensorValue(scatter.dtype, shape))
+
+    def prepare() -> None:
+        context.writer.replaced[places] = context.writer.resolve(own())
+        context.writer.replaced[values] = context.writer.resolve(new())
+
+    return ChosenRows(whole, replace(context, provenance=described), mask, prepare)
+
+
+def _behind(depth: int, rank: int) -> dict[int, Term]:
+    """Return the new coordinates of the dims behind the first, which is ``depth`` dims now."""
+    return {d: coord(d - 1 + depth) for d in range(1, rank)}
+
+
+def _counted(indices: ir.Value) -> ir.Node | None:
+    """Return the nearest NonZero that gives places to a read from which indices are computed."""
+
+    def near(node: ir.Node) -> list[ir.Node]:
+        reads = is_operator(node, ("Gather", "GatherND"))
+        return makers(node.inputs[1:] if reads else node.inputs)
+
+    nodes = islice(reached(makers([indices]), near), _NODES)
+    return next((node for node in nodes if is_operator(node, ("NonZero",))), None)
+
+
+def _written_as(
+    value: ir.Value,
+    dtype: ir.DataType,
+    shape: Shape,
+    mask: Mask,
+    scatter: Scatter,
+    context: Context,
+) -> Callable[[], ir.Value]:
+    """Return a function that writes chosen rows as a tensor of all rows, of this shape, or refuse.
+
+    Dims of one element behind the mask may be added behind the rows that are read.
+    """
+    w, depth = context.writer, len(mask.shape)
+
+    def followed(dims: Shape) -> Updates:
+        return updates_in_order(
+            replace(scatter, updates=value, data_shape=dims), mask, depth, context
+        )
+
+    rank, updates = len(shape), attempt(partial(followed, shape))
+    while isinstance(updates, Refusal) and rank > depth and shape[rank - 1].constant == 1:
+        rank -= 1
+        updates = attempt(partial(followed, shape[:rank]))
+    found = granted(updates)
+
+    def condition() -> ir.Value:
+        x = as_bools(mask.value, mask, context)
+        return w.axes("Unsqueeze", x, _BOOL, list(range(depth, rank)))
+
+    def write() -> ir.Value:
+        x = found.write(condition)
+        if not found.is_whole:
+            x = w.node("Expand", [x, context.numbers.shape(shape[:rank])], dtype)
+        return w.axes("Unsqueeze", x, dtype, list(range(rank, len(shape))))
+
+    return write

@@ -1,0 +1,1 @@
+"""Models of every version of every operator, drawn from its schema, in each place of a model."""
