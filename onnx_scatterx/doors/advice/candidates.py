@@ -32,7 +32,6 @@ _SIGNS = (
     (Reason.NOT_IN_TARGET, "nonnegative"),  # positions from the end need more operators
     (Reason.UNKNOWN_INDICES, "nonnegative"),
     (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
-    (Reason.UNKNOWN_INDICES, "nondecreasing, nonnegative"),
     (Reason.MAY_COLLIDE, "unique"),
 )
 _LARGEST = 4096  # the largest lower bound of a size that is tried
