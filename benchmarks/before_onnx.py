@@ -4,8 +4,8 @@
     python benchmarks/before_onnx.py              # all; --write puts the table into the page
     python benchmarks/before_onnx.py 3 7          # these rows
 
-Each statement is exported four times, with fixed and with symbolic sizes: as it is, as it is and
-then optimized, with `remove_scatters`, and with `translation_table`. The outputs in PyTorch, of the
+Each statement is exported with fixed and with symbolic sizes: as it is, as it is and then
+optimized, and with `remove_scatters`. The outputs in PyTorch, of the
 new program and of ONNX Runtime are compared bit for bit, symbolic exports at other sizes, too.
 """
 
@@ -26,7 +26,7 @@ import torch
 from before_statements import SIZES, STATEMENTS, Statement
 
 import onnx_scatterx
-from onnx_scatterx.torch import remove_scatters, translation_table
+from onnx_scatterx.torch import remove_scatters
 
 PAGE = Path(__file__).parents[1] / "docs" / "before_onnx.md"
 MARK = "<!-- benchmarks/before_onnx.py writes what follows -->\n"
@@ -116,12 +116,10 @@ def row(statement: Statement, dynamic: bool) -> tuple[list[str], bool]:
     else:
         after = onnx_scatterx.optimize(plain, target="standard").model
         cells += [_cell(*counts(plain)), _cell(*counts(after))]
-    table = translation_table()
-    for model in (exported(new), exported(program(), custom_translation_table=table)):
-        run = session(model)
-        fine &= all(same(statement, run, sizes) for sizes in (SIZES, *other))
-        cells.append(_cell(*counts(model)))
-    return cells, fine
+    model = exported(new)
+    run = session(model)
+    fine &= all(same(statement, run, sizes) for sizes in (SIZES, *other))
+    return [*cells, _cell(*counts(model))], fine
 
 
 def _cell(scatters: int, nodes: int) -> str:
@@ -145,8 +143,8 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    lines = ["| statement | sizes | exported | and optimized | removed before | table | same |"]
-    lines += ["|---|---|---|---|---|---|---|"]
+    lines = ["| statement | sizes | exported | and optimized | removed before | same |"]
+    lines += ["|---|---|---|---|---|---|"]
     print("\n".join(lines))
     for line in rows(arguments.rows):
         print(line, flush=True)

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-REASON = "onnx_scatterx/not_built.txt"  # what onnx_scatterx/runtime/session.py reads
+REASON = "onnx_scatterx/not_built.txt"  # onnx_scatterx/runtime/library.py reads it
 
 
 def get_requires_for_build_sdist(config_settings: Any = None) -> list[str]:
-    """Return what else is needed, as the other hooks of PEP 517 do."""
+    """Return the packages that the build needs; nothing is compiled for a source distribution."""
     return list(_hook("get_requires_for_build_sdist")(config_settings))
 
 
@@ -43,7 +43,7 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
 
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, _: Any = None) -> str:
-    """Return the name of the wheel, which is built in a directory that is removed then."""
+    """Return the name of the wheel. Its build directory is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         return _built("build_wheel", wheel_directory, config_settings, Path(folder))
 
@@ -51,19 +51,19 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, _: Any = None
 def build_editable(wheel_directory: str, config_settings: Any = None, _: Any = None) -> str:
     """Return the name of the wheel that refers to this checkout.
 
-    Its build directory stays, because such an installation may be rebuilt.
+    Its build directory is kept, because such an installation may be rebuilt.
     """
     return _built("build_editable", wheel_directory, config_settings, _EDITABLE)
 
 
-# It belongs to the environment, as installations into others may be built at the same time.
+# Each environment has its own directory, as several may be built at the same time.
 _EDITABLE = Path("build/editable", hashlib.sha256(sys.prefix.encode()).hexdigest()[:12])
 
 
 def _hook(name: str) -> Callable[..., Any]:
-    from scikit_build_core import build  # is there while a package is built
+    from scikit_build_core import build  # installed only while a package is built
 
-    if __spec__ is not None and __spec__.cached:  # Python writes it into the checkout
+    if __spec__ is not None and __spec__.cached:  # Python has written this module's bytecode there
         with contextlib.suppress(OSError):
             os.unlink(__spec__.cached)
             os.rmdir(os.path.dirname(__spec__.cached))
@@ -75,7 +75,7 @@ def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
     settings, folder = _settings(config_settings, folder)
     try:
         name = _hook(hook)(wheels, settings)
-    except SystemExit:  # of CMake, which has printed why
+    except SystemExit:  # from CMake, which has printed the reason
         reason = missing_compiler(folder)
         if reason is None:
             raise
@@ -86,7 +86,7 @@ def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
         Path(wheels, name).unlink()
         reason = "this package was built with wheel.cmake=false"
     with tempfile.TemporaryDirectory() as place:
-        file = Path(place, "reason")  # under its own name, an editable installation would link it
+        file = Path(place, "reason")  # a file named as in REASON would be linked by an editable one
         file.write_text(f"{reason}\n", encoding="utf-8")
         file.chmod(0o644)  # the same wheel under every umask
         pure = {"wheel.cmake": "false", f"wheel.force-include.{file}": REASON}
@@ -94,7 +94,7 @@ def _built(hook: str, wheels: str, config_settings: Any, folder: Path) -> str:
 
 
 def _settings(given: Mapping[str, Any] | None, folder: Path) -> tuple[dict[str, Any], Path]:
-    """Return settings with a build directory, and this directory: the user's, if there is one."""
+    """Return settings with a build directory, and this directory: the user's, if one is given."""
     chosen = os.environ.get("SKBUILD_BUILD_DIR") or (given or {}).get("build-dir")
     if chosen:
         return {**(given or {})}, Path(chosen)
@@ -103,10 +103,10 @@ def _settings(given: Mapping[str, Any] | None, folder: Path) -> tuple[dict[str, 
 
 
 def missing_compiler(folder: Path) -> str | None:
-    """Return in which way the compiler is missing, if CMake has failed for this reason.
+    """Return why there is no compiler, if CMake failed for this reason; otherwise None.
 
-    A compiler that is there, but fails, is not missing: its flags may be wrong, or the disk full.
-    One that does not even tell its version is: so does the placeholder of macOS.
+    A compiler that tells its version, but fails, is not missing: its flags may be wrong, or the
+    disk full. One that does not tell its version counts as missing, as the placeholder of macOS.
     """
     cache = folder / "CMakeCache.txt"
     if not cache.is_file():

@@ -79,7 +79,7 @@ _ADDRESS = re.compile(r"(<[^<>]*) at 0x[0-9a-fA-F]+(?=>)")  # as in Python's def
 
 
 def _without_addresses(text: str) -> str:
-    """Leave out where objects lie in memory: it is another place in each run."""
+    """Remove the addresses of objects in memory, which differ from run to run."""
     return _ADDRESS.sub(r"\1", text)
 
 

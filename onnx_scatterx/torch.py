@@ -1,19 +1,18 @@
 """Removes scatters from PyTorch's programs, before these are exported to ONNX or another format.
 
 Exporters write a scatter for each assignment to a part of a tensor, and compute indices for a slice
-that the program still has. Here the program itself is rewritten. PyTorch is imported when a
+that the program still has. Here the program itself is rewritten. PyTorch is imported when the
 function is called; the rules do not import it.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
 from typing import Any
 
 from onnx_scatterx.errors import ScatterXError
 
-__all__ = ["remove_scatters", "translation_table"]
+__all__ = ["remove_scatters"]
 
 
 def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
@@ -49,23 +48,6 @@ def remove_scatters(program: Any, *, last_bits: bool = False) -> Any:
             program = program.run_decompositions({})
             remove(program, last_bits)
     return program
-
-
-def translation_table() -> dict[Any, Callable[..., Any]]:
-    """Return functions for ``torch.onnx.export(..., custom_translation_table=...)``.
-
-    The functions write slice_scatter, select_scatter, diagonal_scatter, index_copy and
-    masked_scatter without scatters. Each sees one operator, so ``remove_scatters``, which sees the
-    program, writes fewer nodes.
-
-    Raises:
-        ScatterXError: if PyTorch is not installed.
-
-    """
-    require_torch()
-    from onnx_scatterx.doors.programs.table import table
-
-    return table()
 
 
 def require_torch() -> None:

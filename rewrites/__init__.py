@@ -18,7 +18,6 @@ from onnx_scatterx.rewrites.dense_fill import DenseFillRule
 from onnx_scatterx.rewrites.dense_read import DenseReadRule
 from onnx_scatterx.rewrites.dense_reduce import DenseReduceRule
 from onnx_scatterx.rewrites.dense_write import DenseWriteRule
-from onnx_scatterx.rewrites.diagonal import DiagonalRule
 from onnx_scatterx.rewrites.dynamic_window import DynamicWindowRule
 from onnx_scatterx.rewrites.gather import RowGatherRule
 from onnx_scatterx.rewrites.interleave import InterleaveRule
@@ -29,7 +28,6 @@ from onnx_scatterx.rewrites.one_per_row import OnePerRowRule
 from onnx_scatterx.rewrites.overlap_add import OverlapAddRule
 from onnx_scatterx.rewrites.pad import PadRule
 from onnx_scatterx.rewrites.row_read import RowReadRule
-from onnx_scatterx.rewrites.segment_write import SegmentWriteRule
 from onnx_scatterx.rewrites.sorted_write import SortedWriteRule
 from onnx_scatterx.rewrites.start_value import StartValueRule
 from onnx_scatterx.rewrites.tensorscatter import TensorScatterRule
@@ -49,11 +47,9 @@ RULES: tuple[Rule, ...] = (
     MaskRule(),
     MaskedScatterRule(),
     OnePerRowRule(),
-    DiagonalRule(),
     DynamicWindowRule(),
     OverlapAddRule(),
     InversePermutationRule(),
-    SegmentWriteRule(),
     DenseFillRule(),
     DenseWriteRule(),
     DenseReduceRule(),

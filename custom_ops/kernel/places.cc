@@ -5,7 +5,6 @@
 #include <numeric>
 #include <type_traits>
 
-#include "scatterx/choices.h"
 #include "scatterx/copy.h"
 #include "scatterx/cpu.h"
 
@@ -19,7 +18,7 @@ namespace {
 // every number of columns.
 template <class Int, class Place, std::size_t kCount>
 SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::int64_t unit,
-                              std::int64_t begin, std::int64_t end, bool asks, Place* places) {
+                              std::int64_t begin, std::int64_t end, Place* places) {
   using Bits = std::make_unsigned_t<Int>;
   constexpr std::size_t kRows = 64, kLanes = 4 * kCount, kNumbers = kRows * kCount;
   // The processor reads ahead less than memory could give, and more if it reads several streams.
@@ -50,7 +49,7 @@ SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::in
   const Int* const stop = values + end * static_cast<std::ptrdiff_t>(kCount);
   const auto keep = [&](std::int64_t first) __attribute__((always_inline)) {
     const Int* row = values + first * static_cast<std::ptrdiff_t>(kCount);
-    if (asks && stop - row >= kAhead + static_cast<std::ptrdiff_t>(kNumbers)) {
+    if (stop - row >= kAhead + static_cast<std::ptrdiff_t>(kNumbers)) {
       for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(kNumbers); i += kLine)
         __builtin_prefetch(row + kAhead + i);
     }
@@ -77,8 +76,8 @@ SCATTERX_INLINE bool KeepRows(const Int* values, const Columns& columns, std::in
 
 template <class Int, class Place, std::size_t kCount>
 SCATTERX_AVX2 bool KeepRowsAvx2(const Int* values, const Columns& columns, std::int64_t unit,
-                                std::int64_t begin, std::int64_t end, bool asks, Place* places) {
-  return KeepRows<Int, Place, kCount>(values, columns, unit, begin, end, asks, places);
+                                std::int64_t begin, std::int64_t end, Place* places) {
+  return KeepRows<Int, Place, kCount>(values, columns, unit, begin, end, places);
 }
 
 template <class Int, class Place>
@@ -87,11 +86,10 @@ bool KeepRows(const StridedIndexing& indexing, const Table& table, std::int64_t 
   const auto keep = [&](auto count) {
     constexpr std::size_t kCount = decltype(count)::value;
     const auto* values = static_cast<const Int*>(table.values);
-    const bool asks = Chosen().prefetch;
     return HasAvx2() ? KeepRowsAvx2<Int, Place, kCount>(values, indexing.columns, unit, part.begin,
-                                                        part.end, asks, places)
+                                                        part.end, places)
                      : KeepRows<Int, Place, kCount>(values, indexing.columns, unit, part.begin,
-                                                    part.end, asks, places);
+                                                    part.end, places);
   };
   switch (indexing.columns.count) {
     case 1:

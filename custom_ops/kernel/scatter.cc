@@ -12,8 +12,7 @@ namespace scatterx {
 void Scatter(const Plan& plan, const Table& table, const Moves& moves, const void* data,
              const void* updates, void* output, const Parallel& parallel) {
   const auto size = static_cast<std::int64_t>(moves.bytes);
-  const Choices choices = Chosen();
-  const CacheHints reach{choices.prefetch && plan.data_count * size >= kFar,
+  const CacheHints reach{plan.data_count * size >= kFar,
                          plan.runs * plan.run * size >= kBytesPastCaches};
   const internal::Work work{
       plan, table, moves, static_cast<const char*>(updates), static_cast<char*>(output), reach};
@@ -24,10 +23,10 @@ void Scatter(const Plan& plan, const Table& table, const Moves& moves, const voi
       return Interleave(plan, table, *grid, work.Bytes(), from, work.updates, work.output,
                         parallel);
     }
-    const auto bands = choices.blocks ? RowBlocksOf(plan, work.Bytes()) : std::nullopt;
+    const auto bands = RowBlocksOf(plan, work.Bytes());
     if (bands) return internal::ScatterBlocks(work, *bands, from, parallel);
   }
-  const auto panels = choices.panels ? PanelsOf(plan, work.Bytes(), parallel) : std::nullopt;
+  const auto panels = PanelsOf(plan, work.Bytes(), parallel);
   if (panels) return internal::ScatterPanels(work, *panels, from, parallel);
   if (output != data) {
     CopyAll(work.output, from, plan.data_count * work.Bytes(), parallel);

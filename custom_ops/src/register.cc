@@ -13,7 +13,6 @@
 #include <mutex>
 #include <string>
 
-#include "choose.h"
 #include "infer.h"
 #include "node.h"
 #include "scatterx/element.h"
@@ -187,7 +186,6 @@ extern "C" SCATTERX_EXPORT OrtStatus* RegisterCustomOps(OrtSessionOptions* optio
   }
   const ort::Api api(table);
   return AsStatus(api, [&] {
-    ChooseForThisMachine();
     RegistryOf(table, version).AddTo(api, options);
   });
 }

@@ -1,10 +1,10 @@
-// Every way to copy, on stretches of all lengths around its borders and at all alignments: it
-// writes the stretch, and no other byte. And the words that choose a way.
+// Copies, on stretches of all lengths around their borders and at all alignments: they write the
+// stretch, and no other byte.
 #include "scatterx/copy.h"
 
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "check.h"
@@ -33,46 +33,24 @@ bool IsRight(Copying copy, std::int64_t bytes, std::int64_t to, std::int64_t fro
   return beside && std::memcmp(out, in, static_cast<std::size_t>(bytes)) == 0;
 }
 
-void EveryWayCopies() {
-  constexpr std::int64_t kPage = 4096, kTurn = 8 * kPage;
-  for (const CopyWay way : {CopyWay::kLines, CopyWay::kTurns, CopyWay::kMoves, CopyWay::kMemcpy}) {
-    Choices choices;
-    choices.copy = way;
-    Choose(choices);
-    CHECK(Chosen() == choices);
-    for (const Copying copy : {&CopyBytes, &Stream}) {
-      for (const std::int64_t about :
-           {std::int64_t{0}, std::int64_t{64}, std::int64_t{128}, std::int64_t{1024},
-            std::int64_t{1} << 14, kTurn, 2 * kTurn + 3 * 64}) {
-        for (const std::int64_t more : {-65, -64, -1, 0, 1, 31, 32, 63, 64, 127}) {
-          const std::int64_t bytes = about + more;
-          if (bytes < 0) continue;
-          for (const auto& [to, from] : {std::pair<int, int>{0, 0}, {1, 0}, {0, 1}, {63, 17}})
-            CHECK(IsRight(copy, bytes, to, from)) << static_cast<int>(way) << " " << bytes;
-        }
+void StretchesOfAllLengths() {
+  constexpr std::int64_t kPage = 4096;
+  for (const Copying copy : {&CopyBytes, &Stream}) {
+    for (const std::int64_t about : {std::int64_t{0}, std::int64_t{64}, std::int64_t{128},
+                                     std::int64_t{1024}, std::int64_t{1} << 14, 8 * kPage}) {
+      for (const std::int64_t more : {-65, -64, -1, 0, 1, 31, 32, 63, 64, 127}) {
+        const std::int64_t bytes = about + more;
+        if (bytes < 0) continue;
+        for (const auto& [to, from] : {std::pair<int, int>{0, 0}, {1, 0}, {0, 1}, {63, 17}})
+          CHECK(IsRight(copy, bytes, to, from)) << bytes;
       }
     }
-  }
-  Choose({});
-}
-
-void WordsChoose() {
-  Choices choices;
-  CHECK(ReadChoices("", choices).empty() && choices == Choices{});
-  CHECK(ReadChoices(" turns,no-panels no-blocks, ", choices).empty());
-  CHECK((choices == Choices{CopyWay::kTurns, true, false, false}));
-  CHECK(ReadChoices("fast no-prefetch slow", choices) == "fast");
-  CHECK((choices == Choices{CopyWay::kTurns, false, false, false}));
-  for (const char* word : {"lines", "moves", "memcpy"}) {
-    Choices one;
-    CHECK(ReadChoices(word, one).empty() && (one.copy != CopyWay::kLines || word[0] == 'l'));
   }
 }
 
 }  // namespace
 
 int main() {
-  EveryWayCopies();
-  WordsChoose();
+  StretchesOfAllLengths();
   return Failures() != 0;
 }

@@ -10,7 +10,6 @@
 
 #include "check.h"
 #include "naive.h"
-#include "scatterx/choices.h"
 #include "scatterx/make_plan.h"
 #include "scatterx/places.h"
 #include "scatterx/scatter.h"
@@ -128,12 +127,6 @@ Case DrawElements(Random& random) {
   for (std::int64_t i = Size(c.table_shape); i > 0; --i)
     c.table.push_back(Draw(random, -height, height - 1));
   return c;
-}
-
-// Random ways of copying: results do not depend on them.
-Choices DrawChoices(Random& random) {
-  const auto flag = [&] { return Draw(random, 0, 1) == 1; };
-  return {static_cast<CopyWay>(Draw(random, 0, 3)), flag(), flag(), flag()};
 }
 
 template <class T, class Reduce>
@@ -268,7 +261,6 @@ int main(int count, char** words) {
   std::int64_t done = 0;
   for (; done < cases && std::chrono::steady_clock::now() < deadline && Failures() == 0; ++done) {
     const Case c = DrawSmallCase(random);
-    Choose(DrawChoices(random));
     const auto reduction = static_cast<Reduction>(Draw(random, 0, 4));
     switch (Draw(random, 0, 6)) {
       case 0:

@@ -8,7 +8,6 @@
 
 #include "check.h"
 #include "naive.h"
-#include "scatterx/choices.h"
 #include "scatterx/half.h"
 #include "scatterx/make_plan.h"
 #include "scatterx/scatter.h"
@@ -172,7 +171,7 @@ void BoolsAreLogical() {
 }
 
 // A run of megabytes is shared among threads; if it is too large for the caches, it is written past
-// them. This is tested for every way to copy.
+// them.
 void LongRunsAreShared() {
   constexpr std::int64_t kWidth = 1500001;
   const Example long_rows = {{{0}, {1}, {0, 1}}, {3, kWidth}, {2, kWidth}, {2, 1}, {2, 0}};
@@ -181,19 +180,12 @@ void LongRunsAreShared() {
   std::vector<float> wanted = data;
   std::copy_n(updates.begin(), kWidth, wanted.begin() + 2 * kWidth);
   std::copy_n(updates.begin() + kWidth, kWidth, wanted.begin());
-  for (const char* words : {"lines", "turns", "moves no-prefetch", "memcpy"}) {
-    Choices choices;
-    CHECK(ReadChoices(words, choices).empty());
-    Choose(choices);
-    for (const std::size_t workers : {1, 3}) {
-      for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd}) {
-        CHECK(long_rows.Run<float>(ElementType::kFloat, reduction, data, updates, workers) ==
-              wanted)
-            << words << workers;
-      }
+  for (const std::size_t workers : {1, 3}) {
+    for (const Reduction reduction : {Reduction::kNone, Reduction::kAdd}) {
+      CHECK(long_rows.Run<float>(ElementType::kFloat, reduction, data, updates, workers) == wanted)
+          << workers;
     }
   }
-  Choose({});
 }
 
 // Integers wrap, without undefined behaviour.

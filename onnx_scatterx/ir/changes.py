@@ -5,8 +5,8 @@
     Abs 13          more element types         up: as it is          down: as it is
     AveragePool 19  another kernel             the last bits of floats may differ
 
-This is the only table of it, for raising models and for lowering them. A version that has no row
-here is neither reached nor left.
+This is the only table of it, for raising models and for lowering them. A node is not
+written from or to a version that has no row here.
 """
 
 from __future__ import annotations

@@ -37,6 +37,9 @@ class KnownValues:
 
     def types(self, value: ir.Value) -> Collection[str]:
         """Return the types that a value may have, as schemas write them; () if not known."""
+        tensor = constant(value, self._overridable)
+        if tensor is not None:
+            return {_text(ir.serde.serialize_type(ir.TensorType(tensor.dtype)))}
         declares = _is_typed(value) and self._scopes.get(value) is self._main
         typed = value if declares else self._of(value)
         if typed is None or typed.type is None or not _is_typed(typed):

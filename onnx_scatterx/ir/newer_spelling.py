@@ -27,7 +27,7 @@ TYPE = "the type of its input is not known"
 
 
 def axes_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Write the axes as an input; without axes, all are meant."""
+    """Write the axes as an input; without it, the node takes all axes."""
     return _listed(node, "axes")
 
 
@@ -82,7 +82,7 @@ def pads_as_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
     if pads is None or value is None:
         return REFERS
     given: list[Operand] = [*node.inputs[:1], i64(pads)]
-    # A value of 0.0 is the default; -0.0 is another one.
+    # The default is 0.0; a value of -0.0 is written.
     if np.float32(value).view(np.uint32) != 0 and node.value("mode", "constant") != "edge":
         kind = _kind(node.inputs[0], known)
         if kind is None:
@@ -208,7 +208,7 @@ def one_axis(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def axis_as_input(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Write the axis of a DFT as an input: its default is another one."""
+    """Write the axis of a DFT as an input, because the two versions have different defaults."""
     axis = node.value("axis", 1)
     if axis is None:
         return REFERS
@@ -267,8 +267,8 @@ def default_axes(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def no_kernel(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Keep no node: ONNX Runtime does not run the newer version."""
-    return "ONNX Runtime has no kernel of it"
+    """Refuse each node: ONNX Runtime does not run the newer version."""
+    return "ONNX Runtime has no kernel for it there"
 
 
 def keep(node: Spelling, known: KnownValues) -> Spelling | str:

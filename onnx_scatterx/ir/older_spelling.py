@@ -95,7 +95,7 @@ def old_modes(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def cast(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Write the type as an attribute of a Cast."""
+    """Write a CastLike as a Cast, which has the type as an attribute."""
     like = node.inputs[1]
     types = set(known.types(like)) if isinstance(like, ir.Value) else set()
     kind = types.pop().removeprefix("tensor(").removesuffix(")").upper() if len(types) == 1 else ""
@@ -265,17 +265,17 @@ def counted_axes(node: Spelling, known: KnownValues) -> Spelling | str:
 
 
 def asymmetric(node: Spelling, known: KnownValues) -> Spelling | str:
-    """Write a Resize as the first one, which samples ``x / scale``."""
+    """Write a Resize of set 10, which samples at ``x / scale``."""
     mode, nearest = node.value("mode", "nearest"), node.value("nearest_mode", "round_prefer_floor")
     scales = known.array(node.input(2))
     if node.value("coordinate_transformation_mode", "half_pixel") != "asymmetric":
-        return "its sampling grid came with 11"
+        return "its sampling grid came with operator set 11"
     if scales is None or not scales.size or node.input(3) is not None:
         return "its scales are not known"
     grows, shrinks = np.all(scales >= 1), np.all(scales <= 1)
     alike = (grows and nearest == "floor") or (shrinks and nearest == "ceil")
     if mode != "linear" and not (mode == "nearest" and alike):
-        return "its mode came with 11"
+        return "its mode came with operator set 11"
     older = node.without(*(name for name in node.attributes if name != "mode"))
     return older.changed((node.inputs[0], node.inputs[2]))
 
@@ -318,7 +318,7 @@ def at_most(count: int) -> Respell:
 
     def respell(node: Spelling, known: KnownValues) -> Spelling | str:
         if any(v is not None for v in node.inputs[count:]):
-            return "an input came later"
+            return "an input came with a newer operator set"
         return node.changed(node.inputs[:count])
 
     return respell
@@ -336,7 +336,7 @@ def drop(**usual: object) -> Respell:
             value = node.value(name, meant)
             values = value if isinstance(value, (list, tuple)) else [value]
             if meant is not None and any(v != meant for v in values):
-                return f"its {name} came later"
+                return f"its {name} came with a newer operator set"
         return node.without(*usual)
 
     return respell
@@ -356,16 +356,20 @@ def only(*kinds: str, then: Respell | None = None) -> Respell:
 
 
 def must_be(name: str, value: object) -> Respell:
-    """Remove an attribute that must be given, since its default is another meaning."""
+    """Remove an attribute if it has this value, which is not its default."""
 
     def respell(node: Spelling, known: KnownValues) -> Spelling | str:
-        return node.without(name) if node.value(name, None) == value else f"its {name} came later"
+        return (
+            node.without(name)
+            if node.value(name, None) == value
+            else f"its {name} came with a newer operator set"
+        )
 
     return respell
 
 
 def unless(name: str, *values: object) -> Respell:
-    """Keep a node whose attribute does not have one of these values, whose meaning changed."""
+    """Keep a node unless its attribute has one of these values, whose meaning changed."""
 
     def respell(node: Spelling, known: KnownValues) -> Spelling | str:
         changed = name in node.attributes and node.value(name, None) in (None, *values)

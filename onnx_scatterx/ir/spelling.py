@@ -25,7 +25,7 @@ class Spelling:
     """A spelling of a node: its operator, inputs and attributes, and the number of its outputs.
 
     An input that is an array becomes a Constant. ``others`` are outputs of the node that other
-    nodes compute, by their places. With ``last_bits``, ONNX Runtime computes the node by another
+    nodes compute, by their positions. With ``last_bits``, ONNX Runtime computes the node by another
     kernel, so the last bits of floats may differ.
     """
 
@@ -61,7 +61,7 @@ class Spelling:
         return self.inputs[index] if index < len(self.inputs) else None
 
     def is_of(self, node: ir.Node) -> bool:
-        """Return whether a node is written so."""
+        """Return whether a node is written as this spelling."""
         same = self.op_type == node.op_type and len(self.inputs) == len(node.inputs)
         same = same and all(a is b for a, b in zip(self.inputs, node.inputs, strict=True))
         return same and not self.others and self.attributes == node.attributes.data

@@ -39,7 +39,9 @@ def library_path() -> Path:
 def missing_library() -> str | None:
     """Return that this installation has no library, and why; None if it has one.
 
-    ScatterXError if ONNX_SCATTERX_LIBRARY names a file that cannot be the library.
+    Raises:
+        ScatterXError: ONNX_SCATTERX_LIBRARY names a file that cannot be the library.
+
     """
     if _chosen() or _installed(_name()):
         return None

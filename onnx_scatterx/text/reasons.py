@@ -154,10 +154,14 @@ class Missing:
     uses: tuple[str, ...]
     target: str
 
-    def __str__(self) -> str:
+    @property
+    def listed(self) -> str:
+        """The uses, as a sentence lists them."""
         *first, last = self.uses
-        listed = f"{', '.join(first)} and {last}" if first else last
-        return f"{listed} for {self.target}"
+        return f"{', '.join(first)} and {last}" if first else last
+
+    def __str__(self) -> str:
+        return f"{self.listed} for {self.target}"
 
 
 class FloatReason(enum.Enum):

@@ -2,7 +2,7 @@
 
     before   at = NonZero(m)
              y = ScatterND(x, f(Gather(i, at)), g(Gather(u, at)))
-    is       y = ScatterND(x, f(i), g(u)), where only the updates at which m is true are written
+    same as  y = ScatterND(x, f(i), g(u)), where only the updates at which m is true are written
 
 The order of the updates is the same. An update that is not chosen has any position, also one beyond
 the data, and any number, also NaN: a form that compares positions must compare the mask, too.
@@ -33,7 +33,7 @@ from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
 from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 
 _BOOL = ir.DataType.BOOL
-_NODES = 64  # before the indices that are looked at
+_NODES = 64  # at most so many nodes before the indices are visited
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
     origin, moved = ElementOf(scatter, places), _behind(depth, len(scatter.shape))
     targets: list[Term] = []
     for c, t in enumerate(scatter.index_exprs):
-        if 0 in t.coords:  # but not the number of the chosen row
+        if 0 in t.coords:  # a term would need the number of the chosen row
             refuse_unless(c in scatter.named and affine_along(t) is None)
             column = [c - scatter.named[0]] if columns else []
             targets.append(element(origin, [*at, *column], name="i"))
@@ -115,12 +115,12 @@ def chosen_rows(scatter: Scatter, context: Context) -> ChosenRows:
 
 
 def _behind(depth: int, rank: int) -> dict[int, Term]:
-    """Return the new coordinates of the dims behind the first, which is ``depth`` dims now."""
+    """Return the coordinates of the dims behind the first, if ``depth`` dims replace the first."""
     return {d: coord(d - 1 + depth) for d in range(1, rank)}
 
 
 def _counted(indices: ir.Value) -> ir.Node | None:
-    """Return the nearest NonZero that gives places to a read from which indices are computed."""
+    """Return the nearest NonZero whose positions are read to compute the indices."""
 
     def near(node: ir.Node) -> list[ir.Node]:
         reads = is_operator(node, ("Gather", "GatherND"))

@@ -1,7 +1,7 @@
 """A search: every position, also one known only at run time, looks for its update among all.
 
 The data's positions P lie on one axis, and so do the N updates. The rules differ in how a position
-finds its update: by comparing all (``dense_``...), by sorting, or by a search in blocks.
+finds its update: by comparing all (``dense_``...), or by sorting.
 
 A position that all updates of a row share is an element of a tensor, which is read directly (a
 scalar, one number per row), or one number for all rows, which is computed.

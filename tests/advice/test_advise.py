@@ -72,11 +72,6 @@ DENSE = [
                     "if each element of 'at' is the one before it plus 1 and no element of 'at' "
                     "is negative",
                 ],
-                [
-                    "--target standard --assume 'at: nondecreasing, nonnegative'",
-                    "if no element of 'at' is less than the one before it and no element of 'at' "
-                    "is negative",
-                ],
             ],
         ),
         (
@@ -321,15 +316,6 @@ def test_what_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (line,) = rest.lines()
     assert line.startswith("changes that were not tried (")
     assert "--assume 'a: nonnegative' and" in line
-
-
-def test_two_promises_about_one_input() -> None:
-    """Positions in order are searched only if they are not negative, too."""
-    (*_, (command, _)) = advice(ROWS, target="standard")
-    assert command.endswith("--assume 'at: nondecreasing, nonnegative'")
-    model = onnx.parser.parse_model(HEAD + ROWS)
-    for alone in ("nondecreasing", "nonnegative"):
-        assert not optimize(model, target="standard", assume=f"at: {alone}").report.removed
 
 
 def windows(height: str, width: str) -> onnx.ModelProto:

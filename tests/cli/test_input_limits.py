@@ -256,7 +256,6 @@ def test_profiles(
     ("command", "name"),
     [
         ("inspect KV --target PLACE", "p.toml"),
-        ("inspect KV --target ort-cpu", "machine.toml"),
         ("inspect PLACE", "m.onnx"),
         ("explain PLACE", "m.onnxtxt"),
         ("optimize PLACE -o OUT", "m.onnx"),
@@ -273,14 +272,12 @@ def test_paths_that_are_not_files(
     to_a_device: bool,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     place = tmp_path / name
     if to_a_device:
         place.symlink_to("/dev/zero")
     else:
         os.mkfifo(place)
-    monkeypatch.setenv("ONNX_SCATTERX_MACHINE", str(tmp_path / "machine.toml"))
     words = {"KV": KV, "OUT": str(tmp_path / "out.onnx")}
     arguments = [words.get(w, w.replace("PLACE", str(place))) for w in command.split()]
     assert main(arguments) == 2

@@ -163,7 +163,6 @@ def test_no_report_without_its_model(
             ["optimize", YOLOX, "-o", "o.onnx", "--size-hint", "batch=x"],
             "'batch=x' is not like 'batch=8'",
         ),
-        (["calibrate", "-o", "."], "is a directory"),
         (["verify", YOLOX, YOLOX, "--seed", "-1"], "'-1' is not a whole number from 0 on"),
         (["run", KV, "--threads", "100000"], "100000 threads are more than 1024"),
         (["run", "."], "is a directory, not an ONNX model"),

@@ -17,7 +17,6 @@ from tests.fuzz_files.mutation import change_bytes, change_fields, change_text
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"
-MACHINE = "onnx_scatterx/optimizer/targets/machine.toml"
 _TARGETS = ("scatterx", "standard", "ort-cpu", "qnn", "rknn", "coreml", "p.toml")
 _PROFILE = """name = "p"
 description = "a device"
@@ -130,15 +129,9 @@ def _as_bytes(text: str | bytes) -> bytes:
 def _of_profile(rng: Random, models: Path) -> Case:
     content, _ = _two(rng, models)
     profile = change_text(_PROFILE.encode(), _PROFILE.encode(), rng)
-    machine = (ROOT / MACHINE).read_bytes()
-    files = {
-        "m.onnx": content,
-        "p.toml": profile,
-        "machine.toml": change_text(machine, profile, rng),
-    }
-    target = rng.choice(("p.toml", "ort-cpu"))
+    files = {"m.onnx": content, "p.toml": profile}
     command = rng.choice((["inspect", "m.onnx"], ["optimize", "m.onnx", "-o", "out.onnx"]))
-    return Case([*command, "--target", target], files, {"ONNX_SCATTERX_MACHINE": "machine.toml"})
+    return Case([*command, "--target", "p.toml"], files)
 
 
 def _of_arrays(rng: Random, models: Path) -> Case:

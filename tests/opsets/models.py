@@ -247,7 +247,8 @@ def _array(value: Any, kind: str, rng: np.random.Generator, special: bool) -> An
         raise TypeError(kind)
     dtype = native(kind)
     if not isinstance(value, tuple):
-        return np.asarray(value).astype(dtype or "float32")
+        with np.errstate(all="ignore"):
+            return np.asarray(value).astype(dtype or "float32")
     count = int(np.prod(value, dtype=int))
     if dtype == "object":
         found = np.array([_STRINGS[i] for i in rng.integers(0, 4, count)], object)

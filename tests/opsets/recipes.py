@@ -153,8 +153,9 @@ ROIS = f32(0, 0, 3, 3, 1, 0.5, 2.5, 4).reshape(2, 4)
 BOXES = f32(0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 2, 1, 3).reshape(1, 3, 4)
 STATE = (
     "(int64 i, bool c, float s) => (bool d, float t, float o) "
-    "{ d = Identity (c) t = Add (s, s) o = Neg (s) }"
+    "{ two = Constant <value: tensor = int64 {2}> () d = Less (i, two) t = Add (s, s) o = Neg (s) }"
 )
+"""It ends without a number of iterations, too."""
 QUANTIZED: list[Case] = [
     {0: (2, 3), 1: np.array(0.5, np.float32), 2: 3},
     {0: (2, 3), 1: f32(0.5, 0.25, 2), 2: [3, 1, 2], "axis": 1},

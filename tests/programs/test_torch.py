@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import onnx_scatterx.torch
@@ -224,28 +226,45 @@ def test_branches() -> None:
         np.testing.assert_array_equal(program.module()(*given), branch(*given))
 
 
-def test_the_table() -> None:
+@pytest.mark.parametrize(
+    ("write", "left"),
+    [
+        ("x[:, 2:4] = v", 0),
+        ("x[:, -3:-1] = v", 0),
+        ("x[..., :2] += 1", 0),
+        ("x[:, 3:] = 2", 0),
+        ("x[:, 7:100] = 4", 0),
+        ("x[:, 2:-2] = 1", 1),
+        ("x[:, 5:2] = 3", 1),
+        ("x[:, -100:2] = 4", 1),
+    ],
+)
+def test_the_table_of_the_page(
+    write: str, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes slices at numbers by Slice and Concat; the others are written as by PyTorch."""
     import onnxruntime as ort
 
+    page = (Path(__file__).parents[2] / "docs" / "before_onnx.md").read_text()
+    section = page.partition("## A table for the exporter")[2]
+    code = section.partition("```python")[2].partition("```")[0]
+    names: dict[str, Any] = {}
+    exec(f"def put(x, v):\n    x = x.clone()\n    {write}\n    return x", names)
     given = (torch.randn(4, 9), torch.randn(4, 2))
-    for dynamic in (False, True):
-        model = torch.onnx.export(
-            export(box, given, dynamic),
-            dynamo=True,
-            verbose=False,
-            custom_translation_table=onnx_scatterx.torch.translation_table(),
-        ).model_proto
-        assert not [node for node in model.graph.node if "Scatter" in node.op_type]
-        session = ort.InferenceSession(model.SerializeToString())
-        names = [put.name for put in session.get_inputs()]
-        feeds = dict(zip(names, (tensor.numpy() for tensor in given), strict=True))
-        np.testing.assert_array_equal(session.run(None, feeds)[0], box(*given))
+    monkeypatch.chdir(tmp_path)
+    exec(code, {"module": export(names["put"], given), "inputs": None})
+    model = onnx.load("model.onnx")
+    assert sum("Scatter" in node.op_type for node in model.graph.node) == left
+    session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
+    put = [i.name for i in session.get_inputs()]
+    feeds = dict(zip(put, (tensor.numpy() for tensor in given), strict=True))
+    np.testing.assert_array_equal(session.run(None, feeds)[0], names["put"](*given))
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ScatterXError, match="needs PyTorch"):
-        onnx_scatterx.torch.translation_table()
+        onnx_scatterx.torch.remove_scatters(None)
 
 
 def test_a_module_is_no_program() -> None:

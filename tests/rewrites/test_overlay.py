@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -10,16 +9,16 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.optimizer.reports.entries import Action
 from tests.helpers.examples import scaled
+from tests.helpers.machines import SLOW, use_machine
 from tests.helpers.native_support import body, check, natives, operators
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.rules import Refuses, each, row, sizes
-from tests.helpers.slow_machine import use_slow_machine
 from tests.helpers.support import i64, parse, sample
 
 
 @pytest.fixture(autouse=True)
-def _machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_slow_machine(tmp_path, monkeypatch)
+def _machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_machine(SLOW, monkeypatch)
 
 
 BY = ["view"]

@@ -14,7 +14,6 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.targets import costs
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.helpers.support import parse
 
@@ -82,21 +81,16 @@ def test_optimize_replaces_nothing_that_it_reads(
     tmp_path: Path,
     opened: set[Path],
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     out.mkdir()
     model = with_index(folder / "m.onnx")
     (folder / "npu.toml").write_text('name = "npu"\nbase = "ort-cpu"\n')
-    monkeypatch.setenv("ONNX_SCATTERX_MACHINE", str(folder / "machine.toml"))
-    (folder / "machine.toml").write_bytes(
-        Path(costs.__file__).with_name("machine.toml").read_bytes()
-    )
     command = ["optimize", str(model), "--target", str(folder / "npu.toml")]
     command += ["-q", "-o", str(out / "o.onnx"), "--report", str(out / "r.json")]
     files = read_by(command, opened, folder)
-    assert [file.name for file in files] == ["m.onnx", "machine.toml", "npu.toml", "w.json"]
+    assert [file.name for file in files] == ["m.onnx", "npu.toml", "w.json"]
     for name in "o.onnx", "r.json":
         for file in out.iterdir():
             file.unlink()

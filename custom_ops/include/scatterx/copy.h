@@ -5,42 +5,17 @@
 #include <cstdint>
 #include <cstring>
 
-#include "scatterx/choices.h"
 #include "scatterx/cpu.h"
 #include "scatterx/lines.h"
 #include "scatterx/parallel.h"
 
 namespace scatterx {
 
-namespace internal {
-
-// Copies by `rep movsb`, if this is the chosen way and the processor has it. Returns whether it
-// copied.
-inline bool Moved(CopyWay way, char* to, const char* from, std::int64_t bytes) {
-#if SCATTERX_X86
-  constexpr std::int64_t kLong = 1 << 14;
-  if (way == CopyWay::kMoves && bytes >= kLong && HasFastMoves()) {
-    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-    return true;
-  }
-#else
-  static_cast<void>(way), static_cast<void>(to), static_cast<void>(from);
-  static_cast<void>(bytes);
-#endif
-  return false;
-}
-
-}  // namespace internal
-
 // Copies like memcpy. This is not always fast for long stretches: if memcpy uses `rep movsb`, some
 // processors move only 3 GB/s if `to` is a few bytes after `from` modulo a page.
 inline void CopyBytes(char* to, const char* from, std::int64_t bytes) {
   constexpr std::int64_t kShort = 1 << 10;
-  if (bytes >= kShort) {
-    const CopyWay way = Chosen().copy;
-    if (internal::Moved(way, to, from, bytes)) return;
-    if (way != CopyWay::kMemcpy) return internal::CopyLines<false>(to, from, bytes);
-  }
+  if (bytes >= kShort) return internal::CopyLines<false>(to, from, bytes);
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
@@ -52,16 +27,7 @@ inline constexpr std::int64_t kBytesPastCaches = 1 << 24;
 // threads read.
 inline void Stream(char* to, const char* from, std::int64_t bytes) {
   constexpr std::int64_t kShort = 128;
-  if (bytes >= kShort) {
-    const CopyWay way = Chosen().copy;
-    if (internal::Moved(way, to, from, bytes)) return;
-    if (way == CopyWay::kTurns) {
-      const std::int64_t done = internal::CopyInTurns(to, from, bytes);
-      to += done, from += done, bytes -= done;
-    }
-    if (way != CopyWay::kMemcpy && bytes >= kShort)
-      return internal::CopyLines<true>(to, from, bytes);
-  }
+  if (bytes >= kShort) return internal::CopyLines<true>(to, from, bytes);
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 

@@ -46,7 +46,7 @@ namespace internal {
 // queue while their sources are fetched: they jump about, and the processor cannot guess where to.
 class CopyQueue {
  public:
-  explicit CopyQueue(bool past_caches) : past_caches_(past_caches), asks_(Chosen().prefetch) {}
+  explicit CopyQueue(bool past_caches) : past_caches_(past_caches) {}
 
   void Add(char* to, const char* from, std::int64_t bytes) {
     if (to == last_.to + last_.bytes && from == last_.from + last_.bytes) {
@@ -72,7 +72,7 @@ class CopyQueue {
 
   void Push() {
     constexpr std::int64_t kFetch = 8192, kLine = 64;
-    for (std::int64_t i = 0; asks_ && i < last_.bytes && i < kFetch; i += kLine)
+    for (std::int64_t i = 0; i < last_.bytes && i < kFetch; i += kLine)
       __builtin_prefetch(last_.from + i);
     Stretch& oldest = queue_[next_++ % kQueue];
     Move(oldest);
@@ -90,7 +90,7 @@ class CopyQueue {
 
   Stretch last_, queue_[kQueue];
   std::size_t next_ = 0;
-  bool past_caches_, asks_;
+  bool past_caches_;
 };
 
 inline constexpr std::int32_t kNobody = -1;

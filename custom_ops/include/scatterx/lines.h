@@ -93,30 +93,12 @@ inline void CopyLines(char* to, const char* from, std::int64_t bytes) {
   std::memcpy(to + done, from + done, static_cast<std::size_t>(bytes - done));
 }
 
-// Past the caches, several pages in turns, a few lines each: some processors serve as many streams
-// at once. Returns how many bytes are copied; fewer than one turn remain.
-inline std::int64_t CopyInTurns(char* to, const char* from, std::int64_t bytes) {
-  constexpr std::int64_t kPage = 4096, kTurn = 8 * kPage, kFew = 2;
-  const std::int64_t head = std::min(bytes, BytesToLine(to));
-  std::memcpy(to, from, static_cast<std::size_t>(head));
-  std::int64_t done = head;
-  for (; done + kTurn <= bytes; done += kTurn) {
-    for (std::int64_t few = 0; few < kPage; few += kFew * kLineBytes) {
-      for (std::int64_t page = 0; page < kTurn; page += kPage)
-        LinesSse2<true>(to + done + page + few, from + done + page + few, kFew);
-    }
-  }
-  return done;
-}
-
 #else
 
 template <bool kPast>
 inline void CopyLines(char* to, const char* from, std::int64_t bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
-
-inline std::int64_t CopyInTurns(char*, const char*, std::int64_t) { return 0; }
 
 #endif
 

@@ -32,7 +32,6 @@ _SIGNS = (
     (Reason.NOT_IN_TARGET, "nonnegative"),  # positions from the end need more operators
     (Reason.UNKNOWN_INDICES, "nonnegative"),
     (Reason.UNKNOWN_INDICES, "contiguous, nonnegative"),
-    (Reason.UNKNOWN_INDICES, "nondecreasing, nonnegative"),
     (Reason.MAY_COLLIDE, "unique"),
 )
 _LARGEST = 4096  # the largest lower bound of a size that is tried
@@ -110,7 +109,7 @@ def _other_compilers(stuck: Sequence[NodeRecord], target: Target) -> Iterator[Ch
         names = refusal.detail.uses
         if not any(target.has(name) or " " in name for name in names):  # missing operators only
             listed = ", ".join(f'"{name}"' for name in names)
-            condition = f"if your compiler has {' and '.join(names)}"
+            condition = f"if your compiler has {refusal.detail.listed}"
             yield Change({"add": f"[{listed}]"}, conditions=(condition,))
 
 

@@ -1,4 +1,4 @@
-"""What a dense form costs: the elements and bytes of its largest tensor, and the most there may be.
+"""What a dense form costs: the elements and bytes of its largest tensor, and the limit for them.
 
 A dense form compares all positions with all updates, so its largest tensor has the product of both.
 """
@@ -63,5 +63,5 @@ def largest(prices: Iterable[Price]) -> Price | None:
 
 
 def limit_of(target: Target) -> float:
-    """Return how many elements a tensor of a dense form may have, if a target allows such forms."""
+    """Return how many elements a tensor of a dense form may have for a target."""
     return min(target.dense_limit or DENSE_LIMIT, _HELD)

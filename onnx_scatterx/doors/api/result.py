@@ -53,7 +53,9 @@ class Result(Generic[M]):
         return self.report._repr_html_()
 
     def save(self, path: str | os.PathLike[str], *, external_data: bool = False) -> None:
-        """Write the model to a file; on an error the file stays as it was. External data stay so.
+        """Write the model to a file; on an error the file stays as it was.
+
+        External data of the model stay external.
 
         Args:
             path: the output. Its extension selects the format: .onnx is binary, .onnxtxt text.

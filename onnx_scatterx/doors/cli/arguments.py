@@ -84,7 +84,7 @@ def add_verbosity(command: Arguments) -> None:
     """Add --verbose, --advice and --no-advice."""
     add(command, "-v --verbose", "print more than one screen")
     advice = command.add_mutually_exclusive_group()
-    add(advice, "--advice", "with --json, too, try which options would remove what is kept")
+    add(advice, "--advice", "try which options would remove what is kept, also with --json")
     add(advice, "--no-advice", "do not try which options would remove what is kept")
 
 
@@ -96,7 +96,7 @@ def add_strict(command: Arguments) -> None:
         "exit with 1 if the target refuses a part of the result, or runs a scatter on its host",
     )
     for value, text in {
-        "native": "the same, also for any other node on the target's host",
+        "native": "exit with 1 also for any other node on the target's host",
         "taken": "exit with 1 only for what the target refuses",
     }.items():
         flag = f"--strict={value}"
@@ -112,7 +112,7 @@ def add_draws(command: Arguments) -> None:
         command,
         "--prove",
         "prove by a solver that the outputs are the same for every size and input; exit with "
-        "3 if there is no answer",
+        "3 if the proof is not complete",
     )
 
 

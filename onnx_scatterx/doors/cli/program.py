@@ -18,7 +18,6 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from onnx_scatterx.doors.cli import bench as cli_bench
-from onnx_scatterx.doors.cli import calibrate as cli_calibrate
 from onnx_scatterx.doors.cli import check as cli_check
 from onnx_scatterx.doors.cli import explain as cli_explain
 from onnx_scatterx.doors.cli import extract as cli_extract
@@ -112,7 +111,6 @@ _COMMANDS: dict[Any, tuple[str, str]] = {
     cli_run: ("run a model, and print or save its outputs", "model.onnx --output outputs.npz"),
     cli_bench: ("time models in turns, and compare their speed", "model.onnx --target standard"),
     cli_extract: ("cut out what one scatter needs, without weights", f"{_NODE} -o part.onnx"),
-    cli_calibrate: ("measure this machine for the target ort-cpu", ""),
 }
 """The commands in the order of ``--help``: what each does, and an example."""
 
@@ -208,6 +206,7 @@ class Parser(argparse.ArgumentParser):
         """Print the error and end with status 2."""
         if message == "the following arguments are required: -o/--output":
             message = "give -o OUT to write the model, or use inspect to look at it"
+        message = message.replace("ignored explicit argument", "it takes no value")
         raise SystemExit(print_error(f"{message} (see {self.prog} --help)", 2))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

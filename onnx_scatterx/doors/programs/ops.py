@@ -1,8 +1,8 @@
 """The operations that the rules of this folder write, for any kind of graph.
 
-`fx.Fx` writes them into an ExportedProgram, and `table.Onnx` into an ONNX model; the tests compute
-them with NumPy. A number is an int, or a value of the graph that is known only at run time. Methods
-here add and compare numbers: they write a node only if the result is not known. A rule chooses by a
+`fx.Fx` writes them into an ExportedProgram; the tests compute them with NumPy. A number is an int,
+or a value of the graph that is known only at run time. Methods here add and compare numbers: they
+write a node only if the result is not known. A rule chooses by a
 comparison only if the comparison is known, so no guard is added.
 """
 

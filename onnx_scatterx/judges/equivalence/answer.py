@@ -35,11 +35,11 @@ class Proof:
 
     ``promised`` are the user's statements about the inputs. ``assumed`` are the other assumptions
     of the proof, those that matter most first. ``fixed`` are the sizes that are numbers only in the
-    second model. If no proof was found for all sizes, ``least`` is 1 or 2 if there is a proof for
-    all sizes from it on; if not, ``sizes`` may have a proof. ``refutation`` says how the models
-    differ on ``inputs``, which were run. ``contradicted`` says that a proof was found all the same.
-    ``counterexample`` is the solver's. ``regions`` counts the pairs of values that were compared,
-    ``proven_regions`` the pairs that were proven to be the same.
+    second model. If there is a proof only for all sizes of at least 1 or 2, ``least`` is this
+    number. If there are proofs only for some sizes, these are ``sizes``. ``refutation`` says how
+    the models differ on ``inputs``, which were run. ``contradicted`` says that this run contradicts
+    a proof. ``counterexample`` is the solver's. ``regions`` counts the pairs of values that were
+    compared, ``proven_regions`` the pairs that were proven to be the same.
     """
 
     outputs: Mapping[str, Verdict]
@@ -106,9 +106,7 @@ class Proof:
         if kind == "refuted":
             return "refuted: the models differ"
         if kind == "unknown":
-            return (
-                f"not proven: by {self.solver}, neither that they are the same nor that they differ"
-            )
+            return f"not proven: {self.solver} decides neither that they are the same nor different"
         if kind == "proven for sizes":
             sizes = f"only for {self._some_sizes}"
         else:

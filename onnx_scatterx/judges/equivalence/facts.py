@@ -11,7 +11,7 @@ from onnx_scatterx.judges.equivalence.core.tensor import Tensor
 from onnx_scatterx.judges.equivalence.core.terms import LARGEST_SIZE, Term, walk
 from onnx_scatterx.judges.equivalence.core.world import World
 
-_TRIED = (2, 1, 8, 3, 16)  # the sizes that are tried for all unknown sizes at once
+_TRIED = (2, 1, 8, 3, 16)  # all unknown sizes get one of these numbers together
 
 
 def short_axes(tensors: Iterable[Tensor], world: World) -> None:

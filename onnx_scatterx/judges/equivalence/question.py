@@ -23,7 +23,7 @@ _COMBINATIONS = 4
 def unless_proven(
     outputs: Mapping[str, Verdict], other: Callable[[Verdict], Verdict]
 ) -> dict[str, Verdict]:
-    """Return the verdicts, changed by ``other`` for the outputs that are not proven."""
+    """Return the verdicts; for each output that is not proven, ``other`` of its verdict."""
     return {n: v if v.kind == "proven" else other(v) for n, v in outputs.items()}
 
 

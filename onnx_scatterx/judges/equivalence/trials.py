@@ -19,7 +19,7 @@ from onnx_scatterx.judges.equivalence.judge import Judgement
 
 _ELEMENTS = 1 << 20  # the most elements of all inputs
 _ASKED = 2048  # the most elements of one input that Z3 determines; others are 0
-_LITERALS = 6  # the most floats that the elements of a type are all set to, one after the other
+_LITERALS = 6  # the most literals of a float type that are tried alone
 _BELOW = 2  # integers are drawn below this, so that positions and conditions are likely to run
 
 Feeds = dict[str, np.ndarray]
@@ -55,7 +55,7 @@ def feeds_of(
 ) -> Trials:
     """Yield inputs of the sizes of a counterexample: with its elements, and with drawn ones.
 
-    Floats may be ``literals``, which are given by their types.
+    ``literals`` are floats to draw from, too, by element type.
     """
     sizes = {shown(key): int(model.value(d)) for key, d in judgement.sizes.items()}
     shapes = shapes_of(judgement, model)
@@ -73,9 +73,10 @@ def feeds_of(
 
 @dataclass(frozen=True)
 class _Floats:
-    """How floats are drawn: how large they are; by their types, numbers to be drawn instead.
+    """How floats are drawn: by a normal distribution with this ``spread``.
 
-    ``share`` is how many are drawn instead, at most.
+    ``instead`` has numbers by element type. A ``share`` of the floats of a type
+    are such numbers.
     """
 
     spread: float = 1.0
@@ -83,7 +84,7 @@ class _Floats:
     share: float = 1.0
 
     def draw(self, rng: np.random.Generator, shape: Sequence[int], dtype: str) -> np.ndarray:
-        """Return floats as float64."""
+        """Return floats for an element type, as float64."""
         values = rng.standard_normal(shape) * self.spread
         if numbers := self.instead.get(dtype):
             values = np.where(rng.random(shape) < self.share, rng.choice(numbers, shape), values)

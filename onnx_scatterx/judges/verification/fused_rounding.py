@@ -19,22 +19,22 @@ from onnx_scatterx.ir.constants import packed
 from onnx_scatterx.ir.graphs import all_nodes
 
 _CONSTANT = 4
-_ROUNDINGS = 1 << 10  # the roundings that are allowed for at least: of a few nodes
+_ROUNDINGS = 1 << 10  # the least number of roundings that is assumed
 
 # By the name of a type: u, the most roundings, and what is lost near 0.
 _TYPES = {
     "float64": (2.0**-53, math.inf, 2.0**-1022),
     "float32": (2.0**-24, math.inf, 2.0**-126),
-    "float16": (2.0**-11, 16, 2.0**-20),  # 16 of its least numbers: its least normal one is large
+    "float16": (2.0**-11, 16, 2.0**-20),  # 16 times its least number: the least normal one is large
     "bfloat16": (2.0**-8, 16, 2.0**-126),
 }
 
 
 def roundings(*models: ir.Model) -> int:
-    """Return about how often an element of an output is rounded, in the model that does it most.
+    """Return about how often an element of an output is rounded, in the model that rounds most.
 
-    These are the terms of the sums of all products with a constant. Sums of other sizes count with
-    all nodes as the 1024 that are allowed for at least.
+    The terms of all products with constants are counted. All other nodes count as 1024 together, so
+    the answer is at least 1024.
     """
     return max(_ROUNDINGS, *(sum(map(_terms, all_nodes(model))) for model in models))
 
@@ -54,7 +54,7 @@ def _largest_sum(shape: Iterable[int]) -> int:
 def is_rounding(before: np.ndarray, after: np.ndarray, count: int = _ROUNDINGS) -> bool:
     """Return whether two outputs differ at most by the rounding of ``count`` roundings in a row.
 
-    Infinities and NaN must be the same. Arrays of other types than floats are never near.
+    Infinities and NaN must be the same. If the arrays are not floats, the answer is False.
 
     >>> large, small = np.array([1e6, 0.0], "float32"), np.array([1e-7, 0.0], "float32")
     >>> is_rounding(large, large + np.float32(0.1)), is_rounding(small, small + np.float32(1e-7))

@@ -54,7 +54,7 @@ COMPARISONS = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 
 
 def moved(node: ir.Node) -> list[ir.Value]:
-    """Return the inputs of a node of `ALIKE`, `RESHAPING` or `SPLICING` that its results are of."""
+    """Return the inputs whose elements are the results of a node of the three tables above."""
     if node.op_type in ("Concat", "Max", "Min"):
         return [value for value in node.inputs if value is not None]
     positions = _SEVERAL.get(node.op_type, (0,))
@@ -136,7 +136,7 @@ class _Backwards:
                 self.ask(value, {None: WHOLE})
         elif _computes(node):
             anything = _takes_anything(node, asked) or node.op_type == "Mod"
-            passes = node.op_type in ("Add", "Cast", "Sub")  # what is asked of the result, below
+            passes = node.op_type in ("Add", "Cast", "Sub")  # the branches below ask more
             for value in node.inputs[: 1 if use is not None else None]:
                 if anything or not passes:
                     self.ask(value, {None: WHOLE if anything else UNKNOWN})
@@ -202,7 +202,10 @@ def _computes(node: ir.Node) -> bool:
 
 
 def _takes_anything(node: ir.Node, asked: IndexConstraints) -> bool:
-    """Return whether the results of a computation may be anything: an unknown use takes floats."""
+    """Return whether the results of a computation may be any numbers.
+
+    If they are floats, an unknown use takes any number, too.
+    """
     bounds = frozenset[Bound]().union(*asked.values())
     dtype = node.outputs[0].dtype
     if dtype is not None and not dtype.is_integer():

@@ -101,7 +101,7 @@ class IntegerSampler:
         distinct: bool = False,
         shift: int = 0,
     ) -> np.ndarray:
-        """Return values, some of which are hit on purpose; ``shift`` is how far a value reaches."""
+        """Return values, of which some are landmarks, or landmarks less ``shift``."""
         turn = self.number + (0 if self.aims is None else self.aims.turn)
         few = values.size < _FEW
         if self.aims is None or not values.size or (few and turn % 3 == 2):

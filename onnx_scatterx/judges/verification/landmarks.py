@@ -35,11 +35,11 @@ _CASTS = tuple(
 )
 _HALVES = (65504.0, 65520.0, 2.0**31, 2.0**24 + 2, 3.5e38, 1e300, -1e300, 0.5, 1.5, 2.5, -0.5)
 _HUGE = 1 << 1023  # from here on, a number may not fit into a float
-_MODERATE = 1e5  # above, sums with other numbers lose them
+_MODERATE = 1e5  # a sum with a larger number loses small ones
 
 
 def positions(bounds: Bounds, sizes: Mapping[str, int]) -> Iterator[Landmark]:
-    """Yield the ends of all axes that are indexed, and the places before them by other sizes."""
+    """Yield the ends of all indexed axes, and the last starts of slices as long as each size."""
     intervals = [(b, i) for b in sorted(bounds, key=repr) if (i := b.interval(sizes)) is not None]
     for near in range(2):
         for bound, (low, high) in intervals:
@@ -148,7 +148,7 @@ class Dealer:
         return [value for value, _ in chosen]
 
     def taken(self) -> frozenset[Label]:
-        """Return what was dealt since the last question."""
+        """Return what was dealt since the last call."""
         taken, self._last = frozenset(self._last), []
         return taken
 
@@ -169,7 +169,7 @@ class Aims:
     ``near`` are the numbers at which the models decide about this input, ``others`` are all small
     constants, and ``words`` are the strings of the models. ``also`` are the constraints of the
     second model. ``turn`` is the place of the input among all, so that inputs of one element do not
-    hit the same at the same time.
+    get the same value in the same draw.
     """
 
     near: tuple[Number, ...] = ()

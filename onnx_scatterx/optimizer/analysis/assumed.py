@@ -109,7 +109,7 @@ class Assumptions:
             met = [] if witness is None else map(facts.is_nonnegative, elements.of(witness))
             bounds = [bound for bound, is_met in zip(bounds, met, strict=False) if is_met]
         distinct = bool(assumption.properties & {"unique"})
-        return Elements(tuple(bounds), distinct or _rises(assumption, tensor), assumption.is_sorted)
+        return Elements(tuple(bounds), distinct or _rises(assumption, tensor))
 
     def _compared(self, value: Term, comparison: Relation) -> list[Term]:
         """Return terms that are >= 0 if a comparison holds."""

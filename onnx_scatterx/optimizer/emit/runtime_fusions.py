@@ -70,7 +70,7 @@ class Rewrite(Enum):
 class Fusion(NamedTuple):
     """Nodes that ONNX Runtime may rewrite: ``second`` reads ``first``, or is the same node.
 
-    ``place`` is the number of the input at which ``second`` reads what ``first`` gives.
+    ``place`` is the number of the input at which ``second`` reads the output of ``first``.
     """
 
     rewrite: Rewrite
@@ -175,7 +175,7 @@ class _Reader:
         return is_operator(node, (op,)) or self._does_nothing(node, value)
 
     def _alike(self, node: ir.Node, graph: ir.Graph) -> list[ir.Value]:
-        """Return what a node gives, and what the Ranges that are equal to it give."""
+        """Return the output of a node, and the outputs of the Ranges that are equal to it."""
         if node.op_type != "Range":
             return [node.outputs[0]]
         number = self._number(node)
@@ -282,7 +282,7 @@ class _Reader:
             if found.place != 0 or least is None or not self._is_constant(least):
                 return False
             return found.first.outputs[0].dtype not in _CLIPPED and least.dtype not in _CLIPPED
-        # What follows from constants is no Range any longer.
+        # A Range of constants is folded into a constant.
         return found.place == 1 and (bool(self.given) or found.first.outputs[0] not in self.folded)
 
     def _may_be_one(self, value: ir.Value | None) -> bool:

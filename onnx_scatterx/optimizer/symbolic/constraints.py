@@ -12,7 +12,7 @@ until twice as many facts are known (``News``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
@@ -36,21 +36,13 @@ class Elements:
     """What is known of every element ``e`` of a tensor.
 
     ``bounds`` are >= 0, with ``Elements.ANY`` in place of the element. ``distinct``: no two
-    elements are equal. ``ordered``: along the last axis none is less than the one before; if there
-    is a ``row``, only in the row of this number.
+    elements are equal.
     """
 
     ANY: ClassVar[Term] = element("any", (), name="e")
 
     bounds: tuple[Term, ...] = ()
     distinct: bool = False
-    ordered: bool = False
-    row: int | None = None
-
-    def is_ordered(self, row: Sequence[Term]) -> bool:
-        """Return whether none is less than the one before, along the last axis of a row."""
-        known = self.row is None or [t.constant for t in row] == [self.row]
-        return self.ordered and known
 
     def of(self, e: Number) -> list[Term]:
         """Return terms that are >= 0 for an element."""

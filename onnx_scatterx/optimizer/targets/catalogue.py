@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.optimizer.targets.costs import (
+    SERVER,
     Costs,
     NodeCosts,
     Sizes,
     TimeCosts,
-    local_machine,
 )
 from onnx_scatterx.optimizer.targets.limits import OperatorLimits
 from onnx_scatterx.optimizer.targets.profile import Find, read_profile, target_from
@@ -138,7 +138,7 @@ def all_targets() -> list[Target]:
 
 def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
     """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
-    return TimeCosts(local_machine(), Sizes(sizes)) if target.is_timed else NodeCosts()
+    return TimeCosts(SERVER, Sizes(sizes)) if target.is_timed else NodeCosts()
 
 
 _LABEL = 14  # letters before the text

@@ -151,7 +151,7 @@ def test_what_needs_attention_comes_first_and_says_what_would_help() -> None:
     report = onnx_scatterx.optimize(KV_CACHE, target="coreml").report
     said = Page(report.to_html(advice=onnx_scatterx.advise(KV_CACHE, target="coreml"))).said
     assert f"onnx-scatterx optimize {KV_CACHE} -o OUT.onnx --target 'coreml, add" in said
-    assert "if your compiler has Mod and Equal" in said
+    assert "if your compiler has Mod, Equal" in said
     assert "other options were not tried" in page_of(report).said
     qnn = onnx_scatterx.optimize("models/one_hot_labels_ts_dynamic.onnx", target="qnn").report
     assert qnn.violations

@@ -14,7 +14,6 @@ from onnx_scatterx.optimizer.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.optimizer.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.optimizer.analysis.operators.shapes_alone import position_of
 from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.constraints import Elements
 from onnx_scatterx.optimizer.symbolic.limits import LIMITS, PRICES
 from onnx_scatterx.optimizer.symbolic.prove import Facts
 from onnx_scatterx.optimizer.symbolic.terms import (
@@ -148,7 +147,7 @@ def cum_sum(call: Call) -> Result:
 
 
 def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
-    """Return sums of nonnegative numbers, which never decrease, if they are known not to wrap."""
+    """Return sums of nonnegative numbers, if they are known not to wrap."""
     if x.index_map is None or x.shape is None or x.dtype is None:
         return None
     low, high = x.index_map.interval()
@@ -158,6 +157,4 @@ def _sums(call: Call, x: TensorValue, d: int) -> Term | None:
     (value,) = call.node.outputs
     coords = [coord(c) for c in range(len(x.shape))]
     source = ElementOf(call.scope, value)
-    if d == len(x.shape) - 1 and not call.integer("reverse", 0):
-        call.facts.learn_elements(source, Elements(ordered=True))
     return element(source, coords, name=value.name or "?", low=0, high=high * length)

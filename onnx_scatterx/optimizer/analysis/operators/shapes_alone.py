@@ -139,8 +139,9 @@ def non_zero(call: Call) -> Result:
     content = x.content.constant if isinstance(x.content, Term) else None
     if content is None or not x.dims:
         count = call.unknown_size(1)
-        rises = Elements(distinct=rank == 1, ordered=True, row=0)
-        call.facts.learn_elements(ElementOf(call.scope, call.node.outputs[0]), rises)
+        if rank == 1:
+            source = ElementOf(call.scope, call.node.outputs[0])
+            call.facts.learn_elements(source, Elements(distinct=True))
         return [TensorValue(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
     # All or nothing: row d of the result is the d-th digit of the flat position.
     total = math.prod(x.dims, start=term(1)) if content else term(0)
@@ -184,8 +185,5 @@ def _chosen(call: Call, x: TensorValue, axis: int) -> Term | None:
         return None
     value = call.node.outputs[0]
     source, (low, high) = ElementOf(call.scope, value), x.index_map.interval()
-    least = not call.integer("largest", 1) and call.integer("sorted", 1)
-    if least and axis == len(x.shape) - 1 and call.version >= 10:
-        call.facts.learn_elements(source, Elements(ordered=True))
     coords = [coord(d) for d in range(len(x.shape))]
     return element(source, coords, name=value.name or "?", low=low, high=high)
