@@ -84,7 +84,8 @@ def group_normalization(d: Draws) -> OneNode:
     batch, *rest = image(d)
     channels = d.pick(0, 1, 2, 4)
     groups = d.pick(1, 2, max(channels, 1))
-    scales = [d.pick(groups if d.opset < 21 else channels, d.pick(1, 2)) for _ in range(2)]
+    fit = groups if d.opset < 21 else channels
+    scales = [d.pick(fit, fit, fit, d.pick(1, 2)) for _ in range(2)]
     x = d.floats([batch, channels, *rest[1:]])
     return OneNode([x, *(d.floats([n]) for n in scales)], {"num_groups": groups})
 

@@ -148,6 +148,7 @@ ONLY = {
     **dict.fromkeys(("Swish", "TensorScatter"), (24, 26)),
     **dict.fromkeys(("BitCast", "CumProd"), (26,)),
     **dict.fromkeys(("CausalConvWithState", "LinearAttention"), (27, 28)),
+    "GroupNormalization": (18, 23, 26, 28),
     "SwiGLU": (28,),
     **dict.fromkeys(("RegexFullMatch", "StringSplit"), (20, 28)),
     **dict.fromkeys(("OptionalGetElement", "OptionalHasElement"), (18,)),
