@@ -21,7 +21,7 @@ from onnx_scatterx.optimizer.assumptions.clauses import (
     equalities,
 )
 from onnx_scatterx.optimizer.assumptions.fixed_sizes import open_sizes, places_of, template
-from onnx_scatterx.optimizer.lowering.commit import new_nodes
+from onnx_scatterx.optimizer.lowering.commit import written_nodes
 from onnx_scatterx.optimizer.pipeline import check_passes, rewritten
 from onnx_scatterx.optimizer.reports.builder import NodeRecord, report_of, told_records
 from onnx_scatterx.optimizer.reports.report import Report
@@ -74,7 +74,7 @@ def _optimized(
         why = job.forbidden.detail or job.forbidden
         raise ScatterXError(f"the sizes ({fixed}) cannot be written: {why}")
     drop_unread(model, unread)  # a plan may make some for a node that gets another form
-    forget_unchecked_dims(model, new_nodes(model, READERS))
+    forget_unchecked_dims(model, written_nodes(model, READERS))
     records = told_records(job, records)
     told = {why for record in records for why in record.entry.in_onnxruntime}
     told |= {str(LastBit.DEFINED)} if job.lowered.defined else set()

@@ -210,7 +210,7 @@ def _selects_floats(result: ir.Value, others: Collection[ir.Value]) -> bool:
     return any(dtype is not None and dtype.is_floating_point() for dtype in chosen)
 
 
-def new_nodes(model: ir.Model, op_types: Collection[str]) -> list[ir.Node]:
+def written_nodes(model: ir.Model, op_types: Collection[str]) -> list[ir.Node]:
     """Return the nodes of these operators that are written in place of scatters."""
     nodes = all_nodes(model)
     return [n for n in nodes if REPLACES in n.metadata_props and is_operator(n, op_types)]
