@@ -21,14 +21,14 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.api import optimize
-from onnx_scatterx.doors.devices.checking import Check, judged, truths
-from onnx_scatterx.doors.devices.consumer import LIMIT, Consumer, ConsumerProcess
+from onnx_scatterx.lab.devices.checking import Check, judged, truths
+from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.ir.data import to_proto
-from onnx_scatterx.ir.io import load
-from onnx_scatterx.judges.verification.sample_source import valid_draws
-from onnx_scatterx.system.scratch import scratch
-from onnx_scatterx.system.writing import write_text
+from onnx_scatterx.files.data import to_proto
+from onnx_scatterx.files.io import load
+from onnx_scatterx.compare.sample_source import valid_draws
+from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.files.writing import write_text
 
 FORMS = ("original", "standard", "own")
 """The original model, and its results for `standard` and for the consumer's own profile."""

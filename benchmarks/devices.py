@@ -18,7 +18,7 @@ from pathlib import Path
 
 import onnx
 
-from onnx_scatterx.doors.devices.consumer import (
+from onnx_scatterx.lab.devices.consumer import (
     Consumer,
     ConsumerProcess,
     consumer_names,

@@ -142,8 +142,8 @@ def machine() -> str:
 
 def ask(name: str, python: str, model: str, feeds: str, limit: float) -> dict[str, Any]:
     """Give a model to a compiler: as it is, and optimized for the compiler's own target."""
-    from onnx_scatterx.doors.devices.checking import judged, truths
-    from onnx_scatterx.doors.devices.consumer import ConsumerProcess, consumer_of
+    from onnx_scatterx.lab.devices.checking import judged, truths
+    from onnx_scatterx.lab.devices.consumer import ConsumerProcess, consumer_of
 
     consumer = consumer_of(name)
     with np.load(feeds) as file:

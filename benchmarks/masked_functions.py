@@ -4,7 +4,7 @@
 
 A NonZero gives the positions of a mask. If a model reads elements there, computes a function f of
 them and writes the result back, the NonZero goes with the write if all of f is computed element by
-element, with the same bits at any place (`onnx_scatterx/optimizer/lowering/last_bits.py`). Of
+element, with the same bits at any place (`onnx_scatterx/engine/plan/last_bits.py`). Of
 each NonZero that is left, the operators of f that are not of that kind are printed.
 """
 
@@ -18,10 +18,10 @@ import onnx_ir as ir
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.graphs import all_graphs
-from onnx_scatterx.optimizer.analysis.domain.call import Scope
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.lowering.last_bits import computes_alike
+from onnx_scatterx.graphs.traversal import all_graphs
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.plan.last_bits import computes_alike
 
 _MOVES = frozenset(
     {

@@ -32,7 +32,7 @@ from regions import regions
 from turns import ratios, same, variant
 
 import onnx_scatterx
-from onnx_scatterx.system.writing import write_text
+from onnx_scatterx.files.writing import write_text
 
 TARGETS = ("standard", "scatterx", "ort-cpu")
 

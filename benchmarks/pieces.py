@@ -17,7 +17,7 @@ from pathlib import Path
 from kernel import bound, memcpy, seconds_of
 from kernel_writes import pick_rows, rows_0
 
-from onnx_scatterx.system.writing import write_text
+from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.theory import XTransformer, moves
 from onnx_scatterx.theory.conventions.axes import by_axes
 from onnx_scatterx.theory.drawing import COLOURS, INK

@@ -1,6 +1,6 @@
 """Measures the prices of the steps that a command may take.
 
-They are in ``onnx_scatterx/optimizer/symbolic/limits.py``.
+They are in ``onnx_scatterx/engine/budget/limits.py``.
 
     python benchmarks/prices.py
 
@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.mosaic.provenance import Provenance
-from onnx_scatterx.optimizer.symbolic.budget import own_budget
-from onnx_scatterx.optimizer.symbolic.counterexamples import Sample
-from onnx_scatterx.optimizer.symbolic.one_size import never_negative
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import (
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.budget.budget import own_budget
+from onnx_scatterx.engine.terms.counterexamples import Sample
+from onnx_scatterx.engine.terms.one_size import never_negative
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.terms.tabulate import tabulated
+from onnx_scatterx.engine.terms.terms import (
     Term,
     coord,
     floor_div,

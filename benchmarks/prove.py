@@ -37,9 +37,9 @@ from prove_mutants import judge_mutants, share
 from prove_workers import Row, rows_of
 
 import onnx_scatterx
-from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError, new_table
-from onnx_scatterx.judges.equivalence.judge import deep, judge
-from onnx_scatterx.judges.equivalence.question import Question
+from onnx_scatterx.proof.core.terms import UnsupportedError, new_table
+from onnx_scatterx.proof.judge import deep, judge
+from onnx_scatterx.proof.question import Question
 from tests.helpers.proving import planned
 
 VARIANTS = ("standard", "scatterx", "qnn", "fix")

@@ -28,7 +28,7 @@ import onnx.parser
 import onnxslim
 
 import onnx_scatterx
-from onnx_scatterx.system.writing import write_text
+from onnx_scatterx.files.writing import write_text
 
 GIGABYTE = 1 << 30
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onnx_scatterx.system.writing import write_text
+from onnx_scatterx.files.writing import write_text
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

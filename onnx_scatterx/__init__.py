@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.many import inspect_many as inspect_many
     from onnx_scatterx.doors.batch.many import optimize_many as optimize_many
     from onnx_scatterx.doors.batch.summary import Summary as Summary
-    from onnx_scatterx.doors.benchmarking.models import bench as bench
-    from onnx_scatterx.doors.benchmarking.result import Benchmark as Benchmark
+    from onnx_scatterx.lab.benchmarking.models import bench as bench
+    from onnx_scatterx.lab.benchmarking.result import Benchmark as Benchmark
     from onnx_scatterx.doors.bound_cache import cache_pairs as cache_pairs
     from onnx_scatterx.doors.bound_cache import check_bound_cache as check_bound_cache
-    from onnx_scatterx.doors.devices.checking import check as check
-    from onnx_scatterx.doors.explanation import advise as advise
-    from onnx_scatterx.doors.explanation import explain as explain
-    from onnx_scatterx.doors.extraction.cutting import Part as Part
-    from onnx_scatterx.doors.extraction.cutting import extract as extract
+    from onnx_scatterx.lab.devices.checking import check as check
+    from onnx_scatterx.tell.explanation import advise as advise
+    from onnx_scatterx.tell.explanation import explain as explain
+    from onnx_scatterx.tell.extraction.cutting import Part as Part
+    from onnx_scatterx.tell.extraction.cutting import extract as extract
     from onnx_scatterx.errors import MissingConsumerError as MissingConsumerError
     from onnx_scatterx.errors import MissingRuntimeError as MissingRuntimeError
     from onnx_scatterx.errors import ModelError as ModelError
     from onnx_scatterx.errors import ScatterXError as ScatterXError
     from onnx_scatterx.errors import VerifyError as VerifyError
-    from onnx_scatterx.judges.verification.result import DifferenceError as DifferenceError
-    from onnx_scatterx.judges.verification.result import Verification as Verification
-    from onnx_scatterx.judges.verification.verifying import verify as verify
-    from onnx_scatterx.optimizer.reports.entries import Action as Action
-    from onnx_scatterx.optimizer.reports.entries import GatherReport as GatherReport
-    from onnx_scatterx.optimizer.reports.entries import ScatterReport as ScatterReport
-    from onnx_scatterx.optimizer.reports.report import Report as Report
-    from onnx_scatterx.optimizer.targets.target import Target as Target
+    from onnx_scatterx.compare.result import DifferenceError as DifferenceError
+    from onnx_scatterx.compare.result import Verification as Verification
+    from onnx_scatterx.compare.verifying import verify as verify
+    from onnx_scatterx.tell.entries import Action as Action
+    from onnx_scatterx.tell.entries import GatherReport as GatherReport
+    from onnx_scatterx.tell.entries import ScatterReport as ScatterReport
+    from onnx_scatterx.tell.report import Report as Report
+    from onnx_scatterx.targets.target import Target as Target
     from onnx_scatterx.passes import RemoveScatters as RemoveScatters
     from onnx_scatterx.runtime.library import library_path as library_path
     from onnx_scatterx.runtime.opened import run_model as run_model
@@ -71,18 +71,18 @@ _NAMES = {
     "doors.api.result": "Result TargetError",
     "doors.batch.many": "inspect_many optimize_many",
     "doors.batch.summary": "Summary",
-    "doors.benchmarking.models": "bench",
-    "doors.benchmarking.result": "Benchmark",
+    "lab.benchmarking.models": "bench",
+    "lab.benchmarking.result": "Benchmark",
     "doors.bound_cache": "cache_pairs check_bound_cache",
-    "doors.devices.checking": "check",
-    "doors.explanation": "advise explain",
-    "doors.extraction.cutting": "Part extract",
+    "lab.devices.checking": "check",
+    "tell.explanation": "advise explain",
+    "tell.extraction.cutting": "Part extract",
     "errors": "MissingConsumerError MissingRuntimeError ModelError ScatterXError VerifyError",
-    "judges.verification.result": "DifferenceError Verification",
-    "judges.verification.verifying": "verify",
-    "optimizer.reports.entries": "Action GatherReport ScatterReport",
-    "optimizer.reports.report": "Report",
-    "optimizer.targets.target": "Target",
+    "compare.result": "DifferenceError Verification",
+    "compare.verifying": "verify",
+    "tell.entries": "Action GatherReport ScatterReport",
+    "tell.report": "Report",
+    "targets.target": "Target",
     "passes": "RemoveScatters",
     "runtime.library": "library_path",
     "runtime.opened": "run_model",

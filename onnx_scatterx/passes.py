@@ -15,12 +15,12 @@ from typing import Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
-from onnx_scatterx.optimizer.reports.report import Report
-from onnx_scatterx.optimizer.run import optimize_ir
-from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
-from onnx_scatterx.options import DEFAULTS, Options
+from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.tell.report import Report
+from onnx_scatterx.pipeline.run import optimize_ir
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.targets.catalogue import AnyTarget
+from onnx_scatterx.options.table import DEFAULTS, Options
 
 __all__ = [
     "CancelTransposes",

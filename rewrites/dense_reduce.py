@@ -34,9 +34,9 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.tensor import Shape
-from onnx_scatterx.optimizer.emit.dry_run import DryRun
-from onnx_scatterx.optimizer.emit.reduce import (
+from onnx_scatterx.engine.analysis.domain.tensor import Shape
+from onnx_scatterx.engine.write.dry_run import DryRun
+from onnx_scatterx.engine.write.reduce import (
     extreme,
     iota,
     is_ordered,
@@ -44,9 +44,9 @@ from onnx_scatterx.optimizer.emit.reduce import (
     reducers,
     select,
 )
-from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
-from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.terms import Term, term
+from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
 from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 

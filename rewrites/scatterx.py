@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.lift.lift_scatter import Scatter
-from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.native.nodes import Encoding, encode, make_node
-from onnx_scatterx.optimizer.native.unique import is_unique
+from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.write.native.nodes import Encoding, encode, make_node
+from onnx_scatterx.engine.write.native.unique import is_unique
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 
 RANK = 16  # the most that the operator takes

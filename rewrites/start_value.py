@@ -17,16 +17,16 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.lift.access import Access
-from onnx_scatterx.optimizer.lift.lift_scatter import (
+from onnx_scatterx.engine.lift.access import Access
+from onnx_scatterx.engine.lift.lift_scatter import (
     Gather,
     Scatter,
     is_gather,
     is_scatter,
     lift_scatter,
 )
-from onnx_scatterx.optimizer.lowering.rule import Context, Plan, ScatterRule
-from onnx_scatterx.optimizer.symbolic.terms import as_numbers
+from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.terms.terms import as_numbers
 from onnx_scatterx.text.reasons import Refusal, RefusedError, granted, refuse_unless
 
 _LISTED = 4096  # bytes of a new constant

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-from onnx_scatterx.system import child
+from onnx_scatterx.processes import child
 from tests.helpers import forked_worker
 from tests.helpers.examples import are_all, examples, is_full, other_cases, scaled
 

@@ -18,8 +18,8 @@ import numpy as np
 import onnxruntime as ort
 
 from onnx_scatterx.runtime.timing import Call
-from onnx_scatterx.system.reading import is_utf8
-from onnx_scatterx.system.serving import RawTensor
+from onnx_scatterx.files.reading import is_utf8
+from onnx_scatterx.processes.serving import RawTensor
 
 if TYPE_CHECKING:
     from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.Graph import Graph

@@ -11,14 +11,14 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, ModelError, ScatterXError, one_line
-from onnx_scatterx.ir.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.ir.graphs import all_nodes, called_function, is_scatterx_domain
-from onnx_scatterx.ir.io import AnyModel, ModelSource, load
-from onnx_scatterx.ir.outside import follow_links
+from onnx_scatterx.files.data import from_proto, ir_tensors, locations, to_proto
+from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
+from onnx_scatterx.files.io import AnyModel, ModelSource, load
+from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
-from onnx_scatterx.system.interrupts import postponed
-from onnx_scatterx.system.observer import LOG
-from onnx_scatterx.system.scratch import scratch
+from onnx_scatterx.processes.interrupts import postponed
+from onnx_scatterx.observer import LOG
+from onnx_scatterx.processes.scratch import scratch
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -159,7 +159,7 @@ def _opened(
 ) -> ort.InferenceSession:
     import onnxruntime as ort
 
-    from onnx_scatterx.ir import io as model_io
+    from onnx_scatterx.files import io as model_io
 
     given = ModelSource.of(model)
     content = given.model

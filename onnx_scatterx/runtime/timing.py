@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from onnx_scatterx.system.observer import Counted
+from onnx_scatterx.observer import Counted
 
 Call = Callable[[], object]
 

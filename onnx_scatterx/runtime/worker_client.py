@@ -11,12 +11,12 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, one_line
-from onnx_scatterx.ir.constants import packed
-from onnx_scatterx.ir.graphs import all_nodes
+from onnx_scatterx.graphs.constants import packed
+from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.runtime.session import require_runtime
-from onnx_scatterx.system.child import Closing, NoReply, PythonChild, Reply
-from onnx_scatterx.system.scratch import scratch
-from onnx_scatterx.system.serving import RawTensor
+from onnx_scatterx.processes.child import Closing, NoReply, PythonChild, Reply
+from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.processes.serving import RawTensor
 
 __all__ = ["ModelFile", "NoReply", "OrtProcess", "Runner", "from_raw", "to_raw"]
 

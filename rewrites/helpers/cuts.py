@@ -14,13 +14,13 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.reduce import LISTED, iota
-from onnx_scatterx.optimizer.emit.writer import INT64_MAX
-from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Context, Region
-from onnx_scatterx.optimizer.mosaic.strided_interval import AxisMap
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.terms import (
+from onnx_scatterx.engine.write.reduce import LISTED, iota
+from onnx_scatterx.engine.write.writer import INT64_MAX
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Context, Region
+from onnx_scatterx.engine.mosaic.strided_interval import AxisMap
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.terms import (
     PositivePart,
     Term,
     floor_div,
@@ -30,7 +30,7 @@ from onnx_scatterx.optimizer.symbolic.terms import (
     term,
     where,
 )
-from onnx_scatterx.optimizer.symbolic.terms import step as at_least
+from onnx_scatterx.engine.terms.terms import step as at_least
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 _VARIANTS = 27  # bounds tried in place of one

@@ -14,13 +14,13 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, explain, inspect, optimize, optimize_many, verify
-from onnx_scatterx.doors.advice import advise as search
-from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.tell.advice import advise as search
+from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.doors.api import optimization
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.optimizer.run import optimize_ir
-from onnx_scatterx.optimizer.targets.catalogue import BASES, profile_names
-from onnx_scatterx.system.observer import Progress
+from onnx_scatterx.pipeline.run import optimize_ir
+from onnx_scatterx.targets.catalogue import BASES, profile_names
+from onnx_scatterx.observer import Progress
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import scatters
 

@@ -11,16 +11,16 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import advise, optimize
-from onnx_scatterx.doors import explanation
-from onnx_scatterx.doors.advice import advise as search
-from onnx_scatterx.doors.advice import whole
-from onnx_scatterx.doors.advice.candidates import fixed
-from onnx_scatterx.doors.advice.change import Change, Command
-from onnx_scatterx.doors.explanation import advised
-from onnx_scatterx.ir.collection import raised_gc_threshold
-from onnx_scatterx.ir.graphs import all_nodes
-from onnx_scatterx.optimizer.reports.entries import Action
-from onnx_scatterx.optimizer.run import rewritten_under
+from onnx_scatterx.tell import explanation
+from onnx_scatterx.tell.advice import advise as search
+from onnx_scatterx.tell.advice import whole
+from onnx_scatterx.tell.advice.candidates import fixed
+from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.explanation import advised
+from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.graphs.traversal import all_nodes
+from onnx_scatterx.tell.entries import Action
+from onnx_scatterx.pipeline.run import rewritten_under
 from tests.advice.test_advise import HEAD, ROWS
 
 OTHERS = 300  # nodes that decide nothing

@@ -9,7 +9,7 @@ import onnx.parser
 import pytest
 
 from onnx_scatterx import advise, inspect
-from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.doors.cli import main
 from tests.advice.test_advise import EMPTY, HEAD, MODELS
 from tests.helpers.many_scatters import many_scatters

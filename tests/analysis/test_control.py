@@ -4,7 +4,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.model_analysis import interpret
 from tests.analysis.test_whole_models import N_FEEDS, known
 from tests.helpers.judged import judge
 from tests.helpers.support import i64, parse

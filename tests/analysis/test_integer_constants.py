@@ -8,11 +8,11 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.domain.call import Call
-from onnx_scatterx.optimizer.analysis.domain.tensor import TensorValue
-from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS, transferred
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.transforms.constant_finder import COMPUTED
+from onnx_scatterx.engine.analysis.domain.call import Call
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.analysis.transfers import TRANSFERS, transferred
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.fitting.constant_finder import COMPUTED
 from tests.helpers.pair import open_session, rejections
 
 Rng = np.random.Generator

@@ -12,9 +12,9 @@ import onnx.printer
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
-from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.operators.shapes_alone import OF_SHAPES
+from onnx_scatterx.engine.analysis.transfers import TRANSFERS
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
 from tests.one_node.chains import Chain, feeds

@@ -16,9 +16,9 @@ import pytest
 
 from onnx_scatterx import Reason, explain, optimize
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.emit.available import descendants
-from onnx_scatterx.optimizer.symbolic.budget import (
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.write.available import descendants
+from onnx_scatterx.engine.budget.budget import (
     Budget,
     PartSpentError,
     SpentError,
@@ -27,11 +27,11 @@ from onnx_scatterx.optimizer.symbolic.budget import (
     own_budget,
     within_limits,
 )
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.optimizer.symbolic.terms import floor_div, maximum, pos, size
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.simplify import simplify
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.terms.terms import floor_div, maximum, pos, size
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import are_all
 from tests.helpers.hostile import HOSTILE, LARGE, pyramid
@@ -165,7 +165,7 @@ TOLD = """
 from tests.helpers.hostile import HOSTILE, pyramid
 from tests.analysis.test_limits import limited, outcome
 import hashlib
-import onnx_scatterx.optimizer.symbolic.budget as budget
+import onnx_scatterx.engine.budget.budget as budget
 used = []
 charge = budget.Budget.charge_part
 budget.Budget.charge_part = lambda self, steps: (used.append(steps), charge(self, steps))[1]

@@ -3,7 +3,7 @@
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.model_analysis import interpret
 from tests.helpers.support import parse
 
 RANKS = {

@@ -6,10 +6,10 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis import assumed
-from onnx_scatterx.optimizer.analysis.interpreter import Interpreter
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.symbolic.terms import Term
+from onnx_scatterx.engine.analysis import assumed
+from onnx_scatterx.engine.analysis.interpreter import Interpreter
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.terms.terms import Term
 
 DOUBTED = """<ir_version: 10, opset_import: ["" : 18]>
     g (float[N, 4] x) => (float[M, K] y) <float[4] w = {1, 2, 3, 4}> {

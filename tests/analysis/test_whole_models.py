@@ -5,8 +5,8 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from tests.helpers.judged import Judged, judge
 from tests.helpers.native_support import RUNTIME
 from tests.helpers.support import i64, parse

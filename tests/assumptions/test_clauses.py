@@ -7,8 +7,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.optimizer.assumptions.clauses import clauses
-from onnx_scatterx.optimizer.assumptions.expressions import statement
+from onnx_scatterx.assumptions.clauses import clauses
+from onnx_scatterx.assumptions.expressions import statement
 from tests.assumptions.test_assumptions import CACHE
 from tests.helpers.support import parse
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.optimizer.assumptions.assumption import COMPARISONS, Assumption, Relation
+from onnx_scatterx.assumptions.assumption import COMPARISONS, Assumption, Relation
 from tests.helpers.examples import examples
 
 _REACH = 9000  # more than the least common multiple of the moduli, and all numbers excluded

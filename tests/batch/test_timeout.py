@@ -16,8 +16,8 @@ from onnx_scatterx.doors.batch.pool import PROGRAM, run_tasks
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.worker_client import Runner
-from onnx_scatterx.system.child import NoReply, PythonChild
-from onnx_scatterx.system.serving import RawTensor
+from onnx_scatterx.processes.child import NoReply, PythonChild
+from onnx_scatterx.processes.serving import RawTensor
 from tests.cli.test_cli import ROW, error_of, saved
 from tests.helpers.late import LATE, end_what_is_stuck
 from tests.system.test_stopping import SPIN

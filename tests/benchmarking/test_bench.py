@@ -10,7 +10,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.benchmarking.result import (
+from onnx_scatterx.lab.benchmarking.result import (
     Benchmark,
     NodeTime,
     Spread,

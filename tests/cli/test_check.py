@@ -10,8 +10,8 @@ import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.judges.equivalence import proof
-from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
+from onnx_scatterx.proof import proof
+from onnx_scatterx.proof.proof import Proof, Verdict
 from onnx_scatterx.runtime.worker_client import Runner
 from tests.cli.test_cli import NEG, error_of, saved
 from tests.devices.fake import NEGATION, fake

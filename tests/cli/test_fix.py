@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.benchmarking.models import bench
+from onnx_scatterx.lab.benchmarking.models import bench
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
 from tests.helpers.support import parse

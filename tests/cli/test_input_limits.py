@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.optimizer.assumptions.clauses import METADATA
+from onnx_scatterx.assumptions.clauses import METADATA
 from tests.cli.test_cli import KV, error_of, saved
 from tests.fuzz_files.isolation import run
 from tests.helpers.support import parse

@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.optimizer.targets.catalogue import VENDORS, target_of
-from onnx_scatterx.optimizer.targets.new_profile import new_profile
+from onnx_scatterx.targets.catalogue import VENDORS, target_of
+from onnx_scatterx.fitting.new_profile import new_profile
 from tests.cli.test_cli import MODELS, error_of, started
 from tests.helpers.support import parse, scatters
 

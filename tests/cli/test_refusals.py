@@ -14,7 +14,7 @@ import pytest
 
 import onnx_scatterx.doors.api.optimization
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.ir import save as model_save
+from onnx_scatterx.files import save as model_save
 from tests.cli.test_cli import KV, MODELS, NEG, ROW, YOLOX, error_of, saved
 from tests.helpers.late import patient
 from tests.helpers.support import parse
@@ -217,7 +217,7 @@ def test_a_package_that_is_missing(
     assert error_of(capsys).endswith(
         "onnxruntime halted; None in sys.modules): pip install onnxruntime"
     )
-    monkeypatch.setitem(sys.modules, "onnx_scatterx.doors.benchmarking.models", None)
+    monkeypatch.setitem(sys.modules, "onnx_scatterx.lab.benchmarking.models", None)
     assert main(["bench", YOLOX, "--target", "standard", "--rounds", "6"]) == 2
     assert capsys.readouterr().err.endswith("this is a bug in onnx-scatterx, please report it\n")
 

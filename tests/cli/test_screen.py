@@ -8,9 +8,9 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.advice.change import Command
+from onnx_scatterx.tell.advice.change import Command
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.doors.explanation import advised
+from onnx_scatterx.tell.explanation import advised
 from tests.cli.test_cli import MODELS, error_of, saved
 from tests.cli.test_terminal import ESCAPES, as_terminal
 from tests.helpers.html import Page

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from onnx_scatterx.doors.devices.consumer import Consumer, consumer_of
+from onnx_scatterx.lab.devices.consumer import Consumer, consumer_of
 from tests.helpers.support import parse
 
 NEGATION = parse("g (float[2, 3] x) => (float[2, 3] y) { y = Neg(x) }")
@@ -11,8 +11,8 @@ _ADAPTER = """
 import os, sys, time
 from pathlib import Path
 import numpy as np
-from onnx_scatterx.doors.devices.adapter import Adapter, Answer
-from onnx_scatterx.doors.devices.adapter import captured
+from onnx_scatterx.lab.devices.adapter import Adapter, Answer
+from onnx_scatterx.lab.devices.adapter import captured
 
 class Fake(Adapter):
     name = "fake"

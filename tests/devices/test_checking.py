@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnx_scatterx.doors.devices.checking import check
-from onnx_scatterx.doors.devices.consumer import (
+from onnx_scatterx.lab.devices.checking import check
+from onnx_scatterx.lab.devices.consumer import (
     Consumer,
     ConsumerProcess,
     consumer_names,
@@ -304,7 +304,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
     """It is imported by a Python without onnx_scatterx and its dependencies."""
     import subprocess
 
-    from onnx_scatterx.doors.devices import child
+    from onnx_scatterx.lab.devices import child
 
     program = f"""if True:
         import sys, runpy
@@ -324,7 +324,7 @@ def test_an_adapter_is_self_contained(name: str) -> None:
         [sys.executable, "-S", "-E", "-c", program], capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    devices = "onnx_scatterx.doors.devices"
+    devices = "onnx_scatterx.lab.devices"
     folders = ["onnx_scatterx", "onnx_scatterx.doors", "onnx_scatterx.system", devices]
     adapters = [f"{devices}.{suffix}" for suffix in ("adapter", "consumers", f"consumers.{name}")]
     loaded = [*folders, *adapters]

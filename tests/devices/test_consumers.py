@@ -10,10 +10,15 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.doors.devices.adapter import Answer, reason_in
-from onnx_scatterx.doors.devices.consumer import consumer_names, consumer_of
-from onnx_scatterx.doors.devices.consumers import mnn, ncnn, ortweb, rknn, sophgo, tflite
-from onnx_scatterx.optimizer.targets.catalogue import profile_names
+from onnx_scatterx.lab.devices.adapter import Answer, reason_in
+from onnx_scatterx.lab.devices.consumer import consumer_names, consumer_of
+from onnx_scatterx.lab.devices.consumers import mnn
+from onnx_scatterx.lab.devices.consumers import ncnn
+from onnx_scatterx.lab.devices.consumers import ortweb
+from onnx_scatterx.lab.devices.consumers import rknn
+from onnx_scatterx.lab.devices.consumers import sophgo
+from onnx_scatterx.lab.devices.consumers import tflite
+from onnx_scatterx.targets.catalogue import profile_names
 from tests.helpers.support import parse
 
 RKNN_TABLE = """

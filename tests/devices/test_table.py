@@ -8,7 +8,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.doors.devices.consumer import Consumer
+from onnx_scatterx.lab.devices.consumer import Consumer
 from tests.devices.fake import fake
 from tests.helpers.scripts import script
 from tests.helpers.support import parse

@@ -2,7 +2,7 @@
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.emit.available import descendants
+from onnx_scatterx.engine.write.available import descendants
 
 
 def test_counts_are_exact_up_to_a_limit() -> None:

@@ -7,13 +7,13 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.ir.cleanup import Names
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.emit.available import AvailableValues
-from onnx_scatterx.optimizer.emit.reshape import reshape
-from onnx_scatterx.optimizer.emit.terms import TermEmitter
-from onnx_scatterx.optimizer.emit.writer import Writer
-from onnx_scatterx.optimizer.symbolic.terms import term
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.write.available import AvailableValues
+from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.terms.terms import term
 from onnx_scatterx.text.reasons import RefusedError
 from tests.helpers.support import parse, run
 

@@ -11,12 +11,12 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir.cleanup import Names
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.emit.available import AvailableValues
-from onnx_scatterx.optimizer.emit.terms import TermEmitter
-from onnx_scatterx.optimizer.emit.writer import Writer
-from onnx_scatterx.optimizer.symbolic.terms import Term, maximum, minimum, pos, step, term
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.write.available import AvailableValues
+from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, pos, step, term
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import open_session, rejections
 from tests.helpers.support import i64, parse, run

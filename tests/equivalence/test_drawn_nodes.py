@@ -6,8 +6,8 @@ import numpy as np
 import onnx.printer
 import pytest
 
-from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
-from onnx_scatterx.judges.equivalence.operators import OPERATORS
+from onnx_scatterx.proof.core.terms import UnsupportedError
+from onnx_scatterx.proof.operators import OPERATORS
 from tests.helpers.equivalence_support import judged, no_more, ranks
 from tests.helpers.examples import scaled
 from tests.helpers.pair import open_session, rejections

@@ -11,8 +11,8 @@ import onnx.parser
 import pytest
 from onnx import numpy_helper
 
-from onnx_scatterx.judges.equivalence.declarations import InputClause
-from onnx_scatterx.judges.equivalence.proof import Proof
+from onnx_scatterx.proof.declarations import InputClause
+from onnx_scatterx.proof.proof import Proof
 from tests.helpers.equivalence_support import assert_follows
 from tests.helpers.proving import prove
 from tests.helpers.support import parse

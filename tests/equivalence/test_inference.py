@@ -4,11 +4,11 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.judges.equivalence.core.arithmetic import integer
-from onnx_scatterx.judges.equivalence.core.logic import both, equal
-from onnx_scatterx.judges.equivalence.core.terms import new_table
-from onnx_scatterx.judges.equivalence.inference import BELIEVED, BROADCAST, ONE_BY_ONE
-from onnx_scatterx.judges.equivalence.judge import deep
+from onnx_scatterx.proof.core.arithmetic import integer
+from onnx_scatterx.proof.core.logic import both, equal
+from onnx_scatterx.proof.core.terms import new_table
+from onnx_scatterx.proof.inference import BELIEVED, BROADCAST, ONE_BY_ONE
+from onnx_scatterx.proof.judge import deep
 from tests.helpers.equivalence_support import _built, bound
 from tests.helpers.pair import rejections
 from tests.helpers.support import parse, run

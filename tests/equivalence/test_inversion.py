@@ -10,7 +10,7 @@ import random
 import numpy as np
 import pytest
 
-from onnx_scatterx.judges.equivalence.core.terms import UnsupportedError
+from onnx_scatterx.proof.core.terms import UnsupportedError
 from tests.helpers.equivalence_support import assert_possible
 from tests.helpers.examples import scaled
 from tests.helpers.pair import rejections

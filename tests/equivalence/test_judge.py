@@ -13,17 +13,18 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.judges.equivalence.core import arithmetic, logic
-from onnx_scatterx.judges.equivalence.core.terms import (
+from onnx_scatterx.proof.core import arithmetic
+from onnx_scatterx.proof.core import logic
+from onnx_scatterx.proof.core.terms import (
     Term,
     UnsupportedError,
     apply,
     new_table,
     variable,
 )
-from onnx_scatterx.judges.equivalence.core.witnesses import Witnesses, coordinates
-from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.operators.gathers import in_range
+from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
+from onnx_scatterx.proof.core.world import World
+from onnx_scatterx.proof.operators.gathers import in_range
 from tests.helpers.support import parse
 
 FOLDER = Path(onnx_scatterx.__file__).parent / "judges" / "equivalence"
@@ -48,7 +49,7 @@ def test_it_shares_nothing_with_what_it_judges() -> None:
     for path in files:
         for module in imported(path):
             top = module.split(".")[0]
-            own = module.startswith("onnx_scatterx.judges.equivalence")
+            own = module.startswith("onnx_scatterx.proof")
             assert own or top in OTHERS or top in sys.stdlib_module_names, f"{path}: {module}"
 
 
@@ -173,7 +174,7 @@ def test_promises_of_the_second_model_are_no_facts() -> None:
 
 def test_a_run_that_contradicts_a_proof_refutes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the prover had a fault: the answer is that of the run, and it asks for a report."""
-    from onnx_scatterx.judges.equivalence import proof
+    from onnx_scatterx.proof import proof
 
     def wrong(*_: object, **__: object) -> proof.Proof:
         return proof.Proof({"y": proof.Verdict("proven")})
@@ -189,7 +190,7 @@ def test_a_run_that_contradicts_a_proof_refutes_it(monkeypatch: pytest.MonkeyPat
 
 def test_the_prover_reads_the_files_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the loader of the optimizer makes of a file is not what is judged."""
-    from onnx_scatterx.judges.equivalence import proof
+    from onnx_scatterx.proof import proof
 
     given: list[Any] = []
 

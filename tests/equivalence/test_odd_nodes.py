@@ -7,7 +7,7 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import Proof
+from onnx_scatterx.proof.proof import Proof
 from tests.helpers.pair import rejections
 from tests.helpers.proving import prove
 from tests.helpers.support import parse, run

@@ -7,7 +7,7 @@ import pytest
 from onnxruntime import __version__ as version
 
 import onnx_scatterx
-from onnx_scatterx.judges.equivalence.declarations import NOT_ASKED
+from onnx_scatterx.proof.declarations import NOT_ASKED
 from tests.equivalence.test_odd_nodes import floats, outcome, unproven
 from tests.helpers.pair import open_session
 from tests.helpers.proving import prove

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.judges.equivalence.core.types import float_constant
-from onnx_scatterx.judges.equivalence.operators.casting import converted
+from onnx_scatterx.proof.core.types import float_constant
+from onnx_scatterx.proof.operators.casting import converted
 from tests.helpers.equivalence_support import assert_excluded, assert_follows, ranks
 from tests.helpers.native_support import since
 from tests.helpers.support import f32, i64

@@ -8,7 +8,7 @@ everything follows. In each pair, the second model differs where the first one r
 import numpy as np
 import pytest
 
-from onnx_scatterx.judges.equivalence.proof import prove
+from onnx_scatterx.proof.proof import prove
 from tests.equivalence.test_false_proofs import unproven
 from tests.helpers.equivalence_support import assert_possible
 from tests.helpers.pair import agree

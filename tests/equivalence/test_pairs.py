@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.judges.equivalence.declarations import InputClause
+from onnx_scatterx.proof.declarations import InputClause
 from tests.helpers.equivalence_support import proof_of, replayed
 from tests.helpers.proving import prove
 from tests.helpers.support import parse

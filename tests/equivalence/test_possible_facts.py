@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from onnxruntime import __version__ as version
 
-from onnx_scatterx.judges.equivalence import judge
-from onnx_scatterx.judges.equivalence.building import Builder, Scope
-from onnx_scatterx.judges.equivalence.core import world
-from onnx_scatterx.judges.equivalence.core.arithmetic import integer
-from onnx_scatterx.judges.equivalence.core.logic import TRUE, equal
-from onnx_scatterx.judges.equivalence.core.reading import Graph
+from onnx_scatterx.proof import judge
+from onnx_scatterx.proof.building import Builder, Scope
+from onnx_scatterx.proof.core import world
+from onnx_scatterx.proof.core.arithmetic import integer
+from onnx_scatterx.proof.core.logic import TRUE, equal
+from onnx_scatterx.proof.core.reading import Graph
 from tests.equivalence.test_odd_nodes import floats, unproven
 from tests.helpers.equivalence_support import assert_possible_anywhere
 from tests.helpers.proving import prove

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 import z3
 
-from onnx_scatterx.judges.equivalence.core import arithmetic, logic, lookups, tensor
-from onnx_scatterx.judges.equivalence.core.solver import Encoder
-from onnx_scatterx.judges.equivalence.core.terms import Term, new_table, substitute, variable, walk
-from onnx_scatterx.judges.equivalence.core.types import range_of, wrapped
-from onnx_scatterx.judges.equivalence.operators import elementwise
+from onnx_scatterx.proof.core import arithmetic
+from onnx_scatterx.proof.core import logic
+from onnx_scatterx.proof.core import lookups
+from onnx_scatterx.proof.core import tensor
+from onnx_scatterx.proof.core.solver import Encoder
+from onnx_scatterx.proof.core.terms import Term, new_table, substitute, variable, walk
+from onnx_scatterx.proof.core.types import range_of, wrapped
+from onnx_scatterx.proof.operators import elementwise
 
 Pair = tuple[Term, Any]
 """A term, and the same in Z3's language, not simplified."""

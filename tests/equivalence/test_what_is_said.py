@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 from onnx_scatterx import verify
-from onnx_scatterx.judges.equivalence.assumed import ALWAYS_ASSUMED, SAME_NAMES, SHORT_AXES
-from onnx_scatterx.judges.equivalence.declarations import InputClause
+from onnx_scatterx.proof.assumed import ALWAYS_ASSUMED, SAME_NAMES, SHORT_AXES
+from onnx_scatterx.proof.declarations import InputClause
 from tests.helpers.equivalence_support import proof_of
 from tests.helpers.proving import prove
 from tests.helpers.support import parse

@@ -9,9 +9,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.doors.extraction.private import is_weight
+from onnx_scatterx.tell.extraction.private import is_weight
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir import io
+from onnx_scatterx.files import io
 from tests.helpers.support import parse
 from tests.ir.test_every_field import absent, at, messages, set_field
 

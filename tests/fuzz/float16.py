@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import LastBit
 from tests.fuzz.builder import code
 from tests.fuzz.drawn import Drawn, Shape, campaign, judged

@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.targets.catalogue import target_of
 from tests.fuzz.drawn import campaign
 from tests.fuzz.nests import Nests
 from tests.fuzz.trial import FoundError, Options, compared

@@ -14,8 +14,8 @@ import onnx_ir as ir
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.judges.verification.interface import Interface, require_deterministic
-from onnx_scatterx.judges.verification.sample_source import SampleSource
+from onnx_scatterx.compare.interface import Interface, require_deterministic
+from onnx_scatterx.compare.sample_source import SampleSource
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import Feed, Pair, describe, open_session, rejections
 

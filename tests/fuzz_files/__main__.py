@@ -13,9 +13,9 @@ from pathlib import Path
 import onnx_scatterx.doors.batch
 
 # What every command imports late is imported here, once for all cases.
-import onnx_scatterx.doors.benchmarking
-import onnx_scatterx.doors.explanation
-import onnx_scatterx.judges.verification.verifying  # noqa: F401 - imported early
+import onnx_scatterx.lab.benchmarking
+import onnx_scatterx.tell.explanation
+import onnx_scatterx.compare.verifying  # noqa: F401 - imported early
 from tests.fuzz_files.cases import MODELS, Case, case
 from tests.fuzz_files.isolation import Ended, run
 from tests.fuzz_files.judge import faults

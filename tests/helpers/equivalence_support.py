@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_scatterx.judges.equivalence.building import Builder, Scope
-from onnx_scatterx.judges.equivalence.core.arithmetic import integer
-from onnx_scatterx.judges.equivalence.core.logic import both, equal, negation
-from onnx_scatterx.judges.equivalence.core.reading import Graph, read
-from onnx_scatterx.judges.equivalence.core.tensor import Tensor
-from onnx_scatterx.judges.equivalence.core.terms import Term, apply, variable, walk
-from onnx_scatterx.judges.equivalence.core.types import constant
-from onnx_scatterx.judges.equivalence.core.world import World
-from onnx_scatterx.judges.equivalence.judge import deep
-from onnx_scatterx.judges.equivalence.proof import Proof
+from onnx_scatterx.proof.building import Builder, Scope
+from onnx_scatterx.proof.core.arithmetic import integer
+from onnx_scatterx.proof.core.logic import both, equal, negation
+from onnx_scatterx.proof.core.reading import Graph, read
+from onnx_scatterx.proof.core.tensor import Tensor
+from onnx_scatterx.proof.core.terms import Term, apply, variable, walk
+from onnx_scatterx.proof.core.types import constant
+from onnx_scatterx.proof.core.world import World
+from onnx_scatterx.proof.judge import deep
+from onnx_scatterx.proof.proof import Proof
 from tests.helpers.pair import agree, rejections, written_where
 from tests.helpers.proving import prove
 from tests.helpers.support import parse, run

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from onnx_scatterx.doors.batch import pool
 from onnx_scatterx.runtime import worker, worker_client
-from onnx_scatterx.system import child
+from onnx_scatterx.processes import child
 
 _started = child.started
 _DESCRIPTORS = 1 << 12

@@ -13,16 +13,16 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.analysis.domain.call import Knowledge
-from onnx_scatterx.optimizer.analysis.domain.tensor import (
+from onnx_scatterx.engine.analysis.domain.call import Knowledge
+from onnx_scatterx.engine.analysis.domain.tensor import (
     DeclaredDim,
     DimOf,
     ElementOf,
     TensorValue,
 )
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.symbolic.constraints import Elements
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.terms.constraints import Elements
+from onnx_scatterx.engine.terms.terms import Symbol, Term
 from tests.helpers.defined import are_defined, doubtful
 from tests.helpers.pair import open_session, rejections
 

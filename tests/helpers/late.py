@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.system.child import Child, NoReply, Reply
-from onnx_scatterx.system.observer import Counted
+from onnx_scatterx.processes.child import Child, NoReply, Reply
+from onnx_scatterx.observer import Counted
 
 LATE = 0.5
 """The seconds of a process that is stuck, whatever its limit is."""
@@ -44,7 +44,7 @@ def patient(folder: Path) -> dict[str, str]:
 
     A loaded machine may pause it for the three seconds that it usually has.
     """
-    program = "import onnx_scatterx.system.interrupts as i; i.GRACE = 60.0"
+    program = "import onnx_scatterx.processes.interrupts as i; i.GRACE = 60.0"
     (folder / "sitecustomize.py").write_text(program)
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}

@@ -5,7 +5,7 @@ import onnxruntime as ort
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir.graphs import is_scatterx_domain
+from onnx_scatterx.graphs.traversal import is_scatterx_domain
 from tests.helpers.pair import Feed, assert_same, open_session
 from tests.helpers.support import feed_of, parse, passes_checker, signature
 

@@ -12,7 +12,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
+from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.rewrites import RULES
 from tests.helpers import pair
 from tests.helpers.golden import GoldenFile

@@ -10,7 +10,7 @@ import random
 import onnx
 import pytest
 
-from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
+from onnx_scatterx.targets.catalogue import AnyTarget
 from tests.helpers import support
 from tests.helpers.equivalence_support import replayed
 from tests.helpers.proving import prove

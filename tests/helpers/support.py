@@ -15,7 +15,7 @@ import onnx.reference
 from numpy.typing import ArrayLike
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.targets.catalogue import AnyTarget
+from onnx_scatterx.targets.catalogue import AnyTarget
 from tests.helpers.onnx_syntax import parser_text
 from tests.helpers.pair import Feed, Pair, agree, describe, open_session, rejections
 

@@ -4,7 +4,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from onnx_scatterx.ir.collection import quiet
+from onnx_scatterx.processes.collection import quiet
 
 NAME = "tests.a_log_of_its_own"
 LOG = logging.getLogger(NAME)

@@ -7,7 +7,7 @@ import pytest
 
 from onnx_scatterx import optimize
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir.collection import raised_gc_threshold
+from onnx_scatterx.processes.collection import raised_gc_threshold
 
 
 @pytest.fixture(autouse=True)

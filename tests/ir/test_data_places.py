@@ -12,7 +12,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir.io import load, save
+from onnx_scatterx.files.io import load, save
 from tests.cli.test_cli import error_of
 from tests.helpers.native_support import since
 from tests.helpers.support import run

@@ -13,7 +13,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.bound_cache import cache_pairs
-from onnx_scatterx.judges.verification.sample_source import valid_draws
+from onnx_scatterx.compare.sample_source import valid_draws
 from tests.helpers.support import parse
 
 ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)

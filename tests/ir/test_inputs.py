@@ -7,7 +7,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import optimize
-from onnx_scatterx.ir.cleanup import remove_dead, replace_uses, set_inputs
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses, set_inputs
 from tests.helpers.hostile import repeated
 
 

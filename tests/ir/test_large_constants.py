@@ -9,9 +9,10 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir import check, size
-from onnx_scatterx.ir.data import from_proto
-from onnx_scatterx.ir.merge import Original
+from onnx_scatterx.files import check
+from onnx_scatterx.files import size
+from onnx_scatterx.files.data import from_proto
+from onnx_scatterx.files.merge import Original
 
 MODELS = sorted(Path("models").glob("*.onnx"))
 UNKNOWN = b"\xf8\x3f\x07"  # field 1023: 7

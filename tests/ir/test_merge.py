@@ -9,9 +9,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir.data import from_proto, to_proto
-from onnx_scatterx.ir.merge import Original
-from onnx_scatterx.ir.parse import difference
+from onnx_scatterx.files.data import from_proto, to_proto
+from onnx_scatterx.files.merge import Original
+from onnx_scatterx.files.parse import difference
 
 MODELS = sorted(Path("models").glob("*.onnx"))[::6]
 UNKNOWN = b"\xf8\x3f\x07"  # field 1023: 7

@@ -13,9 +13,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir import save as model_save
-from onnx_scatterx.ir.io import load, save
-from onnx_scatterx.ir.parse import difference
+from onnx_scatterx.files import save as model_save
+from onnx_scatterx.files.io import load, save
+from onnx_scatterx.files.parse import difference
 from tests.ir.test_io import negation, weight, with_weights
 
 

@@ -10,8 +10,8 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.ir import save as model_save
-from onnx_scatterx.ir.io import load, save
+from onnx_scatterx.files import save as model_save
+from onnx_scatterx.files.io import load, save
 from tests.ir.test_io import negation, weight, with_weights
 
 

@@ -7,8 +7,9 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir import io, size
-from onnx_scatterx.ir.size import external_size, file_size
+from onnx_scatterx.files import io
+from onnx_scatterx.files import size
+from onnx_scatterx.files.size import external_size, file_size
 from tests.helpers.many_scatters import many_scatters
 
 MODELS = sorted(Path("models").glob("*.onnx"))

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.doors.api.optimization import inspect_records
-from onnx_scatterx.doors.explanation import explain
-from onnx_scatterx.ir.io import AnyModel
-from onnx_scatterx.optimizer.lift import copies
-from onnx_scatterx.optimizer.lift.in_theory import InTheory
-from onnx_scatterx.optimizer.reports.shown_boxes import example_numbers, shape_at, value_at
-from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.symbolic.budget import own_budget
-from onnx_scatterx.optimizer.symbolic.terms import Symbol, Term, as_term
+from onnx_scatterx.tell.explanation import explain
+from onnx_scatterx.files.io import AnyModel
+from onnx_scatterx.engine.lift import copies
+from onnx_scatterx.engine.lift.in_theory import InTheory
+from onnx_scatterx.tell.shown_boxes import example_numbers, shape_at, value_at
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.budget.budget import own_budget
+from onnx_scatterx.engine.terms.terms import Symbol, Term, as_term
 from onnx_scatterx.theory import Move
 from tests.helpers.examples import are_all, daily
 from tests.helpers.support import parse

@@ -14,9 +14,9 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given
 
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.lift.in_theory import InTheory
-from onnx_scatterx.optimizer.lift.lift_scatter import Scatter, lift_scatter
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.lift.in_theory import InTheory
+from onnx_scatterx.engine.lift.lift_scatter import Scatter, lift_scatter
 from onnx_scatterx.theory.conventions.onnx import scatter_elements, scatter_nd, tensor_scatter
 from onnx_scatterx.theory.scattering import Scattering
 from tests.helpers.examples import examples

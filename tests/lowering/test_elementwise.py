@@ -9,7 +9,7 @@ import onnx_ir as ir
 import pytest
 from onnx import helper
 
-from onnx_scatterx.optimizer.lowering.last_bits import listed
+from onnx_scatterx.engine.plan.last_bits import listed
 from tests.helpers.pair import SESSIONS, agree, rejections
 
 _SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 1e-30, 88.0, 2.0)

@@ -5,8 +5,8 @@ import random
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.ir.graphs import makers, readers
-from onnx_scatterx.optimizer.lowering.neighbours import read_only_by
+from onnx_scatterx.graphs.traversal import makers, readers
+from onnx_scatterx.engine.plan.neighbours import read_only_by
 
 
 def drawn(rng: random.Random) -> ir.Graph:

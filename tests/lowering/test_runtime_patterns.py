@@ -11,9 +11,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
-from onnx_scatterx.optimizer.lowering.runtime_patterns import MEASURED, GraphValues, obstacle
-from onnx_scatterx.optimizer.mosaic.constants import Constants
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.plan.runtime_patterns import MEASURED, GraphValues, obstacle
+from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.text.reasons import FloatReason
 from tests.helpers.pair import SESSIONS, agree, rejections
 from tests.helpers.quantized import whole_range

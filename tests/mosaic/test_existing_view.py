@@ -4,10 +4,10 @@ import random
 
 import onnx_ir as ir
 
-from onnx_scatterx.optimizer.mosaic.existing_view import ExistingView, ExistingViews
-from onnx_scatterx.optimizer.mosaic.strided_interval import AxisMap, View
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.terms import Term, size, term
+from onnx_scatterx.engine.mosaic.existing_view import ExistingView, ExistingViews
+from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, View
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.terms import Term, size, term
 from tests.helpers.examples import scaled
 
 N = size("views.n")

@@ -6,7 +6,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.ir.cleanup import Names
+from onnx_scatterx.graphs.cleanup import Names
 from tests.helpers.native_support import check, natives
 from tests.helpers.pair import Feed
 from tests.helpers.support import i64, parse, sample

@@ -7,7 +7,7 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.reports.entries import Action
+from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.passes import RemoveScatters
 from tests.helpers.native_support import (
     body,

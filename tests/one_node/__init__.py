@@ -13,8 +13,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnx_scatterx.optimizer.analysis.operators.shapes_alone import OF_SHAPES
-from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
+from onnx_scatterx.engine.analysis.operators.shapes_alone import OF_SHAPES
+from onnx_scatterx.engine.analysis.transfers import TRANSFERS
 from tests.one_node import fused, quantized
 from tests.one_node.source import EXTENTS, Draws
 from tests.one_node.table import DRAWS, opsets

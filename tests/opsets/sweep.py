@@ -16,7 +16,7 @@ import onnx
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.ir.opset import write_for_opset
+from onnx_scatterx.fitting.opset import write_for_opset
 from tests.helpers.pair import SESSIONS, agree
 from tests.opsets.models import Drawn, Version, drawn, joined, model_of, sets_of, versions
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.examples import examples
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample, scatters

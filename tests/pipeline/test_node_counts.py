@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.lowering.commit import REPLACES
+from onnx_scatterx.engine.plan.commit import REPLACES
 
 MODELS = Path(__file__).parents[2] / "models"
 

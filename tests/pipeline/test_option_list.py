@@ -8,8 +8,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli.arguments import add_options, settings
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.options import DEFAULTS, OPTIONS, Options, words
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.options.table import DEFAULTS, OPTIONS, Options, words
 from tests.helpers.support import parse
 
 GIVEN: dict[str, Any] = {

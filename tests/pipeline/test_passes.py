@@ -11,10 +11,10 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx import passes, verify
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region
-from onnx_scatterx.optimizer.reports.builder import AXES
-from onnx_scatterx.optimizer.reports.entries import Action
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region
+from onnx_scatterx.tell.builder import AXES
+from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.rewrites import RULES, RegionRule
 from onnx_scatterx.rewrites.view import ViewRule

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnx_scatterx.doors.programs.ops import Ops
+from onnx_scatterx.torch.ops import Ops
 
 
 class Value:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onnx_scatterx.doors.programs import indices, slices
+from onnx_scatterx.torch import indices
+from onnx_scatterx.torch import slices
 from tests.programs.numpy_ops import NumPy, Value
 
 KINDS = [(False, True), (True, True), (True, False)]

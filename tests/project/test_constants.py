@@ -6,12 +6,12 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "onnx_scatterx"
 READS = re.compile(r"\.const_value\b(?!\s*=[^=])|get_const_tensor")
 OTHERS = {
-    "doors/extraction/part.py": "takes weights out",
-    "doors/extraction/private.py": "says which tensors are weights",
-    "optimizer/transforms/inline_if.py": "renames tensors",
-    "optimizer/assumptions/fixed_sizes.py": "compares the shape of a default",
-    "judges/verification/interface.py": "reads the defaults of inputs",
-    "optimizer/lowering/commit.py": "asks whether the writer made a constant",
+    "tell/extraction/part.py": "takes weights out",
+    "tell/extraction/private.py": "says which tensors are weights",
+    "engine/passes/inline_if.py": "renames tensors",
+    "assumptions/fixed_sizes.py": "compares the shape of a default",
+    "compare/interface.py": "reads the defaults of inputs",
+    "engine/plan/commit.py": "asks whether the writer made a constant",
 }
 
 

@@ -9,10 +9,10 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer import settings
-from onnx_scatterx.optimizer.analysis.operators import arithmetic
-from onnx_scatterx.optimizer.analysis.transfers import TRANSFERS
-from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.engine.passes import settings
+from onnx_scatterx.engine.analysis.operators import arithmetic
+from onnx_scatterx.engine.analysis.transfers import TRANSFERS
+from onnx_scatterx.targets.catalogue import target_of
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.golden import GoldenFile
 from tests.helpers.rules import Golden, Refuses
@@ -56,7 +56,7 @@ def test_a_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     beside = vars(arithmetic)
-    given = code_of("onnx_scatterx/optimizer/analysis/operators/arithmetic.py", **beside)
+    given = code_of("onnx_scatterx/engine/analysis/operators/arithmetic.py", **beside)
     monkeypatch.setitem(TRANSFERS, "BitwiseNot", given["bitwise_not"])
     for test in functions_of(code_of("tests/analysis/test_bitwise_not.py")):
         test()
@@ -64,7 +64,7 @@ def test_an_operator(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_target(tmp_path: Path) -> None:
     path = tmp_path / "my_npu.toml"
-    path.write_text(FILES["onnx_scatterx/optimizer/targets/profiles/my_npu.toml"])
+    path.write_text(FILES["onnx_scatterx/targets/profiles/my_npu.toml"])
     target = target_of(path)
     assert target.operators is not None
     assert len(target.operators) > 40
@@ -73,7 +73,7 @@ def test_a_target(tmp_path: Path) -> None:
 
 
 def test_the_lines_around_a_change_are_there() -> None:
-    places = ("rewrites/__init__.py", "onnx_scatterx/optimizer/analysis/transfers.py")
+    places = ("rewrites/__init__.py", "onnx_scatterx/engine/analysis/transfers.py")
     for diff, place in zip(DIFFS, places, strict=True):
         lines = (ROOT / place).read_text(encoding="utf-8").splitlines()
         around = [line[1:] for line in diff.splitlines() if line.startswith(" ")]

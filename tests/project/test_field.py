@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.support import parse
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

@@ -63,8 +63,8 @@ def test_the_first_look_shows_at_most_ten_folders() -> None:
 FRESH = """if True:
     import importlib, pkgutil, sys, onnx_scatterx as sx
     print(*{m.split('.')[0] for m in sys.modules})
-    import onnx_scatterx.doors.explanation, onnx_scatterx.doors.api
-    import onnx_scatterx.judges.verification
+    import onnx_scatterx.tell.explanation, onnx_scatterx.doors.api
+    import onnx_scatterx.compare
     print(*(callable(f) for f in (sx.explain, sx.inspect, sx.optimize, sx.verify)))
     sx.optimize('models/kv_cache_ts.onnx', target='standard')
     report = sx.inspect('models/kv_cache_dynamo.onnx')
@@ -178,7 +178,7 @@ def test_types_are_for_users_too() -> None:
 
 def test_templates_of_the_page_are_a_part_of_the_package() -> None:
     """As a wheel has them: a template is read from the package, not from the clone."""
-    page = importlib.resources.files("onnx_scatterx.optimizer.reports.page")
+    page = importlib.resources.files("onnx_scatterx.tell.page")
     folder = ROOT / "onnx_scatterx" / "optimizer" / "reports" / "page"
     names = {path.relative_to(folder).as_posix() for path in folder.glob("templates/*")}
     assert len(names) >= 8

@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.reports.entries import EntryDetail
-from onnx_scatterx.optimizer.reports.sketch import MOST_NODES, Box, Excerpt
+from onnx_scatterx.tell.entries import EntryDetail
+from onnx_scatterx.tell.sketch import MOST_NODES, Box, Excerpt
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse
 

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.doors.explanation import explain
+from onnx_scatterx.tell.explanation import explain
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.text.reasons import Reason
 from tests.helpers.support import parse

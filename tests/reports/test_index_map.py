@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel
+from onnx_scatterx.tell.index_map import IndexMap, Panel
 from tests.helpers.support import parse
 
 

@@ -3,8 +3,8 @@
 import onnx_ir as ir
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.assumptions.clauses import METADATA
-from onnx_scatterx.optimizer.reports.builder import AXES
+from onnx_scatterx.assumptions.clauses import METADATA
+from onnx_scatterx.tell.builder import AXES
 from tests.assumptions.test_assumptions import BOXES, CACHE, optimized
 from tests.helpers.support import parse
 from tests.text.test_reasons import OPSET, nd

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.judges.verification.result import Verification
-from onnx_scatterx.optimizer.reports.entries import Action, GatherReport, ScatterReport
-from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.compare.result import Verification
+from onnx_scatterx.tell.entries import Action, GatherReport, ScatterReport
+from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import Reason, Refusal
 from onnx_scatterx.text.visible import as_html
 from tests.helpers.html import Page

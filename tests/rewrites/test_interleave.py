@@ -5,7 +5,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.rules import Case, each, row, sizes
 from tests.helpers.support import parse
 

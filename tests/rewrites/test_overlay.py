@@ -7,7 +7,7 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.optimizer.reports.entries import Action
+from onnx_scatterx.tell.entries import Action
 from tests.helpers.examples import scaled
 from tests.helpers.machines import SLOW, use_machine
 from tests.helpers.native_support import body, check, natives, operators

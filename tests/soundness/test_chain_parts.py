@@ -5,8 +5,8 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.lowering.planner import Planner
-from onnx_scatterx.optimizer.lowering.rule import Plan, Region, RegionRule
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.pair import Feed

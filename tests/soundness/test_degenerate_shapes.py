@@ -9,8 +9,8 @@ import onnx
 import onnx.defs
 import pytest
 
-from onnx_scatterx.optimizer.analysis.shapes import COMPARED
-from onnx_scatterx.optimizer.analysis.transfers import MICROSOFT, TRANSFERS
+from onnx_scatterx.engine.analysis.shapes import COMPARED
+from onnx_scatterx.engine.analysis.transfers import MICROSOFT, TRANSFERS
 from tests.helpers.examples import scaled
 from tests.helpers.judged import Judged
 from tests.helpers.pair import SESSIONS

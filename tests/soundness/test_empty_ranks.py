@@ -5,9 +5,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.analysis.domain.call import Call
-from onnx_scatterx.optimizer.analysis.infeasible import must_fail
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.domain.call import Call
+from onnx_scatterx.engine.analysis.infeasible import must_fail
+from onnx_scatterx.engine.analysis.model_analysis import interpret
 from tests.helpers.native_support import RUNTIME
 from tests.helpers.pair import rejections
 from tests.helpers.support import assert_sound, parse, run, sample, scatters

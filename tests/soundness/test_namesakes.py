@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.judged import judge
 from tests.helpers.support import assert_sound, f32, i64, parse, sample
 

@@ -17,7 +17,7 @@ import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.runtime.library import library_path
 from onnx_scatterx.runtime.ort_session import run_raw
-from onnx_scatterx.system.serving import RawTensor
+from onnx_scatterx.processes.serving import RawTensor
 from tests.helpers.examples import scaled
 from tests.helpers.native_support import since
 from tests.helpers.support import nodes, parse

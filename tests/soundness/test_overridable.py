@@ -4,8 +4,8 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.targets.catalogue import target_of
-from onnx_scatterx.optimizer.targets.violations import violations
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.engine.device.violations import violations
 from tests.helpers.pair import Feed
 from tests.helpers.support import assert_sound, i64, parse, sample
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.targets.target import Target
 from tests.helpers.rules import rows
 from tests.helpers.support import assert_sound
 

@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.model_analysis import interpret
+from onnx_scatterx.engine.analysis.model_analysis import interpret
 from tests.helpers.judged import Judged
 from tests.helpers.support import assert_sound, parse, run, sample
 

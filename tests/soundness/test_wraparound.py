@@ -10,10 +10,10 @@ import onnx.printer
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.analysis.domain.overflow import fits, stays
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.tabulate import tabulated
-from onnx_scatterx.optimizer.symbolic.terms import (
+from onnx_scatterx.engine.analysis.domain.overflow import fits, stays
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.tabulate import tabulated
+from onnx_scatterx.engine.terms.terms import (
     coord,
     floor_div,
     lookup,

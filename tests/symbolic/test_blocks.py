@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.optimizer.symbolic import blocks as place
-from onnx_scatterx.optimizer.symbolic.blocks import blocks, digest, line_of, varies
+from onnx_scatterx.engine.terms import blocks as place
+from onnx_scatterx.engine.terms.blocks import blocks, digest, line_of, varies
 
 SHAPES = st.lists(st.integers(1, 5), max_size=4).map(tuple)
 

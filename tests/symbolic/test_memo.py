@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from onnx_scatterx.optimizer.symbolic import budget, symbol_ids
-from onnx_scatterx.optimizer.symbolic.budget import Memo
-from onnx_scatterx.optimizer.symbolic.limits import Limits
-from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols, keeps
+from onnx_scatterx.engine.budget import budget
+from onnx_scatterx.engine.terms import symbol_ids
+from onnx_scatterx.engine.budget.budget import Memo
+from onnx_scatterx.engine.budget.limits import Limits
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols, keeps
 
 
 def test_a_full_memo_forgets_all(monkeypatch: pytest.MonkeyPatch) -> None:

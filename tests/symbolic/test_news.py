@@ -2,10 +2,10 @@
 
 import pytest
 
-from onnx_scatterx.optimizer.symbolic import search
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import Term, pos, size
+from onnx_scatterx.engine.terms import search
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.simplify import simplify
+from onnx_scatterx.engine.terms.terms import Term, pos, size
 
 N, M = size("news.n"), size("news.m")
 LAYERS = [size(f"news.layer{i}") for i in range(200)]
@@ -20,7 +20,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Term]:
         terms.append(t)
         return sought(t, facts)
 
-    monkeypatch.setattr("onnx_scatterx.optimizer.symbolic.prove.prove", noted)
+    monkeypatch.setattr("onnx_scatterx.engine.terms.prove.prove", noted)
     return terms
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onnx_scatterx.optimizer.symbolic import search
-from onnx_scatterx.optimizer.symbolic.budget import budget
-from onnx_scatterx.optimizer.symbolic.one_size import never_negative
-from onnx_scatterx.optimizer.symbolic.prove import Facts
-from onnx_scatterx.optimizer.symbolic.search import may_lead
-from onnx_scatterx.optimizer.symbolic.simplify import simplify
-from onnx_scatterx.optimizer.symbolic.terms import (
+from onnx_scatterx.engine.terms import search
+from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.terms.one_size import never_negative
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.search import may_lead
+from onnx_scatterx.engine.terms.simplify import simplify
+from onnx_scatterx.engine.terms.terms import (
     FloorDiv,
     Symbol,
     Term,

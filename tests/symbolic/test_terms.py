@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.optimizer.symbolic.symbol_ids import fresh_symbols
-from onnx_scatterx.optimizer.symbolic.terms import (
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.engine.terms.terms import (
     IndexVar,
     Indicator,
     Number,

@@ -58,7 +58,7 @@ def test_a_profile_that_extends_a_nul(tmp_path: Path) -> None:
 def test_names_in_an_archive(name: str, entry: str | None, tmp_path: Path) -> None:
     """No entry leads out of the place where it is unpacked; as an input it has its name again."""
     from onnx_scatterx.runtime.array_files import read_arrays, save_arrays
-    from onnx_scatterx.system.writing import Writing
+    from onnx_scatterx.files.writing import Writing
 
     array = np.zeros(2, np.float32)
     out = tmp_path / "out.npz"

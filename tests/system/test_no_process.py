@@ -9,7 +9,7 @@ import onnxruntime
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.system import child
+from onnx_scatterx.processes import child
 from tests.helpers.support import parse
 
 MODELS = Path(__file__).parents[2] / "models"

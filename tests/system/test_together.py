@@ -15,7 +15,7 @@ import onnxruntime as ort
 import pytest
 
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.system.scratch import is_scratch
+from onnx_scatterx.processes.scratch import is_scratch
 from tests.cli.test_cli import error_of, saved
 
 pytestmark = pytest.mark.sampled(2)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.interrupts import Stopped, stoppable
-from onnx_scatterx.system.reading import note_read, recorded
-from onnx_scatterx.system.writing import Writing, write_text
+from onnx_scatterx.processes.interrupts import Stopped, stoppable
+from onnx_scatterx.files.reading import note_read, recorded
+from onnx_scatterx.files.writing import Writing, write_text
 
 
 def write(files: dict[Path, str]) -> None:

@@ -5,8 +5,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.symbolic.terms import element, size, term
-from onnx_scatterx.optimizer.targets.costs import (
+from onnx_scatterx.engine.terms.terms import element, size, term
+from onnx_scatterx.engine.device.costs import (
     KINDS,
     OTHER,
     Machine,

@@ -8,7 +8,7 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.targets.catalogue import target_of
+from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.pair import assert_same
 from tests.helpers.support import parse, sample
 

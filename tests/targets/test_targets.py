@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx import Reason
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.optimizer.targets.catalogue import profile_names, target_of
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.targets.catalogue import profile_names, target_of
+from onnx_scatterx.targets.target import Target
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 from tests.helpers.support import nodes, parse, sample

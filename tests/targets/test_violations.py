@@ -10,9 +10,9 @@ import onnx_scatterx
 from onnx_scatterx.doors.api.result import TargetError
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer.targets.catalogue import target_of
-from onnx_scatterx.optimizer.targets.target import Target
-from onnx_scatterx.optimizer.targets.violations import violations
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.engine.device.violations import violations
 from tests.helpers.support import parse, scatters
 
 TARGET = target_of(

@@ -5,7 +5,7 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx import Reason, inspect, optimize
-from onnx_scatterx.optimizer.targets.target import Target
+from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Refusal
 from tests.analysis.test_limits import limited
 from tests.helpers.support import parse

@@ -7,9 +7,9 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.optimizer.transforms.constant_finder import EXACT, followed
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.fitting.constant_finder import EXACT, followed
+from onnx_scatterx.engine.passes.job import Job
 from tests.analysis import test_integer_constants as integers
 
 KINDS: dict[str, Any] = {"float32": np.uint32, "float64": np.uint64}

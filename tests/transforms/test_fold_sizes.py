@@ -9,9 +9,10 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import ScatterXError
-from onnx_scatterx.optimizer.assumptions.fixed_sizes import Fix
-from onnx_scatterx.optimizer.symbolic.limits import LIMITS, Limits
-from onnx_scatterx.optimizer.transforms import constant_finder, fold_sizes
+from onnx_scatterx.assumptions.fixed_sizes import Fix
+from onnx_scatterx.engine.budget.limits import LIMITS, Limits
+from onnx_scatterx.fitting import constant_finder
+from onnx_scatterx.fitting import fold_sizes
 from onnx_scatterx.passes import FixSizes
 from tests.helpers.pair import SESSIONS, Feed, Pair, agree
 from tests.helpers.support import f32, nodes, parse, run, sample

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.optimizer import pipeline
-from onnx_scatterx.optimizer.pipeline import Kind, Pass
-from onnx_scatterx.optimizer.targets.catalogue import target_of
-from onnx_scatterx.optimizer.transforms.job import Job
+from onnx_scatterx.pipeline import order as pipeline
+from onnx_scatterx.pipeline.order import Kind, Pass
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.engine.passes.job import Job
 from tests.helpers.examples import examples
 from tests.helpers.pair import assert_same
 from tests.helpers.support import nodes, parse, sample

@@ -12,11 +12,11 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.judges.equivalence import proof
-from onnx_scatterx.judges.equivalence.proof import Proof, Verdict
-from onnx_scatterx.judges.verification.array_diff import ArrayDifference
-from onnx_scatterx.judges.verification.proving import Promises, judged
-from onnx_scatterx.judges.verification.result import Difference, Draw, Verification
+from onnx_scatterx.proof import proof
+from onnx_scatterx.proof.proof import Proof, Verdict
+from onnx_scatterx.compare.array_diff import ArrayDifference
+from onnx_scatterx.compare.proving import Promises, judged
+from onnx_scatterx.compare.result import Difference, Draw, Verification
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(2)

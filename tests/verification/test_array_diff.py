@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from onnx_scatterx.judges.verification.array_diff import Tolerance, compare
+from onnx_scatterx.compare.array_diff import Tolerance, compare
 from onnx_scatterx.runtime.worker_client import from_raw, to_raw
 from tests.helpers.examples import examples
 

@@ -16,10 +16,10 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.judges.verification.array_diff import Tolerance
-from onnx_scatterx.judges.verification.result import Draw, Verification
-from onnx_scatterx.judges.verification.session_pair import SessionPair
-from onnx_scatterx.judges.verification.verifying import verify
+from onnx_scatterx.compare.array_diff import Tolerance
+from onnx_scatterx.compare.result import Draw, Verification
+from onnx_scatterx.compare.session_pair import SessionPair
+from onnx_scatterx.compare.verifying import verify
 from onnx_scatterx.runtime.worker_client import ModelFile, NoReply, Runner
 from tests.verification.test_verify import only, parse, unary
 

@@ -12,10 +12,10 @@ import pytest
 
 from onnx_scatterx import verify
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.ir.io import load
-from onnx_scatterx.judges.verification.fused_rounding import is_rounding, roundings
-from onnx_scatterx.judges.verification.result import Draw, Verification
-from onnx_scatterx.judges.verification.session_pair import SessionPair
+from onnx_scatterx.files.io import load
+from onnx_scatterx.compare.fused_rounding import is_rounding, roundings
+from onnx_scatterx.compare.result import Draw, Verification
+from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.runtime.worker_client import ModelFile, Runner
 from tests.helpers.support import parse
 

@@ -4,11 +4,11 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.judges.verification.decisions import Decisions
-from onnx_scatterx.judges.verification.guidance import looked_at
-from onnx_scatterx.judges.verification.input_constraints import input_constraints
-from onnx_scatterx.judges.verification.landmarks import Dealer
-from onnx_scatterx.judges.verification.verifying import verify
+from onnx_scatterx.compare.decisions import Decisions
+from onnx_scatterx.compare.guidance import looked_at
+from onnx_scatterx.compare.input_constraints import input_constraints
+from onnx_scatterx.compare.landmarks import Dealer
+from onnx_scatterx.compare.verifying import verify
 
 Pair = tuple[str, str, str]
 

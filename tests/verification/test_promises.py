@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from onnx_scatterx import verify
-from onnx_scatterx.judges.verification.result import Verification
+from onnx_scatterx.compare.result import Verification
 from tests.helpers.support import parse
 
 pytestmark = pytest.mark.sampled(5)

@@ -8,13 +8,13 @@ import onnx_ir as ir
 import pytest
 
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.ir.constants import inferred
-from onnx_scatterx.judges.verification.input_constraints import input_constraints
-from onnx_scatterx.judges.verification.interface import Input, Interface
-from onnx_scatterx.judges.verification.landmarks import Aims
-from onnx_scatterx.judges.verification.sampler import FLAVOURS, InputSampler
-from onnx_scatterx.judges.verification.sizes import SizeSearch, SizeSymbol
-from onnx_scatterx.optimizer.assumptions.assumption import Assumption
+from onnx_scatterx.graphs.constants import inferred
+from onnx_scatterx.compare.input_constraints import input_constraints
+from onnx_scatterx.compare.interface import Input, Interface
+from onnx_scatterx.compare.landmarks import Aims
+from onnx_scatterx.compare.sampler import FLAVOURS, InputSampler
+from onnx_scatterx.compare.sizes import SizeSearch, SizeSymbol
+from onnx_scatterx.assumptions.assumption import Assumption
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 

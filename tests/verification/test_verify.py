@@ -13,9 +13,9 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.errors import VerifyError
-from onnx_scatterx.ir.constants import inferred
-from onnx_scatterx.judges.verification.result import Verification
-from onnx_scatterx.judges.verification.verifying import verify
+from onnx_scatterx.graphs.constants import inferred
+from onnx_scatterx.compare.result import Verification
+from onnx_scatterx.compare.verifying import verify
 
 HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>'
 

@@ -12,24 +12,24 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.api.result import Result, raise_unmet
 from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.ir import io as model_io
-from onnx_scatterx.ir.check import free_names
-from onnx_scatterx.ir.cleanup import cloned
-from onnx_scatterx.ir.collection import raised_gc_threshold
-from onnx_scatterx.ir.io import AnyModel, IrLike, MessageLike, ModelSource
-from onnx_scatterx.ir.merge import Original
-from onnx_scatterx.ir.size import file_size
-from onnx_scatterx.optimizer.reports.builder import NodeRecord
-from onnx_scatterx.optimizer.reports.entries import About
-from onnx_scatterx.optimizer.reports.report import Report
-from onnx_scatterx.optimizer.run import optimize_ir
-from onnx_scatterx.optimizer.settings import Settings
-from onnx_scatterx.options import DEFAULTS, Options, Strict, checked_strict
-from onnx_scatterx.system.observer import NOBODY, Observer, Progress, Watch
-from onnx_scatterx.system.reading import recorded
+from onnx_scatterx.files import io as model_io
+from onnx_scatterx.files.check import free_names
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike, ModelSource
+from onnx_scatterx.files.merge import Original
+from onnx_scatterx.files.size import file_size
+from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.entries import About
+from onnx_scatterx.tell.report import Report
+from onnx_scatterx.pipeline.run import optimize_ir
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
+from onnx_scatterx.observer import NOBODY, Observer, Progress, Watch
+from onnx_scatterx.files.reading import recorded
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification.result import Verification
+    from onnx_scatterx.compare.result import Verification
 
 _NAMES = 5  # that an error lists
 
@@ -242,8 +242,8 @@ def _verified(
     before: AnyModel, after: Result[Any], observer: Observer, arguments: Mapping[str, Any]
 ) -> Verification:
     """Return the answer of ``verify``; raise an error if the models differ."""
-    from onnx_scatterx.judges.verification.result import DifferenceError
-    from onnx_scatterx.judges.verification.verifying import verify
+    from onnx_scatterx.compare.result import DifferenceError
+    from onnx_scatterx.compare.verifying import verify
 
     observer.stage("verifying")
     answer = verify(before, after, **{"on_progress": observer.stage, **arguments})

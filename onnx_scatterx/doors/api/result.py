@@ -11,13 +11,13 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.ir import io as model_io
-from onnx_scatterx.optimizer.reports.report import Report
-from onnx_scatterx.options import Strict
-from onnx_scatterx.system.reading import Files
+from onnx_scatterx.files import io as model_io
+from onnx_scatterx.tell.report import Report
+from onnx_scatterx.options.table import Strict
+from onnx_scatterx.files.reading import Files
 
 if TYPE_CHECKING:
-    from onnx_scatterx.judges.verification.result import Verification
+    from onnx_scatterx.compare.result import Verification
 
 M = TypeVar("M", onnx.ModelProto, ir.Model)
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from onnx_scatterx.doors.batch.pool import run_tasks
 from onnx_scatterx.doors.batch.summary import ModelOutcome
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.options import DEFAULTS
-from onnx_scatterx.system.child import NoReply
-from onnx_scatterx.system.reading import Files, note_read, recorded
-from onnx_scatterx.system.scratch import clear
-from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.options.table import DEFAULTS
+from onnx_scatterx.processes.child import NoReply
+from onnx_scatterx.files.reading import Files, note_read, recorded
+from onnx_scatterx.processes.scratch import clear
+from onnx_scatterx.files.writing import Writing
 
 if TYPE_CHECKING:
-    from onnx_scatterx.optimizer.reports.report import Report
+    from onnx_scatterx.tell.report import Report
 
 _SLACK = 0.5  # seconds in which a late task may end itself, before its process is ended
 
@@ -96,14 +96,14 @@ def prepare(_: object) -> None:
     """Import what `run_task` needs; the first task reports a missing module."""
     with contextlib.suppress(ImportError):
         import onnx_scatterx.doors.api
-        import onnx_scatterx.judges.verification.verifying  # noqa: F401 - imported early
+        import onnx_scatterx.compare.verifying  # noqa: F401 - imported early
 
 
 def run_task(task: Task) -> ModelOutcome:
     """Optimize or inspect one model; an error becomes a part of the outcome."""
     from onnx_scatterx.doors.api import inspect, optimize
-    from onnx_scatterx.ir.save import MESSAGE_LIMIT, stage
-    from onnx_scatterx.judges.verification.verifying import verify
+    from onnx_scatterx.files.save import MESSAGE_LIMIT, stage
+    from onnx_scatterx.compare.verifying import verify
 
     start = time.perf_counter()
 
@@ -171,8 +171,8 @@ def run_task(task: Task) -> ModelOutcome:
 
 def _advised(task: Task, report: Report) -> Report:
     """Return the report on a model with advice, for which other options are tried."""
-    from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.doors.explanation import advised
+    from onnx_scatterx.tell.advice.change import Command
+    from onnx_scatterx.tell.explanation import advised
 
     given = {name: value for name, value in task.options.items() if name in DEFAULTS}
     options = () if report.about is None else report.about.options

@@ -32,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Explain the scatters of a model."""
-    from onnx_scatterx.doors.explanation import explain, explanations
+    from onnx_scatterx.tell.explanation import explain, explanations
     from onnx_scatterx.text.visible import as_json
 
     read_target(args)

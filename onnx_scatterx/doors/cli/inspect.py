@@ -32,14 +32,14 @@ from onnx_scatterx.doors.cli.output import (
     show_text,
 )
 from onnx_scatterx.doors.cli.progress import stages
-from onnx_scatterx.optimizer.symbolic.budget import one_command
-from onnx_scatterx.options import words
+from onnx_scatterx.engine.budget.budget import one_command
+from onnx_scatterx.options.table import words
 
 if TYPE_CHECKING:
-    from onnx_scatterx.doors.advice.change import Command
-    from onnx_scatterx.optimizer.reports.builder import NodeRecord
-    from onnx_scatterx.optimizer.reports.report import Report
-    from onnx_scatterx.system.observer import Observer
+    from onnx_scatterx.tell.advice.change import Command
+    from onnx_scatterx.tell.builder import NodeRecord
+    from onnx_scatterx.tell.report import Report
+    from onnx_scatterx.observer import Observer
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -67,8 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _inspect(args: argparse.Namespace) -> int:
     from onnx_scatterx.doors.api.optimization import inspect_records
-    from onnx_scatterx.optimizer.settings import Settings
-    from onnx_scatterx.system.observer import Observer
+    from onnx_scatterx.engine.passes.settings import Settings
+    from onnx_scatterx.observer import Observer
 
     args.model = args.models[0]
     model = given_model(args.model)
@@ -128,14 +128,14 @@ def with_advice(
     """
     if args.no_advice or not (report.is_open or report.growth or report.native):
         return report
-    from onnx_scatterx.doors.explanation import advised
+    from onnx_scatterx.tell.explanation import advised
 
     return advised(report, model, command_of(args, output), records, observer, **settings(args))
 
 
 def command_of(args: argparse.Namespace, output: str = "OUT.onnx") -> Command:
     """Return the command that the user typed, with all options that change the new model."""
-    from onnx_scatterx.doors.advice.change import Command
+    from onnx_scatterx.tell.advice.change import Command
 
     said = words({**settings(args), "target": "scatterx"})
     return Command(args.model, output, args.target.text, tuple(chain.from_iterable(said)))

@@ -34,10 +34,10 @@ from onnx_scatterx.doors.cli.inspect import strict_status, with_advice
 from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_text
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
-from onnx_scatterx.optimizer.symbolic.budget import one_command
-from onnx_scatterx.system.observer import Observer
-from onnx_scatterx.system.reading import note_read
-from onnx_scatterx.system.writing import Writing
+from onnx_scatterx.engine.budget.budget import one_command
+from onnx_scatterx.observer import Observer
+from onnx_scatterx.files.reading import note_read
+from onnx_scatterx.files.writing import Writing
 
 if TYPE_CHECKING:
     import onnx_ir as ir
@@ -166,7 +166,7 @@ def _optimize(args: argparse.Namespace, output: Destination) -> int:
 
 def _printer(wanted: Sequence[str]) -> Callable[[str, ir.Model], None]:
     """Return a function for ``on_pass`` that prints the model after the wanted passes."""
-    from onnx_scatterx.optimizer.pipeline import check_passes
+    from onnx_scatterx.pipeline.order import check_passes
 
     check_passes(wanted, "all")
 

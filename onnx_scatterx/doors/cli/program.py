@@ -38,8 +38,8 @@ from onnx_scatterx.doors.cli.output import (
     show,
 )
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.system.interrupts import Stopped, stoppable
-from onnx_scatterx.system.reading import recorded
+from onnx_scatterx.processes.interrupts import Stopped, stoppable
+from onnx_scatterx.files.reading import recorded
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +50,10 @@ def complete(parser: argparse.ArgumentParser) -> None:
     except ImportError:
         return
     models, profiles = FilesCompleter(["onnx", "onnxtxt"]), FilesCompleter(["toml"])
-    targets = _from("optimizer.targets.catalogue", lambda m: [t.name for t in m.all_targets()])
-    vendors = _from("optimizer.targets.catalogue", lambda m: m.VENDORS)
-    passes = _from("optimizer.pipeline", lambda m: [step.name for step in m.PIPELINE])
-    consumers = _from("doors.devices.consumer", lambda m: m.consumer_names())
+    targets = _from("targets.catalogue", lambda m: [t.name for t in m.all_targets()])
+    vendors = _from("targets.catalogue", lambda m: m.VENDORS)
+    passes = _from("pipeline.order", lambda m: [step.name for step in m.PIPELINE])
+    consumers = _from("lab.devices.consumer", lambda m: m.consumer_names())
     known = {
         "target": lambda prefix, **_: [
             *(*targets(), *profiles(prefix)),
@@ -81,8 +81,8 @@ def _from(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[..., I
 
 def _nodes(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Return the names of the scatters and gathers of the model that was typed."""
-    from onnx_scatterx.ir.graphs import all_nodes
-    from onnx_scatterx.ir.io import load
+    from onnx_scatterx.graphs.traversal import all_nodes
+    from onnx_scatterx.files.io import load
 
     try:
         nodes = all_nodes(load(parsed_args.model))

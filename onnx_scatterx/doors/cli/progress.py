@@ -16,7 +16,7 @@ from onnx_scatterx.text.visible import visible
 if TYPE_CHECKING:
     import rich.progress
 
-    from onnx_scatterx.system.observer import Progress
+    from onnx_scatterx.observer import Progress
 
 PATIENCE = 0.5  # seconds before the line is shown
 _SPEED = 600.0  # the remaining time is estimated from the steps of so many seconds

@@ -17,8 +17,8 @@ from onnx_scatterx.doors.cli.arguments import (
     reject_unused,
 )
 from onnx_scatterx.doors.cli.output import show, show_text
-from onnx_scatterx.system.writing import Writing
-from onnx_scatterx.text.option_values import count
+from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.options.values import count
 from onnx_scatterx.text.visible import as_json
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _run(args: argparse.Namespace, writing: Writing) -> list[dict[str, np.ndarra
 def _drawn(
     args: argparse.Namespace, model: str | onnx.ModelProto, library: str | None
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    from onnx_scatterx.judges.verification.sample_source import valid_draws
+    from onnx_scatterx.compare.sample_source import valid_draws
 
     seed = args.seed or 0
     draws = valid_draws(model, args.samples or 1, sizes=dict(args.size), seed=seed, library=library)

@@ -9,8 +9,8 @@ from pathlib import Path
 from onnx_scatterx.doors.cli.arguments import add, add_json
 from onnx_scatterx.doors.cli.output import show, show_text
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.system.writing import Writing
-from onnx_scatterx.text.option_values import listed_names
+from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.options.values import listed_names
 from onnx_scatterx.text.visible import as_json
 
 
@@ -31,9 +31,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
-    from onnx_scatterx.ir.io import load
-    from onnx_scatterx.optimizer.targets.catalogue import all_targets
-    from onnx_scatterx.optimizer.targets.new_profile import new_profile
+    from onnx_scatterx.files.io import load
+    from onnx_scatterx.targets.catalogue import all_targets
+    from onnx_scatterx.fitting.new_profile import new_profile
 
     if not args.operators and args.like is None:
         raise ScatterXError("give --operators 'Add, Concat, ...', or --like a model that compiled")

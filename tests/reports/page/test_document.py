@@ -12,14 +12,14 @@ import pytest
 from markupsafe import Markup
 
 import onnx_scatterx
-from onnx_scatterx.judges.verification.result import Verification
-from onnx_scatterx.optimizer.reports.advice import Advice, Way
-from onnx_scatterx.optimizer.reports.entries import About, bytes_text
-from onnx_scatterx.optimizer.reports.index_map import IndexMap, Panel
-from onnx_scatterx.optimizer.reports.page import environment
-from onnx_scatterx.optimizer.reports.page.map_figure import map_figures
-from onnx_scatterx.optimizer.reports.rendering import TextTable
-from onnx_scatterx.optimizer.reports.report import Report
+from onnx_scatterx.compare.result import Verification
+from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.entries import About, bytes_text
+from onnx_scatterx.tell.index_map import IndexMap, Panel
+from onnx_scatterx.tell.page import environment
+from onnx_scatterx.tell.page.map_figure import map_figures
+from onnx_scatterx.tell.rendering import TextTable
+from onnx_scatterx.tell.report import Report
 from tests.helpers.html import Page
 from tests.helpers.many_scatters import many_scatters
 from tests.helpers.support import parse

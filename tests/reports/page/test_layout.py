@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnx_scatterx.optimizer.reports.page.layout import layout
+from onnx_scatterx.tell.page.layout import layout
 
 SIZES = st.lists(st.tuples(st.integers(10, 150), st.integers(10, 40)), min_size=1, max_size=30)
 

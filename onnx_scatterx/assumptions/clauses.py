@@ -1,0 +1,185 @@
+"""Clauses: assumptions about inputs are read, checked against a model, noted in its metadata.
+
+    seq <= 4096        n % 8 == 0
+    pos < seq          0 <= idx < n      cache_position: contiguous, nonnegative
+
+A clause is about a symbol (a declared dim) or about the elements of an integer input.
+
+--assume '0 <= idx < n' --fix n=4        promises 0 <= idx < 4
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.grouping import grouped
+from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.expressions import (
+    PROPERTIES,
+    parts_of,
+    statement,
+    with_numbers,
+)
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+
+Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
+"""Assumptions as a user gives them: by name, or as statements that begin with the name."""
+
+METADATA = "onnx_scatterx.assumes"
+"""The metadata key of an optimized model: what it assumes of its inputs, by name, as JSON."""
+
+MOST = 100
+"""How many things can be assumed at once: each is tried without."""
+
+_SHOWN = 100  # characters of metadata that cannot be read
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One thing that is assumed of one name.
+
+    >>> str(Clause("seq", "<= 4096")), str(Clause("idx", "unique"))
+    ('seq <= 4096', 'idx: unique')
+    """
+
+    name: str
+    condition: str
+
+    def __str__(self) -> str:
+        return f"{self.name}{':' if self.condition in PROPERTIES else ''} {self.condition}"
+
+
+def clauses(assume: Assume) -> tuple[Clause, ...]:
+    """Read assumptions into clauses, each once; raise ScatterXError if one cannot be read.
+
+    >>> [str(c) for c in clauses(["0 <= idx < n", "p: contiguous, nonnegative"])]
+    ['idx >= 0', 'idx < n', 'p: contiguous', 'p: nonnegative']
+    """
+    if isinstance(assume, str):
+        assume = [assume]
+    pairs = assume.items() if isinstance(assume, Mapping) else map(statement, assume or ())
+    read: dict[Clause, None] = {}
+    for name, text in pairs:
+        for part in parts_of(text):
+            Assumption.parse(part, name)
+            read[Clause(name, part)] = None
+            if len(read) > MOST:
+                raise ScatterXError(f"more than {MOST} assumptions were made; leave some out")
+    return tuple(read)
+
+
+def as_metadata(assumed: Iterable[Clause]) -> str:
+    """Return clauses as the text under ``METADATA`` of a model that needs them.
+
+    >>> as_metadata(clauses(["idx: unique", "idx < n"]))
+    '{"idx": "unique, < n"}'
+    """
+    conditions = {name: ", ".join(parts) for name, parts in conditions_of(assumed).items()}
+    return json.dumps(conditions, ensure_ascii=False)
+
+
+def from_metadata(metadata: Mapping[str, str]) -> tuple[Clause, ...]:
+    """Return the assumptions in a model's metadata; ScatterXError if they cannot be read.
+
+    >>> [str(c) for c in from_metadata({METADATA: '{"idx": "unique, < n"}'})]
+    ['idx: unique', 'idx < n']
+    """
+    text = metadata.get(METADATA)
+    if text is None:
+        return ()
+    try:
+        conditions = json.loads(text)
+    except (ValueError, RecursionError):
+        conditions = None
+    if not isinstance(conditions, dict) or not all(
+        isinstance(part, str) for part in conditions.values()
+    ):
+        shown = one_line(text, _SHOWN)
+        raise ScatterXError(f"the metadata {METADATA} of the model are not assumptions: {shown}")
+    return clauses(conditions)
+
+
+def by_name(assumed: Iterable[Clause]) -> dict[str, Assumption]:
+    """Return what clauses say of each name.
+
+    >>> by_name(clauses(["n >= 2", "n % 2 == 0"]))["n"].witness()
+    2
+    """
+    conditions = conditions_of(assumed).items()
+    return {name: Assumption.parse(", ".join(parts), name) for name, parts in conditions}
+
+
+def conditions_of(assumed: Iterable[Clause]) -> dict[str, list[str]]:
+    """Return the conditions of each name, in the order of the clauses."""
+    return grouped((clause.name, clause.condition) for clause in assumed)
+
+
+def check(
+    assumed: Iterable[Clause], *, symbols: Collection[str], inputs: Mapping[str, bool]
+) -> dict[str, Assumption]:
+    """Return what clauses say of each name; ScatterXError if a name or a word does not fit.
+
+    ``inputs`` says for each graph input whether it holds integers.
+    """
+    assumptions = by_name(assumed)
+    for name, assumption in assumptions.items():
+        if name not in symbols and name not in inputs:
+            known = ", ".join(sorted({*symbols, *inputs}))
+            raise ScatterXError(
+                f"cannot assume anything of {name!r}: the model has no such input or symbol; "
+                f"it has {known}"
+            )
+        if name not in symbols and not inputs[name]:
+            raise ScatterXError(f"cannot assume anything of {name!r}: it does not hold integers")
+        if name in symbols and assumption.properties - {"nonnegative"} and name not in inputs:
+            word = min(assumption.properties - {"nonnegative"})
+            raise ScatterXError(f"cannot assume {word!r} of {name!r}: it is a size, one number")
+        unknown = assumption.symbols - set(symbols)
+        if unknown:
+            raise ScatterXError(
+                f"cannot compare {name!r} with {min(unknown)!r}: the model has no such symbol; "
+                f"it has {', '.join(sorted(symbols)) or 'none'}"
+            )
+        if assumption.witness(0 if name in symbols else -math.inf) is None:
+            listed = ", ".join(str(c) for c in assumed if c.name == name)
+            raise ScatterXError(f"no number was found that satisfies all of this: {listed}")
+    return assumptions
+
+
+def at_sizes(assumed: Sequence[Clause], fixed: FixedSizes) -> tuple[Clause, ...]:
+    """Return assumptions with the numbers of fixed sizes in the place of their names.
+
+    One of a size that is fixed is true or not: raises ScatterXError if it is not.
+
+    >>> print(*at_sizes(clauses(["idx < 2*n", "n <= 8"]), FixedSizes({"n": 4}, {})))
+    idx < 2*4
+    """
+    replaced: dict[Clause, None] = {}
+    for clause in assumed:
+        text = with_numbers(clause.condition, fixed.symbols)
+        number = fixed.symbols.get(clause.name)
+        if number is None:
+            replaced[Clause(clause.name, text)] = None
+        elif not Assumption.parse(text, clause.name).allows(number, fixed.symbols):
+            raise ScatterXError(f"{clause} is assumed, and {clause.name!r} is fixed at {number}")
+    return tuple(replaced)
+
+
+def equalities(assumed: Iterable[Clause]) -> dict[str, int]:
+    """Return the numbers that are assumed of names.
+
+    >>> equalities(clauses(["b == 4", "n <= 8"]))
+    {'b': 4}
+    """
+    numbers = {}
+    for name, assumption in by_name(assumed).items():
+        for comparison in assumption.comparisons:
+            is_number = isinstance(comparison.bound, int) and not comparison.modulus
+            if comparison.sign == "==" and is_number:
+                numbers[name] = int(comparison.bound)
+    return numbers

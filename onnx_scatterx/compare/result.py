@@ -1,0 +1,344 @@
+"""The answer of `verify`: whether two models agree, on how many inputs, and how they differ."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
+from onnx_scatterx.runtime.session import EVALUATOR
+from onnx_scatterx.text.visible import in_lines, plain_fields
+
+if TYPE_CHECKING:
+    from onnx_scatterx.proof.proof import Proof
+
+Answer = Literal["same", "not proven", "different", "not compared"]
+SOLVER = "of the solver"
+SCHEMA = 1
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One set of inputs: its number (the seed of its values), its sizes, and how it was drawn.
+
+    `feeds` are the inputs by name. Inputs that the user gave have the numbers -1, -2, ...
+    `outputs` are ONNX Runtime's outputs without graph optimizations, if `valid_draws` ran the
+    model.
+    """
+
+    number: int
+    sizes: Mapping[str, int]
+    flavour: str
+    feeds: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+    outputs: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        if self.flavour == "given":
+            return f"feed {-self.number}"
+        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        if self.flavour == SOLVER:
+            return f"inputs of the solver{f' ({sizes})' if sizes else ''}"
+        return f"draw {self.number} ({'; '.join(filter(None, (self.flavour, sizes)))})"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An output that differs on a draw. If `fused`, it differs under the default options.
+
+    If `only_fused`, the first model runs on this draw under the default options only.
+    """
+
+    draw: Draw
+    output: str
+    found: ArrayDifference
+    fused: bool = False
+    only_fused: bool = False
+
+    def __str__(self) -> str:
+        found, where = self.found, f"on {self.draw}"
+        where += ", under ONNX Runtime's default options" if self.fused else ""
+        if found.kind == "failed":
+            return f"the second model fails where the first runs, {where}: {found.after}"
+        if found.kind == "missing":
+            return f"output {self.output!r} is only in one of the two, {where}"
+        if found.kind in ("shape", "dtype"):
+            return (
+                f"output {self.output!r} has {found.kind} {found.before} in the first model "
+                f"and {found.after} in the second, {where}"
+            )
+        what = {"rounding": " only by rounding", "zero sign": " only in the sign of zero"}
+        largest = ""
+        if found.max_absolute is not None and found.max_relative is not None:
+            largest = f"; at most {found.max_absolute:.3g}, relatively {found.max_relative:.3g}"
+        index = ", ".join(map(str, found.index or ()))
+        return (
+            f"output {self.output!r} differs{what.get(found.kind, '')} at [{index}]: "
+            f"{found.before!r} became {found.after!r} "
+            f"({found.count} of {found.size} elements{largest}), {where}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference for JSON; numbers that are not finite are strings."""
+        return {
+            "draw": None if self.draw.flavour == SOLVER else self.draw.number,
+            **plain_fields(self.draw, "sizes flavour"),
+            "output": self.output,
+            "kind": self.found.kind,
+            "fused": self.fused,
+            **plain_fields(self.found, "index before after count size max_absolute max_relative"),
+        }
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether two models gave the same outputs, bit for bit, on every draw the first accepted.
+
+    `draws` sets of inputs were drawn, and `accepted` of them count. `rejections` are some of the
+    reasons why draws do not count: the first model's process died on `crashed` draws, and the first
+    model gave different outputs in each run on `unstable` draws. `sizes` are the accepted sizes of
+    each symbol. On `only_fused` of the accepted draws, the first model runs only under ONNX
+    Runtime's default options, and the models were compared there alone. On `unfused` of them, they
+    were not compared under these options, since the first model gives other bits there, or fails.
+
+    Floats may differ by `tolerance`, if there is one. `zero_signs` elements differ only in the sign
+    of a zero, because the second model has a Where that the first lacks. On `rounded` draws, floats
+    differ by rounding under ONNX Runtime's default options, because these fuse or pack different
+    nodes of the two models. `interface` says how the declared inputs and outputs differ: then
+    nothing is run.
+
+    `assumed` are the assumptions that all draws satisfied. `stated` are those of them that only the
+    second model states: a proof does not use these. `fixed` are the sizes that are numbers only in
+    the second model. `in_onnxruntime` are reasons, from the second model's metadata, why ONNX
+    Runtime may compute other values. If the models ran in onnx's reference evaluator, `missing`
+    says why they did not run in ONNX Runtime.
+    """
+
+    draws: int
+    accepted: int
+    crashed: int = 0
+    unstable: int = 0
+    only_fused: int = 0
+    unfused: int = 0
+    rounded: int = 0
+    zero_signs: int = 0
+    differences: tuple[Difference, ...] = ()
+    interface: tuple[str, ...] = ()
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    rejections: tuple[str, ...] = ()
+    seed: int = 0
+    seconds: float = 0.0
+    assumed: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    proof: "Proof | None" = None
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    tolerance: Tolerance | None = None
+    in_onnxruntime: tuple[str, ...] = ()
+    missing: str = ""
+
+    @property
+    def answer(self) -> Answer:
+        """The answer in a word; "not proven": the outputs are the same, but a proof is missing."""
+        if not self._is_compared:
+            return "not compared"
+        if not self.agrees:
+            return "different"
+        return "same" if self.proof is None or self.proof.proven else "not proven"
+
+    @property
+    def same(self) -> bool:
+        """Whether the answer is "same": no output differs and, if a proof was asked for, proven."""
+        return self.answer == "same"
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the models were compared and no output differs, proven or not."""
+        return self._is_compared and not self.differences and not self.interface
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether the answer is "same" or "different"."""
+        return self.answer in ("same", "different")
+
+    @property
+    def _is_compared(self) -> bool:
+        """Whether some draw counts, the declarations differ, or a proof alone was found."""
+        alone = not self.draws and self.proof is not None and self.proof.proven
+        return self.accepted > 0 or bool(self.interface) or alone
+
+    @property
+    def only_rounding(self) -> bool:
+        """Whether there are differences, and all of them are of rounding."""
+        kinds = {difference.found.kind for difference in self.differences}
+        return kinds == {"rounding"} and not self.interface
+
+    @property
+    def shortfall(self) -> str:
+        """Why the answer is not "same", in a line; empty if it is."""
+        if self.answer == "different":
+            return "the models differ"
+        if self.proof is not None and self.answer == "not proven":
+            return f"{self.proof.shortfall}; no run shows a difference"
+        if self.answer == "same":
+            return ""
+        proven = self.proof is not None and self.proof.proven
+        what = "no run confirms the proof" if proven else "could not compare"
+        if not self.draws:
+            return f"{what}: no input was drawn"
+        otherwise = ", or gave other outputs every time" if self.unstable else ""
+        return f"{what}: the first model rejected every input{otherwise}: {self.rejections[0]}"
+
+    def __bool__(self) -> bool:
+        return self.answer == "same"
+
+    def __str__(self) -> str:
+        where = f" in {EVALUATOR}" if self.missing else ""
+        why = [f"a reason that the second model names: {why}" for why in self.in_onnxruntime]
+        if self.interface:
+            reasons = (*self.interface, *why, *[self.missing] * bool(self.missing))
+            return in_lines([f"different{where}:", *(f"  {line}" for line in reasons)])
+        lines = []
+        if not self.draws and self._is_compared:
+            lines.append("no inputs were run")
+        elif not self._is_compared:
+            lines.append(f"not compared{where}: the first model ran on none of {self._counts()}")
+            lines += [f"  {reason}" for reason in self.rejections]
+        elif self.agrees:
+            but = ""
+            if self.zero_signs:
+                but = f" but for the sign of {self.zero_signs} zero{'s' * (self.zero_signs > 1)}"
+            within = f"{where}, within {self.tolerance}"
+            how = (where or ", bit for bit") if self.tolerance is None else within
+            only = ", under ONNX Runtime's default options" * self._all_fused
+            lines.append(f"the same{how}{but}{only}, on {self._counts()}")
+        else:
+            word = "only rounding differs" if self.only_rounding else "different"
+            how = "" if self.tolerance is None else f" with {self.tolerance}"
+            only = " under ONNX Runtime's default options" * self._all_fused
+            lines.append(f"{word}{where}, compared{how}{only} on {self._counts()}")
+            lines += [f"  {difference}" for difference in self.differences[:_SHOWN]]
+            if len(self.differences) > _SHOWN:
+                lines.append(f"  and {len(self.differences) - _SHOWN} more differences")
+        lines += [f"  {self.missing}"] * bool(self.missing)
+        if self._is_compared:  # say which of the user's inputs were not compared
+            lines += [f"  rejected: {text}" for text in self.rejections if text.startswith("feed ")]
+        if self.differences:
+            lines += [f"  {line}" for line in why]
+        lines += [f"  {line}" for line in self._options()]
+        if self.rounded:
+            line = "  under ONNX Runtime's default options floats differ by rounding on "
+            line += f"{self.rounded}: it fuses or packs other nodes of the two models"
+            if self.proof is not None and self.proof.kind.startswith("proven"):
+                line += ". The proof is about the models without graph optimizations"
+            lines.append(line)
+        if assumed := [each for each in self.assumed if each not in self.stated]:
+            lines.append("  assumed: " + "; ".join(assumed))
+        if self.stated:
+            said = f"  assumed in runs, since the second model states it: {'; '.join(self.stated)}"
+            given = " ".join(f"--assume '{each}'" for each in self.stated)
+            unused = f"; the proof does not use it. If it holds for all of your inputs: {given}"
+            lines.append(said + unused * (self.proof is not None))
+        if self.fixed:
+            fixed = ", ".join(f"{name} = {number}" for name, number in self.fixed.items())
+            lines.append(f"  at the sizes that the second model has fixed: {fixed}")
+        if self.sizes and self.accepted:
+            sizes = "; ".join(f"{s} = {_numbers(n)}" for s, n in self.sizes.items())
+            lines.append(f"  sizes: {sizes}")
+        if self.proof is not None:
+            told = str(self.proof).split("\n")
+            lines = self._with_proof(lines, [line for line in told if line not in lines])
+        return in_lines(lines)
+
+    def _with_proof(self, lines: list[str], proof: list[str]) -> list[str]:
+        """Return the lines of a proof and of the runs; first those of which the answer is."""
+        if self.answer != "not compared":
+            return [*proof, *lines]
+        assert self.proof is not None
+        unconfirmed = "no run confirms this: " * self.proof.kind.startswith("proven")
+        return [*lines, f"  {unconfirmed}{proof[0]}", *(f"  {line}" for line in proof[1:])]
+
+    def _repr_html_(self) -> str:
+        """Return the answer as a notebook shows it."""
+        from onnx_scatterx.tell.page.document import lines
+
+        head, *rest = str(self).split("\n")
+        return lines(head, [line.strip() for line in rest], good=self.same)
+
+    @property
+    def _all_fused(self) -> bool:
+        return 0 < self.accepted == self.only_fused
+
+    @property
+    def compared(self) -> dict[str, int]:
+        """On how many draws outputs were compared under which options of ONNX Runtime.
+
+        >>> Verification(40, 40, unfused=28).compared
+        {'without_optimizations': 40, 'default_options': 12}
+        """
+        return {
+            "without_optimizations": self.accepted - self.only_fused,
+            "default_options": self.accepted - self.unfused,
+        }
+
+    def _options(self) -> list[str]:
+        """Say under which options the models were compared, if not under both on all draws."""
+        without, default = self.compared.values()
+        lines = []
+        if self.only_fused:
+            many = "" if self._all_fused else f" on {self.only_fused} of them"
+            lines.append(f"without graph optimizations, the first model does not run{many}")
+        if self.agrees and self.unfused and not self.missing:
+            lines.append(
+                f"compared on {without} without graph optimizations, and on {default} under ONNX "
+                "Runtime's default options: on the others, the first model itself gives other bits "
+                "there, or fails"
+            )
+        return lines
+
+    def _counts(self) -> str:
+        """Return on how many inputs the first model ran; if it ran on none, how many were drawn."""
+        count = self.accepted or self.draws
+        rejected = self.draws - count - self.crashed - self.unstable
+        notes = []
+        if rejected > 0:
+            notes.append(f"the first model rejected {rejected} more")
+        if self.crashed:
+            notes.append(f"the first model's process died on {self.crashed}")
+        if self.unstable:
+            notes.append(f"the first model gave other outputs every time on {self.unstable}")
+        more = f" ({'; '.join(notes)})" if notes else ""
+        return f"{count} set{'s' * (count != 1)} of inputs{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the drawn arrays as plain data."""
+        names = "answer same conclusive only_rounding draws accepted crashed unstable rounded"
+        behind = "zero_signs interface differences sizes fixed rejections in_onnxruntime missing"
+        return {
+            "schema": SCHEMA,
+            **plain_fields(self, f"{names} {behind} assumed stated seed compared"),
+            "seconds": round(self.seconds, 3),
+            **plain_fields(self, "tolerance" if self.proof is None else "tolerance proof"),
+        }
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    if len(numbers) <= 12:
+        return ", ".join(map(str, numbers))
+    return ", ".join([*map(str, numbers[:8]), "...", *map(str, numbers[-3:])])
+
+
+class DifferenceError(ScatterXError):
+    """An optimized model gives other outputs than the original model.
+
+    ``verification`` says on which inputs, and how the outputs differ. ``optimize(verify=True)``
+    raises this error.
+    """
+
+    def __init__(self, message: str, verification: Verification) -> None:
+        super().__init__(message)
+        self.verification = verification
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.args[0], self.verification)

@@ -1,0 +1,313 @@
+"""Draws sets of inputs for a model: searches for sizes, and draws arrays at these sizes."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
+from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.compare.decisions import Decisions
+from onnx_scatterx.compare.guidance import looked_at, without_functions
+from onnx_scatterx.compare.input_constraints import input_constraints
+from onnx_scatterx.compare.interface import Input, Interface
+from onnx_scatterx.compare.landmarks import Aims, Dealer, Label
+from onnx_scatterx.compare.result import Draw
+from onnx_scatterx.compare.sampler import (
+    FLAVOURS,
+    MOST_ELEMENTS,
+    InputSampler,
+    limit_name,
+    rank_name,
+)
+from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions.clauses import Clause, check, clauses
+from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.engine.device.costs import check_sizes
+from onnx_scatterx.runtime.opened import as_file
+from onnx_scatterx.runtime.worker_client import NoReply, Runner
+from onnx_scatterx.processes.scratch import scratch
+
+Aimed = list[tuple[Dealer, frozenset[Label]]]
+_OVERRIDE = 0.3  # how often an overridable initializer is overridden
+
+
+@dataclass(frozen=True)
+class SamplingPolicy:
+    """How inputs are drawn.
+
+    ``flavours`` are the kinds of floats, in turn. ``equal_sizes`` are tried for all symbols at
+    once; if ``equal_first``, before sizes that differ. ``elements`` is how many elements all inputs
+    may have together, if the declared dims allow this. If ``overrides``, overridable initializers
+    are drawn now and then. If ``on_purpose``, the ends of ranges and the constants of the models
+    are hit.
+    """
+
+    flavours: Sequence[str]
+    equal_sizes: Sequence[int]
+    elements: int
+    overrides: bool
+    equal_first: bool = False
+    on_purpose: bool = True
+
+
+THOROUGH = SamplingPolicy(FLAVOURS, EQUAL_SIZES, 1 << 20, overrides=True)
+"""The policy that finds differences: special values, and small sizes that differ first."""
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Decides whether the inputs at a combination of sizes exist and are not too large."""
+
+    samplers: Sequence[InputSampler]
+    assumptions: Mapping[str, Assumption]
+    elements: int
+
+    def exist(self, sizes: Combination, most: int = MOST_ELEMENTS) -> bool:
+        """Return whether arrays of these sizes exist, and all assumptions on symbols are true."""
+        elements = 0
+        for sampler in self.samplers:
+            shape = sampler.shape(sizes)
+            if shape is None:  # a dim is negative
+                return False
+            elements += math.prod(shape)
+            own = sampler.own(sizes)
+            if any(not a.allows(own[n], own) for n, a in self.assumptions.items() if n in own):
+                return False
+        return elements <= most
+
+    def __call__(self, sizes: Combination) -> bool:
+        fixed = sum(sampler.least_elements for sampler in self.samplers)
+        return self.exist(sizes, min(MOST_ELEMENTS, max(self.elements, 4 * fixed)))
+
+
+@dataclass
+class SampleSource:
+    """Draws sets of inputs at the sizes that ``search`` proposes."""
+
+    samplers: Sequence[InputSampler]
+    optional: Sequence[InputSampler]
+    search: SizeSearch
+    fits: Fits
+    seed: int
+    policy: SamplingPolicy = THOROUGH
+    _put_off: int = 0  # how many draws had no flavour of their own
+    _again: Combination | None = None  # sizes at which nothing is hit on purpose
+    _aimed: Aimed = field(default_factory=list)  # what the last draw hit on purpose
+    _doubted: Aimed = field(default_factory=list)  # and the draw before, which was refused
+
+    @classmethod
+    def of(
+        cls,
+        model: ir.Model,
+        face: Interface,
+        seed: int,
+        assumed: Sequence[Clause],
+        distrust_dims: bool,
+        policy: SamplingPolicy = THOROUGH,
+        beside: ir.Model | None = None,
+    ) -> "SampleSource":
+        """Return a source of inputs for a model, which also tell it from the model ``beside``."""
+        models = [looked_at(model), *(without_functions(m) for m in (beside,) if m is not None)]
+        constraints, *also = map(input_constraints, models)
+        decisions = Decisions.of(*models)
+        inputs = (*face.inputs, *face.overridable)
+        declared = {n for i in inputs for dim in i.symbols for n in (dim, *names(dim))}
+        integers = {i.name: i.dtype is not None and i.dtype.is_integer() for i in inputs}
+        try:
+            assumptions = check(assumed, symbols=declared, inputs=integers)
+        except ScatterXError as error:
+            raise VerifyError(str(error)) from error
+
+        def sampler(turn: int, input_: Input) -> InputSampler:
+            name = input_.name
+            near, more = decisions.at.get(name, ()), also[0].get(name, {}) if also else {}
+            return InputSampler(
+                input_,
+                constraints.get(name, {}),
+                Aims(near, decisions.numbers, decisions.words, more, turn),
+                assumptions.get(name, NOTHING),
+                distrust_dims,
+            )
+
+        samplers = [sampler(turn, i) for turn, i in enumerate(face.inputs)]
+        overridable = face.overridable if policy.overrides else ()
+        optional = [sampler(0, i) for i in overridable if i.default is not None]
+        rng = np.random.default_rng([seed, 1 << 20])
+        symbols = _symbols(samplers, assumptions)
+        fits = Fits(samplers, assumptions, policy.elements)
+        search = SizeSearch(
+            symbols,
+            fits,
+            rng,
+            equal_sizes=policy.equal_sizes,
+            equal_first=policy.equal_first,
+            telling=decisions.sizes if policy.on_purpose else (),
+        )
+        return cls(samplers, optional, search, fits, seed, policy)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two draws can differ."""
+        return bool(self.samplers or self.optional)
+
+    def draws(self, samples: int) -> Iterator[tuple[Draw, Combination, bool]]:
+        """Yield draws as `draw` returns them, enough for ``samples`` of them to be accepted."""
+        drawn = map(self.draw, range(6 * samples + 60))
+        yield from (each for each in drawn if each is not None)
+
+    def draw(self, number: int) -> tuple[Draw, Combination, bool] | None:
+        """Return a draw, its combination of sizes, and whether an initializer is overridden.
+
+        The result is None if a declared dim is negative at the next sizes, or if no drawn input
+        satisfies all assumptions.
+        """
+        rng = np.random.default_rng([self.seed, number])
+        sizes = self.search.next() if self._again is None else self._again
+        tells = self.search.is_at_constants(sizes)
+        known = bool(self.search.accepted) and self._again is None and not tells
+        self._aimed = []
+        if not self.fits.exist(sizes):
+            return None
+        flavours = self.policy.flavours
+        if tells:  # whose effect must not be hidden by a NaN
+            self._put_off += 1
+            flavour = flavours[0]
+        else:
+            flavour = flavours[(number - self._put_off) % len(flavours)]
+        at = number if known and self.policy.on_purpose else None
+        feeds = {d.input.name: d.draw(rng, sizes, flavour, at) for d in self.samplers}
+        overridden = {
+            d.input.name: _override(d, rng, flavour, sizes)
+            for d in self.optional
+            if self._again is None and rng.random() < _OVERRIDE
+        }
+        dealers = [d.aims.dealer for d in self.samplers if d.aims is not None]
+        self._aimed = [(dealer, labels) for dealer in dealers if (labels := dealer.taken())]
+        samplers = {d.input.name: d for d in (*self.samplers, *self.optional)}
+        for name, array in (feeds | overridden).items():
+            sampler = samplers[name]
+            if not sampler.assumption.holds(array, sampler.own(sizes)):
+                return None
+        shown = {s.name: sizes[s.name] for s in self.search.symbols if not s.limit}
+        return Draw(number, shown, flavour, feeds | overridden), sizes, bool(overridden)
+
+    def tell(self, sizes: Combination, accepted: bool, overridden: bool = False) -> None:
+        """Learn whether the model accepted the last draw.
+
+        If what was hit on purpose may be why it did not, the next draw has the same sizes, and
+        nothing is hit on purpose there.
+        """
+        again, self._again = self._again is not None, None
+        if again:  # the draw before was refused
+            doubted, self._doubted = self._doubted, []
+            if accepted:
+                _tell(doubted, False)
+        elif not accepted and sizes in self.search.accepted:
+            _tell(self._aimed, False)
+            return
+        elif not accepted and any(not labels <= dealer.accepted for dealer, labels in self._aimed):
+            self._again, self._doubted = sizes, self._aimed
+            return
+        if accepted:
+            _tell(self._aimed, True)
+        if accepted or not overridden:
+            self.search.tell(sizes, accepted)
+
+
+def _tell(aimed: Aimed, accepted: bool) -> None:
+    for dealer, labels in aimed:
+        dealer.tell(labels, accepted)
+
+
+def _symbols(
+    samplers: Sequence[InputSampler], assumptions: Mapping[str, Assumption]
+) -> list[SizeSymbol]:
+    symbols: dict[str, SizeSymbol] = {}
+    for sampler in samplers:
+        name = sampler.input.name
+        if sampler.input.dims is None:
+            symbols[rank_name(name)] = SizeSymbol(rank_name(name), most=4)
+        dims = sampler.input.dims or (None,) * len(sampler.symbols)
+        for dim, symbol in zip(dims, sampler.symbols, strict=True):
+            if isinstance(dim, int):
+                continue
+            for part in names(symbol):
+                known = assumptions.get(part.partition("@")[0], NOTHING)
+                symbols.setdefault(part, SizeSymbol(part, known))
+        if sampler.is_integer:
+            symbols[limit_name(name)] = SizeSymbol(limit_name(name), limit=True)
+    return list(symbols.values())
+
+
+def _override(
+    sampler: InputSampler, rng: np.random.Generator, flavour: str, sizes: Combination
+) -> np.ndarray:
+    """Return another value for an initializer: its elements in another order, or new elements."""
+    assert sampler.input.default is not None
+    default = sampler.input.default.numpy()
+    if default.size > 1 and rng.random() < 0.5:
+        return rng.permutation(default.ravel()).reshape(default.shape)
+    input_ = Input(sampler.input.name, sampler.input.dtype, default.shape)
+    return InputSampler(input_, sampler.constraints, sampler.aims, sampler.assumption).draw(
+        rng, sizes, flavour
+    )
+
+
+_SIZES = (64, 128, 32, 16, 256, 8, 4, 2, 1, 3, 512, 1024)
+_TIMEOUT = 120.0  # seconds of a run
+_ELEMENTS, _ELEMENTS_ASKED_FOR = 1 << 22, 1 << 28
+
+
+def valid_draws(
+    model: AnyModel,
+    samples: int = 1,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    seed: int = 0,
+    library: str | None = None,
+) -> tuple[Draw, ...]:
+    """Return draws that a model accepts: ``samples`` of them, or fewer if more are not found.
+
+    Floats are normally distributed. ``sizes`` gives named dims a size. Other dims are all 64 in the
+    first draw if the model accepts this, and vary in the next draws. ``library`` has custom
+    operators. The model runs in a process of its own. Raises `ModelError` if ONNX Runtime cannot
+    load the model, and `VerifyError` if no draw is accepted or the model lacks a named dim.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 2] x) => (float[N, 2] z) { z = Neg(x) }''')
+    >>> [draw.feeds["x"].shape for draw in valid_draws(model, sizes={"N": 3})]
+    [(3, 2)]
+    """
+    loaded = load(model)
+    check_sizes(loaded, sizes or {})
+    elements = _ELEMENTS_ASKED_FOR if sizes else _ELEMENTS
+    policy = SamplingPolicy(
+        ("plain",), _SIZES, elements, overrides=False, equal_first=True, on_purpose=False
+    )
+    assume = clauses({name: f"== {size}" for name, size in (sizes or {}).items()})
+    source = SampleSource.of(loaded, Interface.of(loaded), seed, assume, False, policy)
+    accepted: list[Draw] = []
+    reason = f"their declared dims cannot be met with up to {MOST_ELEMENTS} elements"
+    with scratch() as directory:
+        file = as_file(model, loaded, directory / "model.onnx")
+        with Runner(file, library) as runner:
+            failure = runner.load(_TIMEOUT)
+            if failure is not None:
+                raise ModelError(f"ONNX Runtime cannot load the model: {failure.reason}")
+            for draw, combination, _ in source.draws(samples):
+                answer = runner.run(draw.feeds, _TIMEOUT)
+                source.tell(combination, not isinstance(answer, NoReply))
+                if isinstance(answer, NoReply):
+                    reason = answer.reason
+                    continue
+                accepted.append(replace(draw, outputs=answer))
+                if len(accepted) == (samples if source.varies else 1):
+                    break
+    if not accepted:
+        raise VerifyError(f"no inputs were found that the model accepts; give some: {reason}")
+    return tuple(accepted)

@@ -1,5 +1,0 @@
-"""Extraction: cuts the part out of a model that one scatter needs, without weights."""
-
-from onnx_scatterx.doors.extraction.cutting import Part, extract
-
-__all__ = ["Part", "extract"]

@@ -1,0 +1,1 @@
+"""Where every element of a tensor comes from, and how it is written again."""

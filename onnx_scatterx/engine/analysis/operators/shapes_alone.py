@@ -1,0 +1,189 @@
+"""Transfer functions of operators whose numbers are not followed, and of NonZero and TopK.
+
+ONNX's own shape inference says the same of many, but takes a hundred times as long for each node.
+
+The positions are known only at run time. They count from the start, so they are not negative. The
+first row of those of NonZero never decreases, and neither do the least values that TopK sorts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_shapes
+from onnx_scatterx.engine.analysis.domain.call import Call, Result, given, require
+from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
+from onnx_scatterx.engine.terms.constraints import Elements
+from onnx_scatterx.engine.terms.terms import (
+    Term,
+    coord,
+    element,
+    equals,
+    floor_div,
+    modulo,
+    term,
+)
+
+_SAME_TYPE = """
+    Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Exp Gelu HardSigmoid HardSwish Hardmax
+    InstanceNormalization LRN LayerNormalization LeakyRelu Log LogSoftmax LpNormalization
+    MeanVarianceNormalization Mish RMSNormalization Reciprocal Relu Selu Shrink Sigmoid Sin Sinh
+    Softmax Softplus Softsign Swish Tan Tanh ThresholdedRelu"""
+_TESTS = ("IsInf", "IsNaN")
+
+
+def same_shape(call: Call) -> Result:
+    """Return a tensor of the first input's shape; a second output is left to ONNX."""
+    x = call.known(0)
+    require(len(call.node.outputs) == 1)
+    return [TensorValue(ir.DataType.BOOL if call.node.op_type in _TESTS else x.dtype, x.shape)]
+
+
+def broadcast(call: Call) -> Result:
+    """Return a tensor of the first input's type, in the shape of both inputs together.
+
+    ONNX Runtime's PRelu broadcasts x to the slope as well, not only the slope to x. A SwiGLU has
+    inputs of one shape, but ends in a Mul by its definition.
+    """
+    first, second = call.known(0), call.known(1)
+    return [TensorValue(first.dtype, broadcast_shapes([first.dims, second.dims]))]
+
+
+def group_normalization(call: Call) -> Result:
+    """Return a tensor of the first input's shape.
+
+    ONNX Runtime runs a definition. If there are no channels, it broadcasts them to the scale.
+    """
+    x = call.known(0, 2)
+    kept = call.facts.is_nonnegative(x.dims[1] - 1)
+    return [TensorValue(x.dtype, x.dims if kept else call.unknown_shape(len(x.dims)))]
+
+
+OF_SHAPES: dict[str, Callable[[Call], Result]] = {
+    **dict.fromkeys((*_SAME_TYPE.split(), *_TESTS), same_shape),
+    **dict.fromkeys(("Pow", "SwiGLU"), broadcast),
+    "GroupNormalization": group_normalization,
+}
+"""The operators of this file."""
+
+
+def pad(call: Call) -> Result:
+    """Transfer the shape of a Pad whose contents are not followed."""
+    x = call.known(0)
+    if call.version < 11:
+        amounts = [term(i) for i in call.integers("pads") or []]
+    else:
+        widths = call.input(1)
+        vector = None if widths is None else widths.vector()
+        if vector is None:
+            return [TensorValue(x.dtype, call.unknown_shape(len(x.dims)))]
+        amounts = vector
+    axes = list(range(len(x.dims)))
+    named = call.input(3) if call.version >= 18 else None
+    if named is not None:
+        if named.constant is None:
+            return [TensorValue(x.dtype, call.unknown_shape(len(x.dims)))]
+        axes = [int(a) % len(x.dims) for a in named.constant.ravel()]
+    result = list(x.dims)
+    for i, axis in enumerate(axes):
+        result[axis] = result[axis] + amounts[i] + amounts[i + len(axes)]
+    return [TensorValue(x.dtype, tuple(result))]
+
+
+_SCALES, _SIZES = 2, 3  # the places of the inputs since operator set 11
+
+
+def resize(call: Call) -> Result:
+    """Sizes become the dims of their axes, and a scale of float32 is multiplied in float32.
+
+    If the aspect ratio of an image is kept, the result's sizes differ from the given ones. A region
+    of interest may change the effect of scales.
+    """
+    x = call.known(0)
+    policy = call.string("keep_aspect_ratio_policy", "stretch")
+    mode = call.string("coordinate_transformation_mode", "half_pixel")
+    require(call.version >= 11, policy == "stretch", mode != "tf_crop_and_resize")
+    rank = len(x.dims)
+    axes = [a + rank * (a < 0) for a in call.integers("axes") or range(rank)]
+    by_scales, extents = call.input(_SCALES), list[Term | None]()
+    if by_scales is None or by_scales.static_shape == (0,):
+        extents += call.vector(_SIZES)
+    else:
+        extents += _scaled(by_scales, [x.dims[a] for a in axes])
+    shape, unknown = list(x.dims), call.unknown_shape(rank)
+    for axis, extent in zip(axes, extents, strict=True):
+        shape[axis] = unknown[axis] if extent is None else extent
+    return [TensorValue(x.dtype, tuple(shape))]
+
+
+def _scaled(scales: TensorValue, extents: list[Term]) -> list[Term | None]:
+    """Return the dims of these extents under known scales, None for the others."""
+    known = given(scales.constant)
+    require(known.size == len(extents), np.isfinite(known).all())
+    return [
+        None if n.constant is None else term(int(np.float32(scale) * np.float32(n.constant)))
+        for scale, n in zip(known.ravel(), extents, strict=True)
+    ]
+
+
+def non_zero(call: Call) -> Result:
+    x = call.known(0)
+    if x.constant is not None:
+        # A scalar counts as one dim.
+        return [TensorValue.of(np.array(np.nonzero(np.atleast_1d(x.constant)), dtype=np.int64))]
+    rank = max(len(x.dims), 1)
+    content = x.content.constant if isinstance(x.content, Term) else None
+    if content is None or not x.dims:
+        count = call.unknown_size(1)
+        if rank == 1:
+            source = ElementOf(call.scope, call.node.outputs[0])
+            call.facts.learn_elements(source, Elements(distinct=True))
+        return [TensorValue(ir.DataType.INT64, (term(rank), count), position_of(call, 0, 2))]
+    # All or nothing: row d of the result is the d-th digit of the flat position.
+    total = math.prod(x.dims, start=term(1)) if content else term(0)
+    rows, flat, which = term(0), coord(1), coord(0)
+    for d in range(rank):
+        stride = math.prod(x.dims[d + 1 :], start=term(1))
+        digit = floor_div(flat, stride)
+        digit = modulo(digit, x.dims[d]) if d else digit
+        rows = rows + digit * (equals(which, d) if rank > 1 else 1)
+    return [TensorValue(ir.DataType.INT64, (term(rank), total), rows)]
+
+
+def position_of(call: Call, output: int, rank: int, size: int | None = None) -> Term:
+    """Return the elements of an output that holds positions: they count from the start."""
+    value = call.node.outputs[output]
+    coords = [coord(d) for d in range(rank)]
+    high = float("inf") if size is None else max(size - 1, 0)
+    return element(ElementOf(call.scope, value), coords, name=value.name or "?", low=0, high=high)
+
+
+def top_k(call: Call) -> Result:
+    """Transfer a TopK: its shapes, and its second output as positions."""
+    x = call.known(0, 1)
+    axis = call.integer("axis", -1) % len(x.dims)
+    if call.version < 10:
+        count: Term | None = term(call.integer("k", 0))
+    else:
+        wanted = call.input(1)
+        count = None if wanted is None else wanted.scalar
+    if count is None:
+        count = call.unknown_size(axis)
+    shape_ = tuple(count if d == axis else n for d, n in enumerate(x.dims))
+    at = position_of(call, 1, len(shape_), x.dims[axis].constant)
+    values = TensorValue(x.dtype, shape_, _chosen(call, x, axis))
+    return [values, TensorValue(ir.DataType.INT64, shape_, at)]
+
+
+def _chosen(call: Call, x: TensorValue, axis: int) -> Term | None:
+    """Return the values that a TopK takes: integers between the least and the greatest."""
+    if not x.is_integer or x.index_map is None or x.shape is None:
+        return None
+    value = call.node.outputs[0]
+    source, (low, high) = ElementOf(call.scope, value), x.index_map.interval()
+    coords = [coord(d) for d in range(len(x.shape))]
+    return element(source, coords, name=value.name or "?", low=low, high=high)

@@ -1,0 +1,260 @@
+"""Types and shapes of the outputs of operators that the interpreter does not follow.
+
+ONNX's own shape inference runs on the one node: each symbolic dim has a name of its own in the
+input, and appears in the output if the operator passes it on. Declared shapes are not used.
+
+ONNX Runtime's result may have another shape if extents are 0 or 1. So a shape is trusted only for
+operators whose random nodes were compared with it (``tests/one_node``).
+
+    a reduction of a negative axis       ONNX Runtime may keep the axis if there are no elements
+    a Squeeze of all ones                removes every dim that is 1
+    a Reshape to ``[n, ...]``            copies a dim if n is 0
+    a Reshape to ``[n, -1]``             ignores zeros, if it does not copy
+
+Often the model cannot run at such a size. The interpreter tests this for the sizes that a model's
+inputs declare.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import onnx
+import onnx.checker
+import onnx.shape_inference
+import onnx_ir as ir
+from onnx import numpy_helper
+
+from onnx_scatterx.engine.analysis.domain.call import (
+    Call,
+    NotKnownError,
+    UnknownAttributeError,
+)
+from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
+from onnx_scatterx.engine.analysis.operators.movement import beyond, is_never_one
+from onnx_scatterx.engine.analysis.operators.reduction import REDUCTIONS
+from onnx_scatterx.engine.analysis.operators.reshaping import sizes_at_stake
+from onnx_scatterx.engine.analysis.transfers import TRANSFERS
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.terms.terms import Term, as_term, term
+
+
+class _Trust(enum.IntEnum):
+    """The trusted part of an inferred output shape, which may differ in ONNX Runtime."""
+
+    TYPE = 0  # nothing, not even its rank
+    RANK = 1
+    PASSED = 2  # dims that are passed on
+    ALL = 3
+
+
+_COMPARED = """
+    Acos Acosh AffineGrid Asin Asinh Atan Atanh Attention BatchNormalization Bernoulli BitCast
+    BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow CausalConvWithState Celu
+    CenterCropPad Col2Im Compress ConvInteger ConvTranspose Cos Cosh CumProd DFT DeformConv
+    DepthToSpace DequantizeLinear Det Dropout DynamicQuantizeLinear Elu Erf Exp GRU Gelu Gemm
+    GlobalAveragePool GlobalLpPool GlobalMaxPool GridSample GroupNormalization HammingWindow
+    HannWindow HardSigmoid HardSwish Hardmax InstanceNormalization IsInf IsNaN LRN LSTM
+    LayerNormalization LeakyRelu LinearAttention Log LogSoftmax LpNormalization LpPool
+    MaxRoiPool MaxUnpool Mean MeanVarianceNormalization MelWeightMatrix Mish Multinomial
+    NegativeLogLikelihoodLoss NonMaxSuppression OptionalHasElement Pow QLinearConv
+    QuantizeLinear RMSNormalization RNN RandomNormal RandomNormalLike RandomUniform
+    RandomUniformLike Reciprocal RegexFullMatch Relu ReverseSequence RoiAlign RotaryEmbedding
+    STFT Selu Shrink Sigmoid Sin Sinh Softmax SoftmaxCrossEntropyLoss Softplus Softsign
+    SpaceToDepth StringConcat StringNormalizer StringSplit Sum Swish Tan Tanh TensorScatter
+    TfIdfVectorizer ThresholdedRelu Unique Upsample"""
+COMPARED = frozenset(_COMPARED.split())
+"""Operators whose inferred shapes were compared with ONNX Runtime's, beside those of TRANSFERS."""
+
+_RANKS: dict[str, tuple[int | None, ...]] = {
+    **dict.fromkeys(("Conv", "ConvTranspose", "DeformConv", "DFT", "GlobalLpPool"), (None,)),
+    **dict.fromkeys(("AveragePool", "GlobalAveragePool", "GlobalMaxPool", "LpPool"), (None,)),
+    "MaxPool": (None, None),
+    **dict.fromkeys(("BlackmanWindow", "HammingWindow", "HannWindow"), (1,)),
+    **dict.fromkeys(("GRU", "RNN"), (4, 3)),
+    "LSTM": (4, 3, 3),
+    "MelWeightMatrix": (2,),
+    "STFT": (4,),
+}
+"""Ranks of outputs (None: that of the first input), if inference gives none, by ONNX's schemas."""
+
+_COMPUTED = {"Upsample", "Resize", "Unique", "Compress"}
+_LENGTHS = {
+    "DFT",
+    "MelWeightMatrix",
+}  # where the length of the signal is not known, inference takes that of the axis
+_BROADCAST = {"Einsum", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}
+_BOTH_WAYS = {"PRelu", "SwiGLU"}  # inference takes the first input's shape, which is broadcast, too
+_DEFINED = {
+    "CausalConvWithState",
+    "LinearAttention",
+}  # ONNX Runtime runs their definitions, which broadcast inputs that inference does not look at
+
+
+def infer(call: Call) -> list[TensorValue]:
+    """Return the outputs' types, and their shapes as far as ONNX's inference gives them."""
+    types = _inferred(call)
+    ranks = _RANKS.get(call.node.op_type, ())
+    return [
+        known if known.shape is not None else TensorValue(known.dtype, _of_rank(call, i, rank))
+        for i, (known, rank) in enumerate(zip(types, (*ranks, *[_NONE] * len(types)), strict=False))
+    ]
+
+
+def _of_rank(call: Call, output: int, rank: int | None) -> Shape | None:
+    """Return an unknown shape of a rank, or of the rank of the first input."""
+    first = call.input(0)
+    if rank is None:
+        rank = None if first is None else first.rank
+    return None if rank is None or rank == _NONE else call.unknown_shape(rank, output)
+
+
+def _inferred(call: Call) -> list[TensorValue]:
+    node = call.node
+    unknown = [TensorValue(v.dtype, None) for v in node.outputs]
+    if not onnx.defs.has(node.op_type, max_inclusive_version=call.version, domain=node.domain):
+        return unknown
+    if any(a.is_ref() or a.type in _GRAPHS for a in node.attributes.values()):
+        return unknown
+    schema = onnx.defs.get_schema(node.op_type, call.version, node.domain)
+    names: dict[str, Term] = {}
+    types: dict[str, onnx.TypeProto] = {}
+    data: dict[str, onnx.TensorProto] = {}
+    proto = onnx.NodeProto(op_type=node.op_type, domain=node.domain)
+    proto.attribute.extend(ir.serde.serialize_attribute(a) for a in node.attributes.values())
+    for i, given in enumerate(call.inputs):
+        name = "" if given is None else f"i{i}"
+        proto.input.append(name)
+        if given is None:
+            continue
+        if given.dtype is None:
+            return unknown
+        types[name] = _type(given, names)
+        known = given.constant
+        if (
+            known is not None
+            and known.size <= LIMITS.inferred_elements
+            and known.dtype.kind in "iufb"
+        ):
+            data[name] = numpy_helper.from_array(known)
+    proto.output.extend(f"o{i}" for i in range(len(node.outputs)))
+    try:
+        inferred = onnx.shape_inference.infer_node_outputs(
+            schema,
+            proto,
+            types,
+            data,
+            opset_imports=[onnx.helper.make_opsetid(node.domain, call.version)],
+        )
+    except (
+        onnx.shape_inference.InferenceError,
+        onnx.checker.ValidationError,
+        RuntimeError,
+        ValueError,
+    ):
+        return unknown  # the node is invalid, and ONNX Runtime will say so
+    return [
+        _abstract(call, i, inferred.get(f"o{i}"), names) or unknown[i]
+        for i in range(len(node.outputs))
+    ]
+
+
+_NONE = -1  # no rank
+_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+
+
+def _type(given: TensorValue, names: dict[str, Term]) -> onnx.TypeProto:
+    assert given.dtype is not None
+    if given.shape is None:
+        return onnx.helper.make_tensor_type_proto(given.dtype.value, None)
+    dims: list[int | str] = []
+    for d in given.shape:
+        constant = d.constant
+        if constant is not None and constant >= 1 << 63:
+            constant = None  # no tensor has it, and a TypeProto cannot hold it
+        name = f"d{len(names)}"
+        for known, t in names.items():
+            if t is d:
+                name = known
+        if constant is None:
+            names[name] = d
+        dims.append(name if constant is None else constant)
+    return onnx.helper.make_tensor_type_proto(given.dtype.value, dims)
+
+
+def _abstract(
+    call: Call, output: int, inferred: onnx.TypeProto | None, names: dict[str, Term]
+) -> TensorValue | None:
+    if inferred is None or not inferred.HasField("tensor_type"):
+        return None
+    tensor, trust = inferred.tensor_type, _trust(call)
+    dtype = ir.DataType(tensor.elem_type) if tensor.elem_type else None
+    if not tensor.HasField("shape") or trust < _Trust.RANK:
+        return TensorValue(dtype, None)
+    fresh = call.unknown_shape(len(tensor.shape.dim), output)
+    if trust < _Trust.PASSED:
+        return TensorValue(dtype, fresh)
+    shape = []
+    for d, unknown in zip(tensor.shape.dim, fresh, strict=True):
+        if d.HasField("dim_value") and trust == _Trust.ALL:
+            shape.append(term(d.dim_value))
+        else:
+            shape.append(names.get(d.dim_param, unknown) if d.dim_param else unknown)
+    return TensorValue(dtype, tuple(shape))
+
+
+def _trust(call: Call) -> _Trust:
+    op = call.node.op_type
+    if (op not in COMPARED and op not in TRANSFERS) or op in _BOTH_WAYS:
+        return _Trust.TYPE
+    if op in _BROADCAST or op in _LENGTHS or op in _DEFINED:
+        return _Trust.RANK
+    padded = call.string("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
+    if op == "ConvTranspose":
+        if call.attribute("output_shape") is not None:
+            return _Trust.TYPE
+        return _Trust.PASSED if padded else _Trust.ALL
+    dilated = any(d != 1 for d in call.integers("dilations") or ())
+    if op.endswith("Pool") and (call.integer("ceil_mode", 0) or (padded and dilated)):
+        return _Trust.PASSED
+    return _Trust.PASSED if op in _COMPUTED else _Trust.ALL
+
+
+Exclusion: TypeAlias = "tuple[Term, int]"
+"""A size, and a value, 0 or 1, that it cannot have."""
+
+SUSPICIOUS = frozenset({"Reshape", "Squeeze", *REDUCTIONS})
+"""The operators whose shapes depend on such sizes."""
+
+
+def suspected_sizes(call: Call, results: Sequence[TensorValue]) -> Iterator[Exclusion]:
+    """Yield the sizes that must be excluded to know more of a node's first result."""
+    x = call.input(0)
+    if x is None or not x.shape or not results or call.node.domain != "":
+        return
+    if call.node.op_type == "Reshape":
+        try:
+            yield from ((t, 0) for t in sizes_at_stake(call))
+        except (UnknownAttributeError, NotKnownError):
+            return
+    if results[0].shape is not None:
+        return
+    if call.node.op_type in REDUCTIONS:
+        facts = call.older_facts
+        sizes = (d for d in x.shape if not facts.is_nonnegative(d - 1))
+        yield from ((as_term(leaf), 0) for d in sizes for leaf in d.leaves())
+    elif call.node.op_type == "Squeeze":
+        yield from ((d, 1) for d in x.shape if not is_never_one(d, call.facts))
+
+
+def is_reduction(node: ir.Node) -> bool:
+    """Return whether a node is a reduction, which is uncertain only in older ONNX Runtimes."""
+    return node.op_type in REDUCTIONS
+
+
+def fact_of(exclusion: Exclusion) -> Term:
+    """Return the term that is >= 0 because a size is not 0, or not 1."""
+    size, number = exclusion
+    return beyond(size) if number else size - 1

@@ -1,0 +1,1 @@
+"""How much work one command, one scatter and one question may take."""

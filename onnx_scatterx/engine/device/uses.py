@@ -1,0 +1,231 @@
+"""Limits of a target on one operator: the uses of it that the target does not take."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.tensor import (
+    DeclaredDim,
+    DimOf,
+    ElementOf,
+    TensorValue,
+)
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.terms import Symbol
+
+_DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
+# The input that must not be negative, if it is not the second.
+_INDICES = {"Mod": 0, "OneHot": 0, "Slice": 4}
+_OPERANDS = {
+    "ConstantOfShape": (0,),
+    "Expand": (1,),
+    "Pad": (1,),
+    "Reshape": (1,),
+    "Slice": (1, 2, 3, 4),
+    "Tile": (1,),
+}
+_WHAT_IS_NEGATIVE = {"Mod": "of numbers", "Slice": "with steps"}
+
+
+@dataclass(frozen=True)
+class Use:
+    """A node as the limits of a target see it.
+
+    ``inputs`` and ``outputs`` are the abstract values of its tensors (None: an absent input);
+    ``is_constant`` says of each input whether it is an initializer or the output of a Constant. A
+    Mod ``of_any_sign`` is only read where the result may have the sign of the number, too.
+    """
+
+    op_type: str
+    inputs: Sequence[TensorValue | None]
+    outputs: Sequence[TensorValue]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    is_constant: Sequence[bool] = ()
+    facts: Facts = field(default_factory=Facts)
+    of_any_sign: bool = False
+
+    @property
+    def data(self) -> TensorValue | None:
+        """The input whose element type counts: of Where the second, else the first."""
+        index = _DATA.get(self.op_type, 0)
+        if index < len(self.inputs):
+            return self.inputs[index]
+        return self.outputs[0] if self.outputs else None
+
+    @property
+    def dtype(self) -> ir.DataType | None:
+        """The element type of the data."""
+        return None if self.data is None else self.data.dtype
+
+    @property
+    def rank(self) -> int:
+        """The most dims of a tensor that it reads or writes, as far as ranks are known."""
+        tensors = [*self.inputs, *self.outputs]
+        return max((t.rank or 0 for t in tensors if t is not None), default=0)
+
+    @property
+    def makes_size(self) -> bool:
+        """Whether a size of an output is known only at run time, and no size of an input is."""
+        given = [t for t in self.inputs if t is not None]
+        return not all(map(_is_declared, _leaves(self.outputs))) and all(
+            map(_is_declared, _leaves(given))
+        )
+
+    @property
+    def reads_size(self) -> bool:
+        """Whether a size of an output is computed from the elements of a tensor of the run."""
+        return any(isinstance(leaf.origin, ElementOf) for leaf in _leaves(self.outputs))
+
+
+def _leaves(tensors: Sequence[TensorValue]) -> set[Symbol]:
+    return {leaf for t in tensors for dim in t.shape or () for leaf in dim.leaves()}
+
+
+def _is_declared(leaf: Symbol) -> bool:
+    """Return whether a leaf is a size of the model's inputs."""
+    origin = leaf.origin
+    return isinstance(origin, DeclaredDim) or (
+        isinstance(origin, DimOf) and origin.visit is origin.value
+    )
+
+
+@dataclass(frozen=True)
+class OperatorLimits:
+    """What a target does not take of an operator that it has.
+
+    ``types`` are the only element types of the data that it takes, ``no_types`` those that it does
+    not take, by their ONNX names in lower case. ``native`` is False if the operator runs on the
+    host, or has the element types with which it does not: what runs on the host counts as lacking,
+    until nothing else helps (`Target.with_host`).
+
+    >>> limits = OperatorLimits(no_types=frozenset({"int64"}), max_rank=4)
+    >>> line = TensorValue(ir.DataType.INT64, None)
+    >>> list(limits.objections(Use("Pad", [line], [line])))
+    ['Pad of int64']
+    """
+
+    types: frozenset[str] | None = None
+    no_types: frozenset[str] = frozenset()
+    max_rank: int | None = None
+    reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
+    exclusive: bool = True  # CumSum with exclusive=1
+    broadcast: bool = True  # operands of unlike shapes
+    steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
+    computed: bool = True  # bounds, amounts and shapes that are not constants
+    negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
+    constant: bool = True  # indices that are constants
+    axes_input: bool = True  # axes as an input: before, they were an attribute
+    native: bool | frozenset[str] = True
+    most: int | None = None  # of a TopK: how many elements it finds
+    written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+
+    def takes_type(self, dtype: ir.DataType) -> bool:
+        """Return whether data of an element type is taken."""
+        name = dtype.name.lower()
+        allowed = name not in self.no_types and (self.types is None or name in self.types)
+        return allowed and self.is_native(dtype)
+
+    def is_native(self, dtype: ir.DataType | None) -> bool:
+        """Return whether the operator runs on the device itself, as far as types say."""
+        if isinstance(self.native, bool) or dtype is None:
+            return bool(self.native)
+        return dtype.name.lower() in self.native
+
+    def objections(self, use: Use) -> Iterator[str]:
+        """Yield the unsupported parts of a use, as words that follow the operator's name."""
+        name, dtype = use.op_type, use.dtype
+        if dtype is not None and not self.takes_type(dtype):
+            yield f"{name} of {dtype.name.lower()}"
+        if self.max_rank is not None and use.rank > self.max_rank:
+            yield f"{name} of rank {use.rank}"
+        reduction = str(use.attributes.get("reduction", "none"))
+        if self.reductions is not None and reduction not in self.reductions:
+            yield f'{name} with reduction="{reduction}"'
+        if not self.exclusive and use.attributes.get("exclusive"):
+            yield f"exclusive {name}"
+        if not self.broadcast and not _have_one_shape(use):
+            yield f"{name} of unlike shapes"
+        if self.steps is not True and _has_steps(use, self.steps or frozenset({1})):
+            yield f"{name} with steps"
+        if not self.computed and _is_computed(use):
+            yield f"{name} with computed operands"
+        if not self.constant and (at := _indices(use)) is not None and at.constant is not None:
+            yield f"{name} at constant indices"
+        if not self.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
+            yield f"{name} with axes as an input"
+        if self.most is not None and _count(use) > self.most:
+            yield f"{name} of more than {self.most} elements"
+        for missing in sorted(self.written.difference(use.attributes)):
+            yield f"{name} without {missing} written"
+        if not self.negative and not use.of_any_sign and _may_be_negative(use):
+            what = _WHAT_IS_NEGATIVE.get(name, "at indices")
+            yield f"{name} {what} that may be negative"
+
+
+NO_LIMITS = OperatorLimits()
+KEYS = {f.name: f for f in dataclasses.fields(OperatorLimits)}
+
+
+def _have_one_shape(use: Use) -> bool:
+    shapes = [t.shape for t in use.inputs if t is not None]
+    first = shapes[0]
+    return first is not None and all(s == first for s in shapes[1:])
+
+
+def _has_steps(use: Use, allowed: frozenset[int]) -> bool:
+    if len(use.inputs) < 5 or use.inputs[4] is None:
+        return False
+    steps = use.inputs[4].constant
+    return steps is None or any(int(s) not in allowed for s in steps.ravel())
+
+
+def _is_computed(use: Use) -> bool:
+    """Return whether an operand depends on the inputs: every compiler folds all others."""
+    for index in _OPERANDS.get(use.op_type, ()):
+        operand = use.inputs[index] if index < len(use.inputs) else None
+        if operand is not None and not use.is_constant[index] and operand.constant is None:
+            return True
+    return False
+
+
+def _indices(use: Use) -> TensorValue | None:
+    index = _INDICES.get(use.op_type, 1)
+    return use.inputs[index] if index < len(use.inputs) else None
+
+
+def is_of_any_sign(node: ir.Node) -> bool:
+    """Return whether a node is only read as the inner Mod of ``Mod(Mod(a, n) + n, n)``."""
+    if node.op_type != "Mod":
+        return False
+    value, divisor = node.outputs[0], node.inputs[1]
+    sums = [use.node for use in value.uses()]
+    users = [use.node for n in sums for use in n.outputs[0].uses()]
+    if not users or any(v.is_graph_output() for v in (value, *(n.outputs[0] for n in sums))):
+        return False
+    added = all(n.op_type == "Add" and set(n.inputs) == {value, divisor} for n in sums)
+    return added and all(n.op_type == "Mod" and n.inputs[1] is divisor for n in users)
+
+
+def _count(use: Use) -> float:
+    """Return how many elements a TopK may find."""
+    given = use.inputs[1] if len(use.inputs) > 1 else None
+    count = None if given is None else given.scalar
+    return math.inf if count is None else use.facts.interval(count)[1]
+
+
+def _may_be_negative(use: Use) -> bool:
+    indices = _indices(use)
+    if indices is None:
+        return False
+    if indices.constant is not None:
+        return bool((indices.constant < 0).any())
+    if indices.index_map is None or indices.shape is None:
+        return True
+    inside = use.facts.assuming(extents=dict(enumerate(indices.shape)))
+    return not inside.is_nonnegative(indices.index_map)

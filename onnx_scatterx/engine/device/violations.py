@@ -1,0 +1,276 @@
+"""The parts of a model that its target does not take: operators, uses, ranks, sizes, opsets.
+
+Nodes that every compiler removes first are not reported:
+
+    nodes that no output of the model needs
+    nodes that depend on constants and known sizes alone: each is computed once, as a constant
+    Identity, and Dropout in inference
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+
+import onnx_ir as ir
+
+from onnx_scatterx.grouping import grouped
+from onnx_scatterx.graphs.constants import constant, overridable
+from onnx_scatterx.graphs.traversal import (
+    RANDOM,
+    SCATTERS,
+    called_function,
+    graphs_of,
+    is_scatterx_domain,
+    live_nodes,
+    reached,
+)
+from onnx_scatterx.fitting.opset import newer_opset, obstacles
+from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
+from onnx_scatterx.targets.target import SCATTERX, Target
+
+_NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}
+"""Operators that draw random numbers, and those that define quantized weights."""
+
+
+class TakenOut:
+    """Finds the nodes of one model that compilers remove.
+
+    ``is_sized`` says whether all sizes of a value are known numbers.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
+    ...         e = Erf (w)  s = Sin (x)  i = Identity (x)  y = Mul (e, i) }''')
+    >>> taken_out = TakenOut(model)
+    >>> [node.op_type for node in model.graph if taken_out.has(node, model.graph)]
+    ['Erf', 'Sin', 'Identity']
+    """
+
+    def __init__(
+        self, model: ir.Model, is_sized: Callable[[ir.Value], bool] = lambda _: False
+    ) -> None:
+        self.model = model
+        self._is_sized = is_sized
+        self._live_of = cache(live_nodes)
+        self._constant: dict[ir.Value, bool] = {}
+        self._overridable = overridable(model)
+
+    def graphs(self) -> Iterator[tuple[str, ir.Graph]]:
+        """Yield the graphs that the outputs of the model need, with their names."""
+
+        def inner(named: tuple[str, ir.Graph]) -> Iterator[tuple[str, ir.Graph]]:
+            for node in (n for n in named[1] if n in self._live_of(named[1])):
+                yield from ((body.name or "main", body) for body in graphs_of(node))
+                function = called_function(self.model, node)
+                if function is not None and not is_scatterx_domain(function.domain):
+                    yield f"{function.domain}.{function.name}", function.graph
+
+        return reached([(self.model.graph.name or "main", self.model.graph)], inner)
+
+    def has(self, node: ir.Node, graph: ir.Graph) -> bool:
+        """Return whether a node of a graph is removed."""
+        if node not in self._live_of(graph):
+            return True
+        if node.op_type == "Constant" or node.domain != "":
+            return False
+        if _does_nothing(node, self._overridable):
+            return True
+        return all(self._is_constant(value) for value in node.outputs)
+
+    def _is_constant(self, value: ir.Value) -> bool:
+        """Return whether a value is computed from constants and sizes; without recursion."""
+        stack = [value]
+        while stack:
+            top = stack[-1]
+            if top in self._constant:
+                stack.pop()
+                continue
+            node = top.producer()
+            if node is None:
+                self._constant[top] = constant(top, self._overridable) is not None
+                continue
+            if node.domain != "" or node.op_type in _NOT_FOLDED or graphs_of(node):
+                self._constant[top] = False
+                continue
+            read = [v for v in node.inputs if v is not None]
+            if node.op_type in ("Shape", "Size") and all(map(self._is_sized, read)):
+                self._constant[top] = True
+                continue
+            unknown = [v for v in read if v not in self._constant]
+            if unknown:
+                stack += unknown
+                continue
+            is_known = all(self._constant[v] for v in read)
+            is_known &= bool(read) or node.op_type == "Constant"
+            self._constant.update(dict.fromkeys(node.outputs, is_known))
+        return self._constant[value]
+
+
+def _does_nothing(node: ir.Node, overridable: Collection[ir.Value]) -> bool:
+    """Return whether a node returns its input: Dropout does, unless it trains."""
+    if node.op_type == "Identity":
+        return True
+    if node.op_type != "Dropout" or any(v.uses() or v.is_graph_output() for v in node.outputs[1:]):
+        return False
+    training = node.inputs[2] if len(node.inputs) > 2 else None
+    if training is None:
+        return True
+    tensor = constant(training, overridable)
+    return tensor is not None and not tensor.numpy().any()
+
+
+_UNCHECKED = "not checked: the limit of steps was reached"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A node or an input that the target does not take, and why.
+
+    A node without a name is named by its first output. ``op`` of an input is "input", of the model
+    itself "model". ``on_host`` says that the target takes the node, and runs it on its host.
+    """
+
+    node: str
+    op: str
+    graph: str
+    why: str
+    on_host: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.node} ({self.op}): {self.why}"
+
+    @property
+    def is_scatter(self) -> bool:
+        """Whether the node writes by indices: a scatter of ONNX, or ScatterX."""
+        return self.op == SCATTERX or self.op in SCATTERS
+
+
+def violations(
+    model: ir.Model, target: Target, knowledge: Knowledge | None = None
+) -> tuple[Violation, ...]:
+    r"""Return the parts of a model that a target does not take, in the order of the graphs.
+
+    ``knowledge`` is what is known of its values; without it, the model is interpreted.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (bool[N] x) => (int64[1, M] y) { y = NonZero(x) }''')
+    >>> npu = Target("npu", avoid=frozenset({"NonZero"}), static_only=True)
+    >>> print(*violations(model, npu), sep="\n")
+    x (input): the size N is not a number
+    y (NonZero): npu takes no NonZero
+    y (NonZero): a size is known only when the model runs
+    """
+    refused = refusals(model, target, knowledge or interpret(model))
+    return tuple(dict.fromkeys(violation for _, violation in refused))
+
+
+def refusals(
+    model: ir.Model, target: Target, knowledge: Knowledge
+) -> list[tuple[ir.Node | None, Violation]]:
+    """Return the violations of a model, each with its node, if it is one of a node."""
+    return list(_Checker(target, model, knowledge).all())
+
+
+def by_reason(refused: Iterable[Violation]) -> dict[tuple[str, str], list[str]]:
+    """Return the names of nodes by operator and reason, scatters first.
+
+    >>> by_reason([Violation("a", "Erf", "main", "no Erf"), Violation("b", "Erf", "f", "no Erf")])
+    {('Erf', 'no Erf'): ['a', 'b']}
+    """
+    ordered = sorted(refused, key=lambda violation: not violation.is_scatter)
+    return grouped(((violation.op, violation.why), violation.node) for violation in ordered)
+
+
+class _Checker:
+    """Visits a model once."""
+
+    def __init__(self, target: Target, model: ir.Model, knowledge: Knowledge) -> None:
+        self.target = target
+        self._with_host = target.with_host()
+        self.model = model
+        self.knowledge = knowledge
+        self._overridable = overridable(model)
+
+    def of(self, value: ir.Value) -> TensorValue:
+        """Return the abstract value of a value."""
+        return self.knowledge.values.get(value) or TensorValue(value.dtype, None)
+
+    def all(self) -> Iterator[tuple[ir.Node | None, Violation]]:
+        """Yield all violations, in the order of the graphs, each with its node."""
+        model, main = self.model, self.model.graph.name or "main"
+        yield from ((None, violation) for violation in self._of_opset(main))
+        for value in model.graph.inputs:
+            if value.name not in model.graph.initializers:
+                for why in self._of_input(value):
+                    yield None, Violation(value.name or "?", "input", main, why)
+        taken_out = TakenOut(model, lambda value: self.of(value).static_shape is not None)
+        for name, graph in taken_out.graphs():
+            scope = self.knowledge.scopes.get(graph)
+            for node in graph:
+                if taken_out.has(node, graph):
+                    continue
+                if called_function(model, node) is None or is_scatterx_domain(node.domain):
+                    label = node.name or node.outputs[0].name or "?"
+                    reasons = within_limits(partial(self._of_node, node, scope))
+                    for why in (_UNCHECKED,) if reasons is None else reasons:
+                        yield node, Violation(label, node.op_type, name, why)
+                    use = self._use(node, scope) if reasons == [] else None
+                    if use is not None and not self.target.limits_of(use.op_type).is_native(
+                        use.dtype
+                    ):
+                        why = f"{self.target.name} runs {use.op_type} on its host"
+                        yield node, Violation(label, use.op_type, name, why, on_host=True)
+
+    def _of_opset(self, main: str) -> Iterator[Violation]:
+        """Yield the nodes that prevent lowering a model whose operator set is too new."""
+        most = self.target.max_opset
+        version = newer_opset(self.model, most)
+        if most is None or version is None:
+            return
+        why = f"operator set {version}, and {self.target.name} takes {most}"
+        blocking = obstacles(self.model, most)
+        if not blocking:  # it could be lowered
+            yield Violation(main, "model", main, why)
+        for node in blocking:
+            yield Violation(node.name, node.node.op_type, node.graph, f"{why}: {node.why}")
+
+    def _of_input(self, value: ir.Value) -> Iterator[str]:
+        shape, target = self.of(value).shape, self.target
+        if shape is None:
+            if target.static_only:
+                yield "its rank is not known"
+            return
+        if target.static_only:
+            for dim in shape:
+                if dim.constant is None:
+                    yield f"the size {dim} is not a number"
+        if target.max_rank is not None and len(shape) > target.max_rank:
+            yield f"rank {len(shape)}, and {target.name} takes {target.max_rank}"
+
+    def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
+        target = self._with_host
+        use = self._use(node, scope)
+        reasons = [f"{target.name} takes no {objection}" for objection in target.objections(use)]
+        rank = max((t.rank or 0 for t in use.outputs), default=0)
+        if target.max_rank is not None and rank > target.max_rank:
+            reasons.append(f"rank {rank}, and {target.name} takes {target.max_rank}")
+        if target.static_only and use.makes_size:
+            reasons.append("a size is known only when the model runs")
+        return reasons
+
+    def _use(self, node: ir.Node, scope: Scope | None) -> Use:
+        name = node.op_type
+        if node.domain != "" and not is_scatterx_domain(node.domain):
+            name = f"{node.domain}.{name}"
+        inputs = [None if v is None else self.of(v) for v in node.inputs]
+        attributes = {k: a.value for k, a in node.attributes.items() if not a.is_ref()}
+        is_constant = [constant(v, self._overridable) is not None for v in node.inputs]
+        outputs = [self.of(v) for v in node.outputs]
+        facts = {} if scope is None else {"facts": scope.facts}
+        sign = is_of_any_sign(node)
+        return Use(name, inputs, outputs, attributes, is_constant, **facts, of_any_sign=sign)

@@ -1,0 +1,273 @@
+"""One model in the pipeline: the data that the passes share, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.cleanup import Names, is_read
+from onnx_scatterx.graphs.traversal import Wiring, all_nodes
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.analysis.infeasible import misread_node
+from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
+from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.engine.write.outer_values import OuterValues
+from onnx_scatterx.engine.lift.bounds import learn_bounds
+from onnx_scatterx.engine.lift.lift_scatter import (
+    Gather,
+    is_arithmetic,
+    is_gather,
+    is_scatter,
+    lift_gather,
+)
+from onnx_scatterx.engine.lift.node_names import NodeNames, names_of
+from onnx_scatterx.engine.plan.commit import Outcome
+from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.budget.budget import of_scatter
+from onnx_scatterx.targets.catalogue import costs_of
+from onnx_scatterx.engine.device.costs import Costs, in_terms
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.engine.device.violations import Violation
+from onnx_scatterx.observer import NOBODY, Observer
+from onnx_scatterx.text.reasons import Reason, Refusal
+
+KEPT = "onnx_scatterx.kept"
+"""The key of the scatters and gathers that are kept, with the reason."""
+
+NUMBER = "onnx_scatterx.number"
+"""The key of the number of a node. Copies of the node have the same number."""
+
+
+class Lowered(NamedTuple):
+    """What was done for a user or a target that wants another operator set."""
+
+    opset_kept: int | None = None  # of the model, if it could not be lowered
+    opset_lowered: int | None = None  # to which the model was lowered for the target
+    defined: tuple[str, ...] = ()  # nodes that lowering it replaced by their definitions
+    other_kernels: tuple[str, ...] = ()  # nodes that ONNX Runtime computes by another kernel there
+
+
+class Analyses:
+    """The analyses of a model. One that would say the same as ``full`` is ``full`` itself."""
+
+    def __init__(
+        self, model: ir.Model, assumed: Sequence[Clause] = (), *, distrust_dims: bool = False
+    ) -> None:
+        self.full = ModelAnalysis(
+            model, distrust_dims=distrust_dims, assumed=assumed, learn=learn_bounds
+        )
+        """What is known if the user keeps all promises."""
+        dims = [d for v in model.graph.inputs for d in v.shape or () if not isinstance(d, int)]
+        named = [d.value for d in dims if d.value is not None]
+        self._trusts_nothing = distrust_dims or len(set(named)) == len(named)
+        self._is_read_again = False
+
+    @cached_property
+    def without_trust(self) -> ModelAnalysis:
+        """What is known without promises, and without trust that dims of one name are equal."""
+        if not self.full.assumed and self._trusts_nothing:
+            return self.full
+        return ModelAnalysis(self.full.model, distrust_dims=True)
+
+    @property
+    def without_promises(self) -> ModelAnalysis:
+        """What is known without promises."""
+        if self._trusts_nothing:
+            return self.without_trust
+        self.full.catch_up()
+        outdated = self.full.assumed or self.full.is_outdated or self._is_read_again
+        return ModelAnalysis(self.full.model) if outdated else self.full
+
+    def read_again(self) -> None:
+        """Let the model be interpreted again: what was computed may prove more."""
+        self.without_trust = ModelAnalysis(self.full.model, distrust_dims=True)
+        self._is_read_again = True
+
+    def forget(self) -> None:
+        """Forget what is known: nothing was planned yet, and graphs were inlined."""
+        self.full.forget()
+        vars(self).pop("without_trust", None)
+
+    def note(self, nodes: Iterable[ir.Node]) -> None:
+        """Note new nodes, in an order in which each follows those that it reads."""
+        nodes = list(nodes)
+        self.full.add(nodes)
+        if vars(self).get("without_trust", self.full) is not self.full:
+            self.without_trust.add(nodes)
+
+    def note_constant(self, value: ir.Value, tensor: ir.TensorProtocol) -> None:
+        """Note a new constant."""
+        for analysis in (self.full, self.without_trust):
+            analysis.note_constant(value, tensor)
+
+
+@dataclass
+class Job:
+    """A model, its settings, what is known of it, and what was done so far."""
+
+    model: ir.Model
+    settings: Settings = field(default_factory=Settings.of)
+    assumed: Sequence[Clause] = ()
+    outcomes: list[Outcome] = field(default_factory=list)  # one for each graph
+    called: dict[ir.Node, NodeNames] = field(default_factory=dict)  # before anything was removed
+    gathers: dict[ir.Graph, dict[ir.Node, Gather | Refusal]] = field(default_factory=dict)
+    """The gathers of data, in canonical form, if they are to be simplified."""
+    unread: set[ir.Node] = field(default_factory=set)  # those that nothing reads
+    wiring: Wiring = field(default_factory=Wiring)  # before anything was removed
+    observer: Observer = NOBODY
+    fusions: frozenset[object] | None = None  # what ONNX Runtime rewrites of the original
+    forbidden: Refusal | None = None  # why no scatter of the model is written
+    keeps_rest: bool = False  # what is unrelated to scatters is not fitted to the target
+    target: Target = field(init=False)
+    """The target for whose nodes scatters are written: the one of the settings, or a wider one."""
+    wider: Sequence[Target] = field(init=False)
+    """Targets whose nodes may replace kept scatters that ``target`` refuses: first its host."""
+    lowered: Lowered = field(default_factory=Lowered)
+    prepared: Lowered = field(default_factory=Lowered)  # the same, before anything was rewritten
+    modified: bool = False  # whether a pass has changed the model
+    opset_changed: bool = False  # whether the model is in another operator set now
+    violations: tuple[Violation, ...] = ()  # what the target does not take of the result
+    refused: set[ir.Node] = field(default_factory=set)  # its nodes that the target refuses
+    violations_if_kept: int | None = None  # their number without wider targets, if these have fewer
+
+    def __post_init__(self) -> None:
+        self.target = self.settings.target
+        host = self.target.with_host()
+        self.wider = () if host is self.target else (host,)
+
+    @cached_property
+    def analyses(self) -> Analyses:
+        """What is known of the model."""
+        self.observer.stage("analysing")
+        distrust = self.settings.given["distrust_dims"]
+        return Analyses(self.model, self.assumed, distrust_dims=distrust)
+
+    def forget_names(self) -> None:
+        """Let names be collected again: nodes were copied under other names."""
+        vars(self).pop("names", None)
+
+    def restarted(self, forbidden: Refusal | None = None, *, keeps_rest: bool = False) -> Job:
+        """Return a job for the same model, before anything was done."""
+        job = Job(
+            self.model,
+            self.settings,
+            self.assumed,
+            observer=self.observer,
+            fusions=self.fusions,
+            forbidden=forbidden,
+            opset_changed=self.opset_changed,
+            lowered=self.prepared,
+            prepared=self.prepared,
+            modified=self.opset_changed,
+            keeps_rest=keeps_rest or self.keeps_rest,
+        )
+        job.target, job.wider = self.target, self.wider
+        return job
+
+    @cached_property
+    def names(self) -> Names:
+        """Names for new values and nodes."""
+        return Names(self.model)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """How plans are compared."""
+        hints = in_terms(self.model, self.settings.size_hint)
+        return costs_of(self.settings.target, hints)
+
+    @property
+    def has_scatters(self) -> bool:
+        """Whether the model has scatters, or gathers that are rewritten."""
+        reads = self.settings.reads
+        return any(is_scatter(n) or is_gather(n, reads) for n in all_nodes(self.model))
+
+    @property
+    def looked_for_scatters(self) -> bool:
+        """Whether a pass has looked for scatters or gathers, found or not."""
+        return bool(self.called)
+
+    def note_nodes(self) -> None:
+        """Note the names and inputs of scatters and gathers, before the first is removed."""
+        if self.called:
+            return
+        self.called = names_of(self.model, reads=self.settings.reads)
+        self.wiring = Wiring.of(self.model)
+        reads = self.settings.reads
+        for context in self.contexts() if reads else ():
+            graph, scope = context.graph, context.scope
+            gathers = [n for n in graph if is_gather(n, reads) and not is_arithmetic(n, scope)]
+            self.gathers[graph] = {n: of_scatter(partial(lift_gather, n, scope)) for n in gathers}
+            self.unread |= {n for n in gathers if not any(map(is_read, n.outputs))}
+
+    def outcome_of(self, context: GraphContext) -> Outcome:
+        """Return the outcome of a graph; for a graph without scatters, it is made here."""
+        for outcome in self.outcomes:
+            if outcome.graph is context.graph:
+                return outcome
+        # Without scatters nothing is analysed, so nothing is charged to the budget.
+        nothing = Provenance(context.graph, context.scope, given_up=Refusal(Reason.NO_RULE))
+        made = Outcome(context.graph, nothing)
+        self.outcomes.append(made)
+        return made
+
+    @cached_property
+    def obstacle(self) -> Refusal | None:
+        """Why the model must not be changed, or None if it may be."""
+        if self.forbidden is not None:
+            return self.forbidden
+        node = of_scatter(lambda: misread_node(self.analyses.full.knowledge))
+        if node is None or isinstance(node, Refusal):
+            return node
+        name = node.name or node.outputs[0].name
+        return Refusal(Reason.INVALID, f"{node.op_type} {name}: shape inference misreads it")
+
+    def obstacle_to(self, step: str) -> Refusal | None:
+        """Return why a pass must not write anything: it was not chosen, or there is an obstacle."""
+        return self.obstacle if self.is_chosen(step) else Refusal(Reason.NOT_CHOSEN)
+
+    def is_chosen(self, step: str) -> bool:
+        """Return whether the user chose a pass, or chose none."""
+        chosen = self.settings.given["passes"]
+        return chosen is None or step in chosen
+
+    def contexts(self) -> Iterator[GraphContext]:
+        """Yield the graphs of the model and of its functions, without fallbacks of ScatterX."""
+        graphs = self.analyses.full.knowledge.own_graphs()
+        outer = OuterValues(graphs)
+        for graph, scope in graphs:
+            yield GraphContext(
+                graph,
+                scope,
+                self.settings.rules,
+                self.names,
+                Constants(scope),
+                self.has_constant_nodes(scope),
+                self.target,
+                self.costs,
+                self.note_planned,
+                self.settings.given["last_bits"],
+                around=partial(outer.around, graph),
+            )
+
+    def has_constant_nodes(self, scope: Scope) -> bool:
+        """Return whether new constants of a graph are nodes, as it can have no initializers."""
+        return scope.function is not None or (self.model.ir_version or 0) < 4
+
+    def note_planned(self, *nodes: ir.Node) -> None:
+        """Report how many of the scatters have been planned, or are being planned."""
+        new = [node for node in nodes if self._planned.get(node) is False]
+        if new:
+            self._planned.update(dict.fromkeys(new, True))
+            done, wanted = sum(self._planned.values()), len(self._planned)
+            self.observer.stage("planning", done, wanted, self.called[new[-1]].name)
+
+    @cached_property
+    def _planned(self) -> dict[ir.Node, bool]:
+        return dict.fromkeys((node for node in self.called if is_scatter(node)), False)

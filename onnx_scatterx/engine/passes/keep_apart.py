@@ -1,0 +1,123 @@
+"""Nodes that ONNX Runtime would make one node of are kept apart, if they were apart before.
+
+    before   d = Div(1, b); y = Mul(d, c)
+    after    d = Div(1, b); y = Mul(Neg(Neg(d)), c)
+
+    before   y = Add(x, 0.0)
+    after    y = Sum(x, 0.0)
+
+    before   y = Expand(x, [1, 0])
+    after    y = Slice(x, starts=[0], ends=[0], axes=[1])
+
+Under its default options ONNX Runtime computes other integers for such nodes (the table is in
+emit/runtime_fusions.py). Nodes that it rewrites in the original, too, are left as they are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
+from onnx_scatterx.engine.write.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.passes.job import NUMBER, Job
+
+
+def numbered_fusions(model: ir.Model) -> frozenset[object]:
+    """Return what ONNX Runtime may rewrite in a model whose nodes have numbers."""
+    return frozenset(_number(found) for found in fusions(model))
+
+
+def _number(found: Fusion) -> object:
+    numbers = (found.first.meta.get(NUMBER), found.second.meta.get(NUMBER))
+    return None if None in numbers else (found.rewrite, *numbers)
+
+
+def keep_apart(job: Job) -> bool:
+    """Keep nodes apart that ONNX Runtime would rewrite, and did not rewrite in the original.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (int64[1] b, int64[1] c) => (int64[1] y) <int64[1] one = {1}> {
+    ...         d = Div (one, b)
+    ...         y = Mul (d, c) }''')
+    >>> keep_apart(Job(model, fusions=frozenset()))
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Div', 'Neg', 'Neg', 'Mul']
+    """
+    if job.fusions is None:
+        return False
+    found = [f for f in fusions(job.model) if _number(f) not in job.fusions]
+    if not job.settings.target.has("Sum"):
+        found = [f for f in found if f.rewrite is not Rewrite.NOOP]
+    made: list[ir.Node] = []
+    for context in job.contexts() if found else ():
+        writer = context.writer()
+        for each in found:
+            if each.second.graph is context.graph and not _is_harmless(each, context):
+                _separate(each, writer, context)
+        made += writer.graph.made
+    job.analyses.note(made)
+    return bool(made)
+
+
+def _is_harmless(found: Fusion, context: GraphContext) -> bool:
+    """Return whether no result changes: no bound of a Range counts from the end.
+
+    An Expand is not dropped if it adds axes.
+    """
+    if found.rewrite is Rewrite.EXPAND:
+        data, dims = found.second.inputs[:2]
+        array = None if dims is None else context.known.array(dims)
+        rank = None if data is None else context.scope.of(data).rank
+        return array is None or rank is None or rank < array.size
+    if found.rewrite is not Rewrite.GATHER_TO_SLICE:
+        return False
+    start, limit, delta = found.first.inputs
+
+    def is_at_least(value: ir.Value | None, least: int) -> bool:
+        if value is None:
+            return False
+        array = context.known.array(value)
+        if array is not None:
+            return bool((array >= least).all())
+        number = context.scope.of(value).scalar
+        return number is not None and context.scope.facts.is_nonnegative(number - least)
+
+    bounds = ((start, 0), (limit, 0), (delta, 1))
+    return within_limits(partial(all, (is_at_least(v, n) for v, n in bounds))) is True
+
+
+def _separate(found: Fusion, writer: Writer, context: GraphContext) -> None:
+    node, dtype = found.second, context.scope.of(found.first.outputs[0]).dtype
+    with writer.graph.at(node, node.outputs[0].name):
+        value = node.inputs[found.place]
+        assert value is not None
+        if found.rewrite is Rewrite.NOOP:
+            result = writer.node("Sum", node.inputs, dtype)
+        elif found.rewrite is not Rewrite.EXPAND:
+            apart = writer.node("Neg", [writer.node("Neg", [value], dtype)], dtype)
+            node.replace_input_with(found.place, apart)
+            return
+        else:
+            result = _cut(node, value, writer, context)
+        result = writer.graph.take_name(node.outputs[0], result, dtype, is_new=True)
+    replace_uses(node.outputs[0], result)
+    remove_dead([node])
+
+
+def _cut(node: ir.Node, data: ir.Value, writer: Writer, context: GraphContext) -> ir.Value:
+    """Write a Slice of the axes that an Expand makes empty, before it if it repeats others."""
+    known, value = context.scope.of(data), node.inputs[1]
+    array = None if value is None else context.known.array(value)
+    assert array is not None
+    assert known.rank is not None
+    dtype = known.dtype or ir.DataType.FLOAT
+    axes = [known.rank - array.size + i for i, n in enumerate(array.tolist()) if n == 0]
+    zeros = [0] * len(axes)
+    result = writer.slice(data, dtype, axes, zeros, zeros, [1] * len(axes))
+    return result if (array <= 1).all() else writer.node("Expand", [result, value], known.dtype)

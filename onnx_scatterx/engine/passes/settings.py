@@ -1,0 +1,142 @@
+"""Settings: the options of the public functions, checked."""
+
+from __future__ import annotations
+
+import math
+import os
+import reprlib
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from types import NoneType
+from typing import Any, TypeAlias, Unpack
+
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.fitting.opset import check_known
+from onnx_scatterx.engine.analysis.operators.gathers import READS
+from onnx_scatterx.assumptions.clauses import Clause, clauses
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.engine.plan.rule import Rule
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.options.table import DEFAULTS, Options, words
+from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.rewrites.overlay import overlay
+from onnx_scatterx.rewrites.scatterx import scatterx
+
+Rules: TypeAlias = "Sequence[str | Rule]"
+
+_NUMBERS = (Mapping, NoneType), "numbers by their names, such as {'batch': 1}"
+_NAMES = (Iterable, NoneType), "a list of texts"
+_KINDS: Mapping[str, tuple[Any, str]] = {
+    "target": ((str, os.PathLike, Target), "a name, the path of a profile, or a Target"),
+    **dict.fromkeys(("fix", "size_hint"), _NUMBERS),
+    **dict.fromkeys(("rules", "passes", "assume"), _NAMES),
+    "effort": (Real, "a number above 0"),
+    "opset": ((int, NoneType), "the number of an operator set"),
+}
+"""The types of options, as a user is told of them."""
+
+
+def chosen_rules(rules: Rules | None) -> tuple[Rule, ...]:
+    """Return rules, given by name or as objects, in order; None means all rules.
+
+    >>> [rule.name for rule in chosen_rules(["view", "concat"])]
+    ['view', 'concat']
+    """
+    if rules is None:
+        return RULES
+    by_name = {rule.name: rule for rule in RULES}
+    chosen: list[Rule] = []
+    for rule in rules:
+        if isinstance(rule, Rule):
+            chosen.append(rule)
+        elif rule in by_name:
+            chosen.append(by_name[rule])
+        else:
+            near = did_you_mean(rule, by_name) or f"; there are {', '.join(by_name)}"
+            raise ScatterXError(f"no rule is called {rule!r}{near}")
+    return tuple(chosen)
+
+
+def rules_of(target: Target, rules: Sequence[Rule], *, asked: bool) -> tuple[Rule, ...]:
+    """Return the rules to apply for a target; ``asked`` says that the user chose ``rules``."""
+    kept = [r for r in rules if asked or not (r.reads_all_data and target.prefers_scatter)]
+    if not target.has_scatterx:
+        return tuple(kept)
+    return (*kept, overlay, scatterx) if target.is_timed else (*kept, scatterx)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to optimize: the options, checked and read.
+
+    ``given`` are the options as they were given, by their names, with the defaults of all others.
+    """
+
+    target: Target
+    rules: tuple[Rule, ...]
+    given: Options
+    assumed: tuple[Clause, ...] = ()
+
+    @classmethod
+    def of(cls, **options: Unpack[Options]) -> Settings:
+        """Return the checked options of the public functions, or raise ScatterXError."""
+        for name in options.keys() - DEFAULTS.keys():
+            raise TypeError(f"there is no option {name!r}{did_you_mean(name, DEFAULTS)}")
+        given: Options = {**DEFAULTS, **options}
+        for name, (kinds, what) in _KINDS.items():
+            value: object = given[name]  # type: ignore[literal-required]
+            if not isinstance(value, kinds):
+                raise ScatterXError(f"{name} is {what}, not {reprlib.repr(value)}")
+        if not 0 < given["effort"] < math.inf:
+            raise ScatterXError(f"effort {given['effort']}: this is not a number above 0")
+        target, rules, opset = target_of(given["target"]), given["rules"], given["opset"]
+        if opset is not None:
+            check_known(opset)
+            newest, name = target.max_opset or opset, target.name
+            if opset > newest:
+                raise ScatterXError(f"operator set {opset}: the target {name} reads up to {newest}")
+        applied = rules_of(target, chosen_rules(rules), asked=rules is not None)
+        return cls(target, applied, given, clauses(given["assume"]))
+
+    def but(self, **options: Unpack[Options]) -> Settings:
+        """Return the settings with some other options.
+
+        >>> Settings.of(assume="n <= 8").but(gathers=True).options()
+        ('--gathers', "--assume 'n <= 8'")
+        """
+        given: Options = {**self.given, "target": self.target, **options}
+        return Settings.of(**given)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The operators that read by indices and are rewritten, too.
+
+        >>> sorted(Settings.of(target="standard, avoid = ['GatherND']").reads)
+        ['GatherND']
+        """
+        target = self.target
+        lacking = {op for op in READS if not target.has(op) or not target.limits_of(op).constant}
+        return READS if self.given["gathers"] else frozenset(lacking)
+
+    def fixed_in(self, model: ir.Model) -> FixedSizes:
+        """Return the sizes that are fixed in a model."""
+        return FixedSizes.of(model, self.given["fix"], distrust_dims=self.given["distrust_dims"])
+
+    @property
+    def size_hint(self) -> Mapping[str, int]:
+        """The usual values of symbolic sizes."""
+        return self.given["size_hint"] or {}
+
+    def options(self) -> tuple[str, ...]:
+        """Return the settings besides the target, as options of the command line.
+
+        >>> Settings.of(target="qnn", rules=["view"], assume="n <= 8", gathers=True).options()
+        ('--rules view', '--gathers', "--assume 'n <= 8'")
+        """
+        said = {**self.given, "target": "scatterx", "assume": self.assumed or None}
+        return tuple(map(shlex.join, words(said)))

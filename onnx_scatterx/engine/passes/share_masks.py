@@ -1,0 +1,119 @@
+"""Nodes that repeat others or undo them are removed: equal masks, and pairs of transposes.
+
+    before   p = NonZero(Less(x, 0))    q = NonZero(Less(x, 0))
+             y = ScatterND(x, Transpose(q), Mul(GatherND(x, Transpose(p)), c))
+    after    the reader of q reads p
+
+Exporters compute ``x < 0`` twice in ``x[x < 0] = c * x[x < 0]``, and count its true elements twice.
+Only the nodes from which a NonZero is computed are compared.
+
+before   y = Transpose(Transpose(x, perm=a), perm=b)          a[b] the identity
+after    y = x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses, stand_for
+from onnx_scatterx.graphs.constants import constant, overridable
+from onnx_scatterx.graphs.traversal import RANDOM, all_graphs, graphs_of, makers, perm_of, reached, readers
+from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.plan.commit import REPLACES
+from onnx_scatterx.engine.passes.job import Job
+
+_SMALL = 64  # bytes of a constant that is compared
+
+
+def share_masks(job: Job) -> bool:
+    """Let the readers of a NonZero read an earlier one of the same mask.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[4] x) => (float[4] y) <float zero = {0}> {
+    ...         a = Less (x, zero)  p = NonZero (a)  i = Transpose (p)  r = GatherND (x, i)
+    ...         b = Less (x, zero)  q = NonZero (b)  j = Transpose (q)  u = Neg (r)
+    ...         y = ScatterND (x, j, u) }''')
+    >>> share_masks(Job(model))
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Less', 'NonZero', 'Transpose', 'GatherND', 'Transpose', 'Neg', 'ScatterND']
+    """
+    fixed = overridable(job.model)
+    modified = False
+    for graph in all_graphs(job.model):
+        counted = [n for n in graph if n.op_type == "NonZero" and n.domain == ""]
+        if len(counted) > 1 and any(map(is_scatter, graph)):
+            modified |= _in_graph(graph, counted, fixed)
+    if modified:
+        job.analyses.forget()
+    return modified
+
+
+def _in_graph(graph: ir.Graph, counted: list[ir.Node], fixed: Collection[ir.Value]) -> bool:
+    """Merge equal nodes among those from which masks are counted, in linear time."""
+    wanted = set(reached(counted, lambda n: [m for m in makers(n.inputs) if m.graph is graph]))
+    first: dict[object, ir.Node] = {}
+    gone = []
+    for node in [n for n in graph if n in wanted]:
+        key = _key(node, fixed)
+        same = node if key is None else first.setdefault(key, node)
+        if same is node or any(v.is_graph_output() for v in node.outputs):
+            continue
+        for value, twin in zip(node.outputs, same.outputs, strict=True):
+            replace_uses(value, twin)
+        gone.append(node)
+    remove_dead(gone)
+    return bool(gone)
+
+
+def _key(node: ir.Node, fixed: Collection[ir.Value]) -> object:
+    """Return what equal nodes have in common; None if a node is equal to no other."""
+    if node.domain != "" or node.op_type in RANDOM | {"Constant"} or graphs_of(node):
+        return None
+    if any(a.is_ref() or a.type == ir.AttributeType.TENSOR for a in node.attributes.values()):
+        return None
+    attributes = frozenset((name, str(a.value)) for name, a in node.attributes.items())
+    inputs = tuple(v if v is None else _content(v, fixed) for v in node.inputs)
+    return node.op_type, attributes, inputs, len(node.outputs)
+
+
+def _content(value: ir.Value, fixed: Collection[ir.Value]) -> object:
+    """Return a value, or the content of a small constant."""
+    tensor = constant(value, fixed)
+    if tensor is None or tensor.dtype.is_string() or tensor.nbytes > _SMALL:
+        return value
+    return tensor.dtype, tuple(tensor.shape), tensor.tobytes()
+
+
+def cancel_transposes(job: Job) -> bool:
+    """Let the readers of such a pair read its input, if one of the two replaces a scatter."""
+    graphs = list(all_graphs(job.model))
+    new = [n for g in graphs for n in g if REPLACES in n.metadata_props]
+    before = sum(len(g) for g in graphs)
+    for node in new:
+        if node.op_type != "Transpose" or node.domain != "" or node.graph is None:
+            continue
+        _cancel(node, new)
+        for reader in dict.fromkeys(readers(node.outputs)):
+            if reader.op_type == "Transpose" and reader.domain == "":
+                _cancel(reader, new)
+    return sum(len(g) for g in graphs) < before
+
+
+def _cancel(outer: ir.Node, new: list[ir.Node]) -> None:
+    (inside,), (result,) = outer.inputs, outer.outputs
+    inner = None if inside is None else inside.producer()
+    a, b = perm_of(inner), perm_of(outer)
+    if inner is None or inner.graph is not outer.graph or a is None or b is None:
+        return
+    (source,) = inner.inputs
+    if source is None or len(a) != len(b) or [a[d] for d in b] != list(range(len(a))):
+        return
+    if result.is_graph_output():
+        if source.producer() not in new or source.is_graph_output():
+            return
+        stand_for(source, result)  # the output that a caller sees is kept
+    replace_uses(result, source)
+    remove_dead([outer])

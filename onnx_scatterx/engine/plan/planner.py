@@ -1,0 +1,136 @@
+"""One graph to rewrite, and the cheapest plan for a region of it.
+
+The cost of a plan is counted on a dry run. Only selected plans are written, so a refusal never
+leaves a part of a plan in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.write.available import AvailableValues
+from onnx_scatterx.engine.write.outer_values import VisibleValues
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
+from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
+from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.terms.simplify import simplify
+from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.device.costs import Costs, Work
+from onnx_scatterx.targets.target import Target
+from onnx_scatterx.text.reasons import FloatReason, Refusal, attempt, granted
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.plan.round import RewriteRound
+
+
+@dataclass(frozen=True)
+class GraphContext:
+    """A graph, and all that is the same in every round of planning."""
+
+    graph: ir.Graph
+    scope: Scope
+    rules: Sequence[Rule]
+    names: Names
+    constants: Constants
+    constant_nodes: bool  # constants must be nodes, as there can be no initializers
+    target: Target
+    costs: Costs
+    note_planned: Callable[[ir.Node], None] = lambda _: None
+    """Is called with each node that is being planned, to report progress."""
+    last_bits: bool = False
+    """Whether the last bits of functions may depend on the place of an element."""
+
+    kept: Mapping[ir.Node, Refusal] = field(default_factory=dict)
+    """Scatters that were kept, and stay so: the target takes them as they are."""
+
+    around: Callable[[], Iterable[VisibleValues]] = tuple
+    """Gives the values of the graphs around a body that the body can read."""
+
+    def available(self, removed: Iterable[ir.Value]) -> AvailableValues:
+        """Return the values that hold sizes and numbers; some of them may be removed."""
+        return AvailableValues(self.graph, self.scope, removed, self.around)
+
+    @property
+    def known(self) -> GraphValues:
+        """What is known of its values."""
+        return GraphValues(self.scope, self.constants)
+
+    def writer(self) -> Writer:
+        """Return a writer of nodes into the graph."""
+        arguments, nodes = (self.graph, self.scope, self.names), self.constant_nodes
+        return Writer(*arguments, constant_nodes=nodes, target=self.target)
+
+    def obstacle(self, node: ir.Node) -> FloatReason | None:
+        """Return why a node must be kept if ONNX Runtime runs the model, or None."""
+        return obstacle(node, self.known) if self.target.onnxruntime else None
+
+
+class Planner:
+    """Finds the cheapest plan for regions of one element type, in a round of planning.
+
+    If ``copies``, new constants may be as large as their sources.
+    """
+
+    def __init__(self, round_: RewriteRound, dtype: ir.DataType) -> None:
+        self.dtype = dtype
+        self.writer = round_.writer
+        self.numbers = round_.numbers
+        self.facts = round_.context.scope.facts
+        self.constants = round_.context.constants
+        self.costs = round_.context.costs
+        self.existing_views = round_.existing_views
+        self.copies = round_.copies
+        self._rules = round_.region_rules
+        self._plans: dict[Region, Plan | Refusal] = {}
+
+    def best(self, region: Region) -> Plan | Refusal:
+        """Return the plan of the least weight, or the most telling refusal."""
+        if region not in self._plans:
+            self._plans[region] = cheapest(self._asked(region))
+        return self._plans[region]
+
+    def require(self, region: Region) -> Plan:
+        """Return the best plan for a part of a region, or refuse the whole."""
+        return granted(self.best(region))
+
+    def _asked(self, region: Region) -> Iterator[Plan | Refusal]:
+        """Ask the rules, until one writes nothing."""
+        for rule in self._rules:
+            budget().charge_part(PRICES.region_rule)
+            answer = attempt(partial(rule.plan, region, self))
+            yield answer
+            if isinstance(answer, Plan) and answer.cost == 0:
+                return
+
+    def plan(
+        self,
+        rule: RegionRule,
+        write: Callable[[], ir.Value],
+        *parts: Plan,
+        work: Sequence[Work] = (),
+    ) -> Plan | Refusal:
+        """Return a plan of a rule over the plans of its parts, or why it cannot be written.
+
+        ``work`` is that of the rule itself.
+        """
+        trial = self.writer.dry_run(write)
+        if isinstance(trial, Refusal):
+            return trial
+        rules = frozenset[Rule]((rule,)).union(*(p.rules for p in parts))
+        own = trial.cost - sum(p.cost for p in parts)
+        weight = self.costs.weigh(own, work, self.dtype) + sum(p.weight for p in parts)
+        return Plan(write, None, trial.cost, weight, rules, tuple(trial.inputs))
+
+    def simplified(self, t: Term) -> Term:
+        """Return a term with the cases decided that the facts decide."""
+        return simplify(t, self.facts)

@@ -1,0 +1,68 @@
+"""Terms with their cases decided, if the facts decide them."""
+
+from __future__ import annotations
+
+from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.terms.constraints import Asked
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.terms import (
+    Atom,
+    FloorDiv,
+    Indicator,
+    PositivePart,
+    Term,
+    both_cases,
+    divided,
+)
+
+
+def simplify(t: Term, facts: Facts) -> Term:
+    """Return the term with every ``PositivePart``, ``Indicator`` and ``FloorDiv`` replaced that
+    facts decide.
+
+    >>> from onnx_scatterx.engine.terms.terms import coord, size, where, step
+    >>> n, x = size("n"), coord(0)
+    >>> simplify(where(step(x - n), x + n, x), Facts({0: n}))
+    x0
+    """
+    if not t.piecewise:
+        return t
+    known, asked = facts.simplified.get(t, (t, None))
+    spending = budget()
+    if asked is not None and not facts.news.may_answer(t, asked):
+        spending.recall(asked.price)
+        return known
+    unanswered, before = spending.unanswered, spending.price
+    simplified = _simplified(t, facts)
+    if unanswered == spending.unanswered:
+        vain = 0 if asked is None or simplified is not known else asked.vain + 1
+        facts.simplified[t] = simplified, Asked(facts.news.count, spending.price - before, vain)
+    return simplified
+
+
+def _simplified(t: Term, facts: Facts) -> Term:
+    for _ in range(8):
+        if not t.piecewise:
+            return t
+        decided: dict[Atom, Term] = {}
+        pieces = [a for a in t.all_atoms() if a.decidable]
+        for atom in sorted(pieces, key=lambda a: a.order):
+            value = _decide(atom, facts)
+            if value is not None:
+                decided[atom] = value
+        if not decided:
+            return t
+        t = t.replace(decided)
+    return t
+
+
+def _decide(atom: Atom, facts: Facts) -> Term | None:
+    if isinstance(atom, PositivePart | Indicator):
+        cases = both_cases(atom)
+        return next((value for known, value in cases if facts.is_nonnegative(known)), None)
+    if isinstance(atom, FloorDiv):
+        inner, divisor = atom.parts
+        quotient, rest = divided(inner, divisor)
+        if facts.is_nonnegative(rest) and facts.is_nonnegative(divisor - 1 - rest):
+            return quotient
+    return None

@@ -1,0 +1,142 @@
+"""Other forms of a node that a target does not take, which compute the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.call import NotKnownError
+from onnx_scatterx.engine.write.forms import arithmetic
+from onnx_scatterx.engine.write.forms import casts
+from onnx_scatterx.engine.write.forms import merged
+from onnx_scatterx.engine.write.forms import movement
+from onnx_scatterx.engine.write.forms import rows
+from onnx_scatterx.engine.write.forms.request import Request, folded, written
+from onnx_scatterx.engine.device.uses import is_of_any_sign
+from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.write.dry_run import DryRun
+    from onnx_scatterx.engine.write.writer import Writer
+
+Form: TypeAlias = "Callable[[Request], ir.Value]"
+"""Writes another form of a node, or writes nothing and raises ``NotKnownError``."""
+
+
+class Forms(NamedTuple):
+    """The forms of an operator, and what they read: so many inputs, and these attributes.
+
+    A node that has more, as an operator set may add, has no other form.
+    """
+
+    inputs: int
+    attributes: frozenset[str]
+    forms: tuple[Form, ...]
+
+    def know(self, request: Request) -> bool:
+        """Return whether a node has only inputs and attributes that the forms read."""
+        more = any(v is not None for v in request.inputs[self.inputs :])
+        return not more and self.attributes.issuperset(request.attributes)
+
+
+def _forms(inputs: int, *forms: Form, attributes: Iterable[str] = ()) -> Forms:
+    return Forms(inputs, frozenset(attributes), forms)
+
+
+FORMS: dict[str, Forms] = {
+    **dict.fromkeys(("And", "Or"), _forms(2, arithmetic.on_numbers)),
+    "CumSum": _forms(
+        2,
+        arithmetic.exclusive_sum,
+        arithmetic.sum_by_product,
+        attributes=("exclusive", "reverse"),
+    ),
+    "Equal": _forms(2),
+    "Expand": _forms(2, movement.tile),
+    "Gather": _forms(2, rows.from_start, rows.gathered_slices, attributes=("axis",)),
+    "GatherElements": _forms(2, rows.from_start, attributes=("axis",)),
+    "GatherND": _forms(
+        2, rows.gathered_rows, rows.listed_rows, rows.from_start, attributes=("batch_dims",)
+    ),
+    **dict.fromkeys(("Greater", "Less"), _forms(2, arithmetic.swapped)),
+    "Identity": _forms(1, movement.same_shape),
+    "IsNaN": _forms(1, arithmetic.is_nan),
+    "Mod": _forms(2, arithmetic.remainder, attributes=("fmod",)),
+    "Neg": _forms(1, arithmetic.negative),
+    "Not": _forms(1, arithmetic.not_),
+    "OneHot": _forms(3, attributes=("axis",)),
+    "Pad": _forms(4, rows.concat, attributes=("mode",)),
+    "ScatterElements": _forms(3, rows.from_start, attributes=("axis", "reduction")),
+    "ScatterND": _forms(3, rows.from_start, attributes=("reduction",)),
+    "Slice": _forms(5, movement.strided_slice),
+    **dict.fromkeys(("Squeeze", "Unsqueeze"), _forms(2, movement.reshape, attributes=("axes",))),
+    "Where": _forms(3, movement.expanded_where),
+}
+_FIRST: tuple[Form, ...] = (folded, merged.merged, written)
+HAVE_FORMS = frozenset({*FORMS, *casts.OPERATORS, *merged.MERGES, *merged.RESHAPES})
+"""Operators that may have another form."""
+_LAST: tuple[Form, ...] = (casts.by_another_type,)
+
+
+def attempted(form: Form, request: Request) -> ir.Value | None:
+    """Write a form of a node, or return None if the target takes no such form of it."""
+    with suppress(NotKnownError):
+        return form(request)
+    return None
+
+
+def other_form(request: Request) -> ir.Value | None:
+    """Write the first form of a node that the target takes; None if it takes no form.
+
+    Also None if this is for another form of such a node.
+    """
+    op, within = request.op, request.writer.in_other_form
+    if op in within:
+        return None
+    entry = FORMS.get(op)
+    own = entry.forms if entry is not None and entry.know(request) else ()
+    within.add(op)
+    try:
+        results = (attempted(form, request) for form in (*_FIRST, *own, *_LAST))
+        return next((result for result in results if result is not None), None)
+    finally:
+        within.discard(op)
+
+
+def instead_of(
+    w: Writer,
+    node: ir.Node,
+    dtype: ir.DataType | None,
+    *,
+    may: Callable[[DryRun], bool],
+    merges: bool,
+) -> ir.Value | None:
+    """Write another form that the target takes instead of a node of the graph, before it.
+
+    Returns None, and writes nothing, if the target takes the node, or no other form of it, or if
+    the form ``may`` not be written. If it ``merges``, a node of too many dims is written on merged
+    axes.
+    """
+    op, inputs = node.op_type, list(node.inputs)
+    given = {name: attribute.value for name, attribute in node.attributes.items()}
+    request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
+    if request is None:
+        return None
+    rank, objected = request.use.rank, any(w.target.objections(request.use))
+    if not objected and not (merges and rank > request.most_dims):
+        return None
+
+    def write() -> ir.Value:
+        result = attempted(partial(merged.merged, through=True), request)
+        if result is None and not objected:
+            raise RefusedError(Reason.RANK, Missing((op,), w.target.name))
+        return result or w.node(op, inputs, dtype, **given)
+
+    as_output = node.outputs[0].is_graph_output()
+    write = w.narrowed(write, dtype, as_output=as_output)
+    trial = w.dry_run(write, as_output=as_output, given_rank=rank)
+    return None if isinstance(trial, Refusal) or not may(trial) else write()

@@ -1,0 +1,102 @@
+"""An operator on an element type that the target does not take for it, by way of another type.
+
+    Pad(x: bool)        =   Cast(Pad(Cast(x, int32)), bool)
+    Equal(a, b: int64)  =   Equal(Cast(a, int32), Cast(b, int32))
+
+Holds for bools, and for integers if they and the result are known to fit into the other type.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.analysis.domain.overflow import capped
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.budget.budget import LimitError
+from onnx_scatterx.engine.terms.terms import interval_of
+
+_T = ir.DataType
+_OTHERS = {
+    _T.BOOL: (_T.INT32, _T.UINT8, _T.INT64, _T.FLOAT),
+    _T.INT64: (_T.INT32, _T.FLOAT),
+    _T.INT32: (_T.INT64, _T.FLOAT),
+}
+EXACT = 1 << 24  # integers up to this are floats
+_FIRST = frozenset({0})
+_ALL = frozenset(range(256))
+_DATA: dict[str, frozenset[int]] = {
+    **dict.fromkeys(
+        ("Concat", "Add", "Sub", "Mul", "Max", "Min", "Equal", "Less", "Greater"), _ALL
+    ),
+    **dict.fromkeys(("Expand", "Gather", "GatherElements", "Reshape", "Slice", "Squeeze"), _FIRST),
+    **dict.fromkeys(("Identity", "Tile", "Transpose", "Unsqueeze"), _FIRST),
+    **dict.fromkeys(("ReduceMax", "ReduceMin"), _FIRST),
+    "Pad": frozenset({0, 2}),
+    "Where": frozenset({1, 2}),
+}
+"""The inputs of an operator that are of its element type."""
+OPERATORS = frozenset(_DATA)
+_COMPARES = {"Equal", "Less", "Greater"}
+
+
+def by_another_type(request: Request) -> ir.Value:
+    """Cast the inputs to a type that the target takes, and the result back."""
+    indices, w = given(_DATA.get(request.op)), request.writer
+    data = [t for i, t in enumerate(request.known) if i in indices and t is not None]
+    dtype, compares = given(data[0].dtype), request.op in _COMPARES
+    require(w.target.has(request.op), not w.target.limits_of(request.op).takes_type(dtype))
+    held = data if compares else [*data, request.result]
+    kinds = (k for k in _OTHERS.get(dtype, ()) if _serves(k, dtype, held, request))
+    kind = given(next(kinds, None))
+    inputs = [
+        v if v is None or i not in indices else _cast(v, kind, request)
+        for i, v in enumerate(request.inputs)
+    ]
+    if compares:
+        return w.node(request.op, inputs, _T.BOOL, **request.attributes)
+    return w.cast(w.node(request.op, inputs, kind, **request.attributes), kind, dtype)
+
+
+def _serves(kind: _T, dtype: _T, held: list[TensorValue], request: Request) -> bool:
+    """Return whether the target takes a type, and every element fits into it."""
+    taken = request.takes(request.op, kind) and request.takes("Cast", kind)
+    if not taken or not request.takes("Cast", dtype):
+        return False
+    if not request.writer.has_kernel(request.op, kind):
+        return False
+    if dtype == _T.BOOL:
+        return request.op not in ("Add", "Sub", "Mul", "Max", "Min")
+    limit = EXACT if kind == _T.FLOAT else (1 << (kind.bitwidth - 1)) - 1
+    ranges = [bounds(t, request) for t in held]
+    return all(b is not None and -limit <= b[0] and b[1] <= limit for b in ranges)
+
+
+def _cast(value: ir.Value, kind: _T, request: Request) -> ir.Value:
+    w, tensor = request.writer, request.constant(value)
+    if tensor is not None:
+        return w.constant(tensor.numpy().astype(kind.numpy()), kind)
+    return w.node("Cast", [value], kind, to=kind.value)
+
+
+def bounds(known: TensorValue | None, request: Request) -> tuple[int, int] | None:
+    """Return the least and the largest number that an element may be, or None."""
+    if known is None or not known.is_integer:
+        return None
+    if known.constant is not None:
+        numbers = np.asarray(known.constant).astype(object).ravel()
+        return (int(min(numbers)), int(max(numbers))) if numbers.size else (0, 0)
+    if known.index_map is None or known.shape is None:
+        return None
+    inside = request.writer.facts.assuming(extents=dict(enumerate(known.shape)))
+    try:
+        low, high = inside.interval(known.index_map)
+    except LimitError:
+        return None
+    least, most = interval_of(known.index_map, capped)
+    low, high = max(low, least), min(high, most)
+    return None if math.isinf(low) or math.isinf(high) else (int(low), int(high))

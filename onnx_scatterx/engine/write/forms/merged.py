@@ -1,0 +1,153 @@
+"""Axes that move together are one axis, for a target that takes fewer dims than a tensor has.
+
+    Transpose<[0, 1, 3, 2]>(x[a, b, c, d])   =   Reshape(Transpose<[0, 2, 1]>(x[a * b, c, d]))
+    Slice(x[a, b, c, d], axis 1)             =   Reshape(Slice(x[a, b, c * d], axis 1))
+
+Concat, Expand, Gather and Tile, too. A Reshape of a Reshape is one Reshape, so a tensor of many
+dims is not needed if only such nodes read it. Holds if the sizes are known numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.write.forms.request import Request
+
+RESHAPES = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
+"""Operators that keep the order of the elements."""
+_SMALL = 1 << 10  # elements of a constant that gets its new shape here
+
+
+class _Merged(NamedTuple):
+    """A node on merged axes: the shapes of the inputs that change, other inputs, and attributes."""
+
+    shapes: Sequence[Sequence[int]]
+    others: Sequence[ir.Value | None] = ()
+    attributes: Mapping[str, int | Sequence[int]] = {}
+
+
+_Merge: TypeAlias = Callable[[Request, "tuple[int, ...]"], _Merged]
+
+
+def merged(request: Request, *, through: bool = False) -> ir.Value:
+    """Write a node on merged axes, if it has too many; ``through`` Reshapes, its inputs are read.
+
+    Reshapes of other plans may be gone, so those alone are read through that stand in the graph.
+    """
+    most, w = request.most_dims, request.writer
+    require(request.use.rank > most)
+    result = request.sizes
+    require(0 not in result, request.takes("Reshape"))
+
+    def shaped(x: ir.Value | None, shape: Sequence[int]) -> ir.Value:
+        assert x is not None
+        tensor = request.constant(x)
+        if tensor is not None and math.prod(shape) <= _SMALL:
+            return w.constant(np.ascontiguousarray(tensor.numpy().reshape(shape)), request.dtype)
+        return request.reshape(_source(x) if through else x, shape)
+
+    if request.op in RESHAPES:
+        x = request.input(0)
+        require(through and len(result) <= most and _source(x) is not x)
+        return shaped(x, result)
+    merge, data = given(MERGES.get(request.op)), request.shape(0)
+    require(data)
+    form = merge(request, data)
+    require(max(map(len, form.shapes)) <= most)
+    require(not any(0 in s for s in form.shapes))  # of a Reshape, 0 is the size that is there
+    inputs = list(map(shaped, request.inputs, form.shapes))
+    moved = w.node(request.op, [*inputs, *form.others], request.dtype, **form.attributes)
+    return request.reshape(moved, result)
+
+
+def _source(x: ir.Value) -> ir.Value:
+    """Return the tensor that has the same elements in the same order, before all Reshapes."""
+    node = x.producer()
+    while node is not None and node.domain == "" and node.op_type in RESHAPES and node.inputs[0]:
+        x = node.inputs[0]
+        node = x.producer()
+    return x
+
+
+def _apart(rank: int, alone: Iterable[int]) -> list[list[int]]:
+    """Return runs of axes: those that stand alone, and those between them."""
+    names = set(alone)
+    return [list(run) for _, run in groupby(range(rank), lambda d: d if d in names else -1)]
+
+
+def _sizes(shape: Sequence[int], runs: Iterable[Sequence[int]]) -> list[int]:
+    return [math.prod(shape[d] for d in run) for run in runs]
+
+
+def _transpose(request: Request, shape: tuple[int, ...]) -> _Merged:
+    perm = request.attributes.get("perm", range(len(shape))[::-1])
+    kept = [d for d, n in enumerate(shape) if n != 1]
+    runs: list[list[int]] = []
+    for d in (d for d in perm if shape[d] != 1):
+        if runs and kept.index(d) == kept.index(runs[-1][-1]) + 1:
+            runs[-1].append(d)
+        else:
+            runs.append([d])
+    require(runs)
+    ordered = sorted(runs)
+    order = [ordered.index(run) for run in runs]
+    return _Merged([_sizes(shape, ordered)], attributes={"perm": order})
+
+
+def _slice(request: Request, shape: tuple[int, ...]) -> _Merged:
+    starts, count = request.inputs[1], request.shape(1)
+    named = (request.numbers(3) if len(request.inputs) > 3 else None) or range(*count)
+    axes = [d % len(shape) for d in named]
+    runs = _apart(len(shape), axes)
+    alone = request.writer.constant([runs.index([d]) for d in axes])
+    return _Merged([_sizes(shape, runs)], [starts, request.inputs[2], alone, *request.inputs[4:]])
+
+
+def _concat(request: Request, shape: tuple[int, ...]) -> _Merged:
+    axis = request.axis(len(shape))
+    runs = _apart(len(shape), [axis])
+    sizes = [_sizes(request.shape(i), runs) for i in range(len(request.inputs))]
+    return _Merged(sizes, attributes={"axis": runs.index([axis])})
+
+
+def _gather(request: Request, shape: tuple[int, ...]) -> _Merged:
+    axis, indices, w = request.axis(len(shape)), request.shape(1), request.writer
+    dtype, at = given(request.known_of(1).dtype), request.input(1)
+    if len(indices) != 1:
+        at = w.node("Reshape", [at, w.constant([math.prod(indices)])], dtype)
+    runs = _apart(len(shape), [axis])
+    return _Merged([_sizes(shape, runs)], [at], {"axis": runs.index([axis])})
+
+
+def _expand(request: Request, shape: tuple[int, ...]) -> _Merged:
+    result = request.sizes
+    own = (*(1,) * (len(result) - len(shape)), *shape)
+    pairs = list(zip(own, result, strict=True))
+    axes = (d for d, (_, n) in enumerate(pairs) if n != 1)
+    runs = [list(run) for _, run in groupby(axes, lambda d: pairs[d][0] == pairs[d][1])]
+    require(runs)
+    return _Merged([_sizes(own, runs)], [request.writer.constant(_sizes(result, runs))])
+
+
+def _tile(request: Request, shape: tuple[int, ...]) -> _Merged:
+    counts = request.numbers(1)
+    runs = _apart(len(shape), [d for d, n in enumerate(counts) if n != 1])
+    return _Merged([_sizes(shape, runs)], [request.writer.constant(_sizes(counts, runs))])
+
+
+MERGES: Mapping[str, _Merge] = {
+    "Concat": _concat,
+    "Expand": _expand,
+    "Gather": _gather,
+    "Slice": _slice,
+    "Tile": _tile,
+    "Transpose": _transpose,
+}
+"""How the axes of an operator are merged."""

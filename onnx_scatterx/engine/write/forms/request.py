@@ -1,0 +1,148 @@
+"""A node that is to be written, as the forms that may replace it see it; a constant if known.
+
+A form asks for what it needs: a size that is not known, or an operator that the target does not
+take, ends it (``NotKnownError``). So a form asks before it writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import onnx.defs
+import onnx.helper
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.constants import constant
+from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.device.uses import Use
+
+if TYPE_CHECKING:
+    from onnx_scatterx.engine.write.writer import Writer
+
+
+_SINCE = {"Slice": 10}  # the operator set from which on its operands are inputs
+
+
+@dataclass(frozen=True)
+class Request:
+    """An operator with its inputs, and the abstract values of the inputs and of the result."""
+
+    op: str
+    inputs: Sequence[ir.Value | None]
+    dtype: ir.DataType | None
+    attributes: Mapping[str, Any]
+    known: Sequence[TensorValue | None]
+    result: TensorValue
+    writer: Writer = field(repr=False)
+    of_any_sign: bool = False
+
+    @property
+    def use(self) -> Use:
+        """The node as the limits of the target see it."""
+        constant = [self.constant(v) is not None for v in self.inputs]
+        facts = self.writer.facts
+        known = [self.result], self.attributes, constant, facts, self.of_any_sign
+        return Use(self.op, self.known, *known)
+
+    def input(self, i: int) -> ir.Value:
+        """Return an input that is there."""
+        return given(self.inputs[i])
+
+    def cast(self, i: int, kind: ir.DataType) -> ir.Value:
+        """Write an input in another element type."""
+        return self.writer.node("Cast", [self.input(i)], kind, to=kind.value)
+
+    def reshape(self, x: ir.Value, sizes: Sequence[int]) -> ir.Value:
+        """Write a Reshape to known sizes."""
+        return self.writer.node("Reshape", [x, self.writer.constant(list(sizes))], self.dtype)
+
+    def cut(self, x: ir.Value, axis: int, start: int, end: int) -> ir.Value:
+        """Write a Slice of one axis."""
+        bounds = [self.writer.constant([n]) for n in (start, end, axis)]
+        return self.writer.node("Slice", [x, *bounds], self.dtype)
+
+    def join(self, parts: Sequence[ir.Value], axis: int) -> ir.Value:
+        """Write a Concat of parts, or the only part."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.writer.node("Concat", parts, self.dtype, axis=axis)
+
+    def constant(self, value: ir.Value | None) -> ir.TensorProtocol | None:
+        """Return the tensor that a value is in every run, or None."""
+        return constant(value, self.writer.overridable)
+
+    @property
+    def kind(self) -> ir.DataType:
+        """The element type of the result."""
+        return given(self.dtype)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the result as numbers."""
+        return given(self.result.static_shape)
+
+    def known_of(self, i: int) -> TensorValue:
+        """Return what is known of an input."""
+        return given(self.known[i])
+
+    def shape(self, i: int) -> tuple[int, ...]:
+        """Return the shape of an input as numbers."""
+        return given(self.known_of(i).static_shape)
+
+    def has(self, i: int) -> bool:
+        """Return whether there is an input at a place."""
+        return i < len(self.inputs) and self.inputs[i] is not None
+
+    def numbers(self, i: int) -> list[int]:
+        """Return the elements of an integer input."""
+        require(self.has(i))
+        return [int(n) for n in given(self.known_of(i).constant).ravel()]
+
+    def axis(self, rank: int) -> int:
+        """Return the attribute ``axis``, counted from the start."""
+        return int(self.attributes.get("axis", 0)) % rank
+
+    def takes(self, op: str, dtype: ir.DataType | None = None) -> bool:
+        """Return whether the target takes an operator for an element type, by default its own."""
+        if not self.writer.target.has(op) or self.writer.version < _SINCE.get(op, 0):
+            return False
+        kind = dtype or self.dtype
+        return kind is None or self.writer.target.limits_of(op).takes_type(kind)
+
+    @property
+    def most_dims(self) -> float:
+        """How many dims the target takes of the inputs and the output, infinity if any number."""
+        limits = [self.writer.target.max_rank, self.writer.target.limits_of(self.op).max_rank]
+        return min((rank for rank in limits if rank is not None), default=math.inf)
+
+    def largest_rank(self) -> float:
+        """Return how many axes Reshape and Slice may have at the target, infinity if any number."""
+        target = self.writer.target
+        limits = [target.max_rank, *(target.limits_of(op).max_rank for op in ("Reshape", "Slice"))]
+        return min((rank for rank in limits if rank is not None), default=math.inf)
+
+
+_MOST = 1 << 16  # elements of a constant that replaces a node
+
+
+def folded(request: Request) -> ir.Value:
+    """Write the result as a constant, if every element of it is known."""
+    result = request.result
+    require(result.is_integer)
+    require(math.prod(request.sizes) <= _MOST)
+    return request.writer.constant(given(result.constant), result.dtype)
+
+
+def written(request: Request) -> ir.Value:
+    """Write the defaults of attributes that the target wants to read."""
+    op, w = request.op, request.writer
+    missing = w.target.limits_of(op).written.difference(request.attributes)
+    require(missing, w.target.has(op))
+    known = onnx.defs.get_schema(op, w.version, "").attributes
+    added = {a: onnx.helper.get_attribute_value(known[a].default_value) for a in sorted(missing)}
+    added = {a: v.decode() if isinstance(v, bytes) else v for a, v in added.items()}
+    return w.node(op, request.inputs, request.dtype, **request.attributes, **added)

@@ -1,0 +1,157 @@
+"""Rows at indices by operators that a target takes, and a Pad as a Concat with constants.
+
+    Gather(x, [-1])                 =   Gather(x, [n - 1])
+    Gather(x, i)                    =   Gather(x, Max(Where(i < 0, i + n, i), 0))
+    Gather(x, [2, 3, 0])            =   Concat(x[2:4], x[0:1])
+    GatherND(x, [[2], [3], [0]])    =   Gather(x, [2, 3, 0])
+    GatherND(x, i)                  =   Gather(x, Squeeze(i, -1))           i of one column
+
+They hold if the sizes are known numbers; the first two also for the other gathers and scatters. The
+last one holds if no row is empty: else GatherND checks no index.
+
+    Pad(x, [0, 1, 0, 2], 0)   =   Concat([[0]..., x, [[0, 0]...], axis=1)
+
+Holds if the sizes of ``x`` and the amounts are known numbers that are not negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.engine.analysis.domain.call import given, require
+from onnx_scatterx.engine.write.forms.request import Request
+
+_INT64 = ir.DataType.INT64
+_PARTS = 16  # slices that one Gather may become
+
+
+def from_start(request: Request) -> ir.Value:
+    """Count positions from the start, if the target takes no others."""
+    shape, known, w = request.shape(0), request.known_of(1), request.writer
+    require(not w.target.limits_of(request.op).negative, w.target.has(request.op), shape)
+    require(known.dtype in (_INT64, ir.DataType.INT32), known.shape)
+    if request.op in ("GatherND", "ScatterND"):
+        first, columns = int(request.attributes.get("batch_dims", 0)), known.dims[-1].constant
+        sizes = np.array(shape[first : first + given(columns)])
+    else:
+        sizes = np.array(shape[request.axis(len(shape))])
+    dtype, at = given(known.dtype), request.input(1)
+    sizes = sizes.astype(dtype.numpy())
+    if known.constant is not None:
+        at = w.constant(np.where(known.constant < 0, known.constant + sizes, known.constant), dtype)
+    else:
+        zero = w.constant(np.zeros((), sizes.dtype), dtype)
+        end = w.node("Add", [at, w.constant(sizes, dtype)], dtype)
+        at = w.node("Where", [w.node("Less", [at, zero], ir.DataType.BOOL), end, at], dtype)
+        at = w.node("Max", [at, zero], dtype)  # it is not negative: the node checks its indices
+    inputs = [request.inputs[0], at, *request.inputs[2:]]
+    return w.node(request.op, inputs, request.dtype, **request.attributes)
+
+
+def gathered_slices(request: Request) -> ir.Value:
+    """Take a few constant rows, one Slice for each run of them."""
+    shape, indices = request.shape(0), _constant_indices(request)
+    axis = request.axis(len(shape))
+    return _slices(request, indices, axis, shape[axis])
+
+
+def _constant_indices(request: Request) -> np.ndarray:
+    """Return the indices of data that have an axis."""
+    require(request.shape(0))
+    return given(request.known_of(1).constant).astype(np.int64)
+
+
+def listed_rows(request: Request) -> ir.Value:
+    """Take the rows at computed indices of one column by a Gather."""
+    dims, kind = given(request.known_of(1).shape), request.kind
+    require(dims, dims[-1].constant == 1, not request.attributes.get("batch_dims", 0))
+    require(0 not in request.shape(0)[1:], request.takes("Gather"), kind != ir.DataType.STRING)
+    at = request.writer.axes("Squeeze", request.input(1), _INT64, [len(dims) - 1])
+    return request.writer.node("Gather", [request.inputs[0], at], kind, axis=0)
+
+
+def gathered_rows(request: Request) -> ir.Value:
+    """Take the rows at constant indices of one column by a Gather, or by Slices."""
+    shape, indices, dtype = request.shape(0), _constant_indices(request), request.kind
+    require(indices.ndim and indices.shape[-1] == 1, not request.attributes.get("batch_dims", 0))
+    rows = np.where(indices < 0, indices + shape[0], indices)[..., 0]
+    if not request.takes("Gather"):
+        return _slices(request, rows, 0, shape[0])
+    w = request.writer
+    return w.node("Gather", [request.inputs[0], w.constant(rows, _INT64)], dtype, axis=0)
+
+
+def _slices(request: Request, indices: np.ndarray, axis: int, size: int) -> ir.Value:
+    """Write one Slice for each run of rows, if they are few; a scalar index removes its axis."""
+    runs = _runs([int(i) + (size if i < 0 else 0) for i in indices.ravel()])
+    require(0 < len(runs) <= _PARTS, indices.ndim <= 1, request.kind, 0 not in request.sizes)
+    needed = ["Slice", *["Concat"] * (len(runs) > 1), *["Reshape"] * (indices.ndim == 0)]
+    require(*map(request.takes, needed))
+    parts = [request.cut(request.input(0), axis, start, end) for start, end in runs]
+    whole = request.join(parts, axis)
+    return whole if indices.ndim else request.reshape(whole, request.sizes)
+
+
+def _runs(rows: list[int]) -> list[tuple[int, int]]:
+    """Return the starts and ends of runs of consecutive rows."""
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row:
+            runs[-1] = (runs[-1][0], row + 1)
+        else:
+            runs.append((row, row + 1))
+    return runs
+
+
+_SMALL = 1 << 10  # elements of a constant that is written out, if the target has Expand
+_MOST = 1 << 20  # elements of a constant that is written out
+
+
+def concat(request: Request) -> ir.Value:
+    """Write constants before and behind, axis by axis."""
+    shape, amounts, w = request.shape(0), request.numbers(1), request.writer
+    dtype, axes = request.kind, _axes(request, len(shape))
+    require(request.attributes.get("mode", "constant") == "constant", request.takes("Concat"))
+    require(len(amounts) == 2 * len(axes), min(amounts, default=0) >= 0)
+    fill = _fill(request)
+    sizes, x = list(shape), request.input(0)
+    pairs = zip(amounts[: len(axes)], amounts[len(axes) :], strict=True)
+    blocks: list[tuple[int, list[tuple[int, ...]]]] = []
+    for d, pair in sorted(zip(axes, pairs, strict=True)):
+        parts = [(*sizes[:d], n, *sizes[d + 1 :]) for n in pair]
+        blocks.append((d, parts))
+        sizes[d] += sum(pair)
+    may_expand = request.takes("Expand") or request.takes("Tile")
+    largest = max((math.prod(part) for _, parts in blocks for part in parts), default=0)
+    require(may_expand or largest <= _MOST)
+
+    def block(part: tuple[int, ...]) -> ir.Value:
+        if math.prod(part) <= _SMALL or not may_expand:
+            return w.constant(np.full(part, fill), dtype)
+        one = w.constant(np.full([1] * len(part), fill), dtype)
+        return w.node("Expand", [one, w.constant(list(part))], dtype)
+
+    for d, (before, after) in blocks:
+        around = [block(before)] if before[d] else []
+        behind = [block(after)] if after[d] else []
+        x = request.join([*around, x, *behind], d)
+    return x
+
+
+def _axes(request: Request, rank: int) -> list[int]:
+    """Return the axes that the amounts are for: each of them once."""
+    axes = [a % rank for a in request.numbers(3)] if request.has(3) else list(range(rank))
+    require(len(set(axes)) == len(axes))
+    return axes
+
+
+def _fill(request: Request) -> np.ndarray:
+    """Return the padding value."""
+    if not request.has(2):
+        return np.zeros((), request.kind.numpy())
+    tensor = given(request.constant(request.inputs[2]))
+    require(tensor.size == 1)
+    return tensor.numpy().reshape(())

@@ -1,0 +1,321 @@
+"""Rewrites of ONNX Runtime that change results under its default options, and where they match.
+
+All rewrites of level 1 and 2 were read, and tried with the element types that they match. These
+change integers or bools, or whether a model of them loads:
+
+    rewrite               level  matches, if the first node has one reader       its fault
+    DivMulFusion          1      Mul(Div(1, b), c), a constant 1 of one element  Div(c, b) rounds
+                                                                                  otherwise
+    FuseReluClip          1      Clip(Relu(x), min), a constant min              the model does not
+                                 not of float or float16                          load
+    ExpandElimination     1      Expand(x, s), a constant s of numbers up to 1   a 0 is taken as 1
+                                 or of x's own dims
+    GatherToSliceFusion   2      Gather(x, Range(a, b, c))                       Slice(x, a, b, c)
+                                                                                  counts a negative
+                                                                                  bound from the end
+
+DivMulFusion matches floats, too, and then changes the last bits. NoopElimination (level 1) drops
+sums with 0, and products with 1: for integers this changes nothing, but ``-0.0 + 0.0`` is 0.0. It
+drops Identity, Cast to the same type and a Slice of all, too, so these separate no nodes. These
+keep integers and bools as they are: CastElimination, CommonSubexpressionElimination,
+ConstantFolding, ConstantSharing, EliminateDropout, EliminateIdentity, EliminateSlice,
+GatherSliceToSplitFusion, LabelEncoderFusion, NotWhereFusion, Pad_Fusion, ReshapeFusion,
+SliceConcatToSpaceToDepthFusion, TransposeOptimizer and UnsqueezeElimination.
+PreShapeNodeElimination drops a Cast before a Shape (``kernels.sized``). The rewrites of
+QuantizeLinear are in runtime_patterns.py, and those of float products match no integers: MatMul
+with Add, Mul or Transpose, Gemm, Conv, normalizations and activations.
+
+Before level 2, equal nodes become one, which has the readers of all. A node in a body does not
+match one outside, unless the body is that of an If with a constant condition.
+
+The model as it was given may match, too. Then ONNX Runtime computes both models in the same way. So
+only what matches since then is separated (``keep_apart``): a scatter that read a Range is removed,
+a size becomes the constant 1, an If is inlined, or a rule wrote the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.constants import constant, overridable
+from onnx_scatterx.graphs.traversal import (
+    RANDOM,
+    graphs_of,
+    is_operator,
+    with_subgraphs,
+)
+
+MEASURED = "1.32"
+"""The version of ONNX Runtime whose rewrites were tried."""
+
+_T = ir.DataType
+
+
+class Rewrite(Enum):
+    """The rewrites that change what a model gives, by their names in ONNX Runtime."""
+
+    DIV_MUL = "DivMulFusion"
+    RELU_CLIP = "FuseReluClip"
+    EXPAND = "ExpandElimination"
+    NOOP = "NoopElimination"
+    GATHER_TO_SLICE = "GatherToSliceFusion"
+
+
+class Fusion(NamedTuple):
+    """Nodes that ONNX Runtime may rewrite: ``second`` reads ``first``, or is the same node.
+
+    ``place`` is the number of the input at which ``second`` reads the output of ``first``.
+    """
+
+    rewrite: Rewrite
+    first: ir.Node
+    second: ir.Node
+    place: int
+
+
+DIVIDED = frozenset({_T.FLOAT, _T.FLOAT16, _T.DOUBLE, _T.INT32, _T.INT64})
+"""The element types for which ``Mul(Div(1, b), c)`` is rewritten."""
+_CLIPPED = {_T.FLOAT, _T.FLOAT16}
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+_NUMBERS = {
+    *(ir.AttributeType.INT, ir.AttributeType.INTS, ir.AttributeType.FLOAT),
+    *(ir.AttributeType.FLOATS, ir.AttributeType.STRING),
+}
+"""The types of attributes of nodes that are compared."""
+_SMALL = 1 << 6  # elements: constants up to this size are compared
+_END = 2**63 - 1
+_PAIRS = {
+    "Div": ("Mul", Rewrite.DIV_MUL),
+    "Relu": ("Clip", Rewrite.RELU_CLIP),
+    "Range": ("Gather", Rewrite.GATHER_TO_SLICE),
+}
+
+
+def is_one(array: np.ndarray) -> bool:
+    """Return whether a dividend is the constant that ONNX Runtime looks for.
+
+    >>> is_one(np.array([1])), is_one(np.array([1, 1])), is_one(np.array([-1]))
+    (True, False, False)
+    """
+    return array.size <= 1 and bool((array == 1).all())
+
+
+def fusions(model: ir.Model) -> list[Fusion]:
+    """Return the nodes of a model that ONNX Runtime may rewrite, in all graphs.
+
+    What a caller gives to a function may be a constant: ONNX Runtime inlines functions first. The
+    time is linear in the nodes and their inputs.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (int64[1] b, int64[1] c) => (int64[1] y) <int64[1] one = {1}> {
+    ...         d = Div (one, b)
+    ...         y = Mul (c, d) }''')
+    >>> [(found.rewrite.value, found.second.op_type) for found in fusions(model)]
+    [('DivMulFusion', 'Mul')]
+    """
+    found: list[Fusion] = []
+    roots = [(model.graph, False), *((f.graph, True) for f in model.functions.values())]
+    for root, is_function in roots:
+        graphs = with_subgraphs(root)
+        ops = {node.op_type for graph in graphs for node in graph if node.domain == ""}
+        if not ops.isdisjoint(("Add", "Expand", "Sub")) or any(
+            {op, then} <= ops for op, (then, _) in _PAIRS.items()
+        ):
+            reader = _Reader(overridable(model), frozenset(root.inputs if is_function else ()))
+            for graph in graphs:
+                found += reader.read(graph)
+    return found
+
+
+@dataclass
+class _Reader:
+    """Reads graphs as ONNX Runtime's optimizer does, outer graphs first.
+
+    ``given`` are inputs that a caller may give constants to. ``folded`` are the values that follow
+    from constants, also from these. Equal nodes have one number in ``numbers``, as far as they were
+    asked for.
+    """
+
+    overridable: frozenset[ir.Value]
+    given: frozenset[ir.Value]
+    folded: set[ir.Value] = field(default_factory=set)
+    numbers: dict[ir.Node, int] = field(default_factory=dict)
+    keys: dict[object, int] = field(default_factory=dict)
+    holders: dict[ir.Graph, ir.Node] = field(default_factory=dict)
+
+    def read(self, graph: ir.Graph) -> Iterator[Fusion]:
+        """Yield the nodes of a graph that may be rewritten."""
+        for node in graph:
+            if self._is_folded(node):
+                self.folded.update(node.outputs)
+            self.holders.update(dict.fromkeys(graphs_of(node), node))
+        for node in graph:
+            if is_operator(node, ("Expand",)) and self._drops_zero(node):
+                yield Fusion(Rewrite.EXPAND, node, node, 0)
+            if is_operator(node, ("Add", "Sub")) and self._adds_zero(node):
+                yield Fusion(Rewrite.NOOP, node, node, 0)
+            if not is_operator(node, _PAIRS) or not node.outputs:
+                continue
+            (op, rewrite), value = _PAIRS[node.op_type], node.outputs[0]
+            if not all(self._leads(use.node, value, op) for use in value.uses()):
+                continue
+            second, place = self._reader_of(value, self._alike(node, graph)) or (None, 0)
+            if second is not None and is_operator(second, (op,)) and self._joins(second, graph):
+                found = Fusion(rewrite, node, second, place)
+                if self._matches(found):
+                    yield found
+
+    def _leads(self, node: ir.Node, value: ir.Value, op: str) -> bool:
+        return is_operator(node, (op,)) or self._does_nothing(node, value)
+
+    def _alike(self, node: ir.Node, graph: ir.Graph) -> list[ir.Value]:
+        """Return the output of a node, and the outputs of the Ranges that are equal to it."""
+        if node.op_type != "Range":
+            return [node.outputs[0]]
+        number = self._number(node)
+        ranges = (other for other in graph if is_operator(other, ("Range",)))
+        return [other.outputs[0] for other in ranges if self._number(other) == number]
+
+    def _joins(self, node: ir.Node, graph: ir.Graph) -> bool:
+        """Return whether a node is in a graph after each If that is decided has been inlined."""
+        here = node.graph
+        while here is not graph:
+            holder = self.holders.get(here) if isinstance(here, ir.Graph) else None
+            if holder is None or not is_operator(holder, ("If",)):
+                return False
+            if holder.inputs[0] is None or not self._is_constant(holder.inputs[0]):
+                return False
+            here = holder.graph
+        return True
+
+    def array(self, value: ir.Value | None) -> np.ndarray | None:
+        """Return the elements of a small constant."""
+        tensor = constant(value, self.overridable)
+        if tensor is None or tensor.size > _SMALL or tensor.dtype == _T.STRING:
+            return None
+        return np.asarray(tensor.numpy())
+
+    def _is_folded(self, node: ir.Node) -> bool:
+        if node.op_type in RANDOM or graphs_of(node):
+            return False
+        if is_operator(node, ("Shape", "Size")):
+            shape = None if node.inputs[0] is None else node.inputs[0].shape
+            if shape is not None and all(isinstance(dim, int) for dim in shape):
+                return True
+        return all(v is None or self._is_constant(v) for v in node.inputs)
+
+    def _is_constant(self, value: ir.Value) -> bool:
+        known = value in self.folded or value in self.given
+        return known or constant(value, self.overridable) is not None
+
+    def _number(self, node: ir.Node) -> int:
+        """Return the number of a node, which is that of each equal node."""
+        waiting = [node]
+        while waiting:
+            makers = (None if v is None else v.producer() for v in waiting[-1].inputs)
+            new = [maker for maker in makers if maker is not None and maker not in self.numbers]
+            if new:
+                waiting += new
+            else:
+                made = waiting.pop()
+                self.numbers[made] = self.keys.setdefault(self._key(made), len(self.keys))
+        return self.numbers[node]
+
+    def _key(self, node: ir.Node) -> object:
+        """Return what equal nodes have in common; the producers of its inputs have numbers."""
+        settings = [(name, a.type, a.value) for name, a in sorted(node.attributes.items())]
+        if node.op_type in RANDOM or not all(kind in _NUMBERS for _, kind, _ in settings):
+            return node
+        given = tuple(None if v is None else self._key_of(v) for v in node.inputs)
+        return node.domain, node.op_type, given, repr(settings)
+
+    def _key_of(self, value: ir.Value) -> object:
+        array = self.array(value)
+        if array is not None:
+            return array.dtype.name, array.shape, array.tobytes()
+        maker = value.producer()
+        return value if maker is None else (self.numbers[maker], value.index())
+
+    def _reader_of(self, value: ir.Value, alike: Sequence[ir.Value]) -> tuple[ir.Node, int] | None:
+        """Return the node that alone reads a value and those ``alike``, and at which input.
+
+        Equal nodes count as one. Nodes that ONNX Runtime removes are skipped.
+        """
+        while True:
+            uses = {(self._number(u.node), u.idx) for v in alike for u in v.uses()}
+            if len(uses) != 1 or any(v.is_graph_output() for v in alike):
+                return None
+            node, place = next(iter(value.uses()), (None, 0))
+            if node is None or not self._does_nothing(node, value):
+                return None if node is None else (node, place)
+            value = node.outputs[0]
+            alike = [value]
+
+    def _does_nothing(self, node: ir.Node, value: ir.Value) -> bool:
+        if is_operator(node, ("Identity",)):
+            return True
+        if is_operator(node, ("Cast",)):
+            to = node.attributes.get("to")
+            return to is not None and not to.is_ref() and value.dtype in (None, _T(to.as_int()))
+        if is_operator(node, ("Slice",)) and len(node.inputs) > 2:
+            starts, ends = self.array(node.inputs[1]), self.array(node.inputs[2])
+            if starts is None or ends is None:
+                return False
+            return bool((starts == 0).all() and (ends == _END).all())
+        if is_operator(node, _NEUTRAL):
+            others = [self.array(v) for v in node.inputs if v is not value]
+            neutral = _NEUTRAL[node.op_type]
+            return any(a is not None and a.size <= 1 and (a == neutral).all() for a in others)
+        return False
+
+    def _matches(self, found: Fusion) -> bool:
+        if found.rewrite is Rewrite.DIV_MUL:
+            return self._may_be_one(found.first.inputs[0])
+        if found.rewrite is Rewrite.RELU_CLIP:
+            least = found.second.inputs[1] if len(found.second.inputs) > 1 else None
+            if found.place != 0 or least is None or not self._is_constant(least):
+                return False
+            return found.first.outputs[0].dtype not in _CLIPPED and least.dtype not in _CLIPPED
+        # A Range of constants is folded into a constant.
+        return found.place == 1 and (bool(self.given) or found.first.outputs[0] not in self.folded)
+
+    def _may_be_one(self, value: ir.Value | None) -> bool:
+        if value is None:
+            return False
+        tensor = constant(value, self.overridable)
+        if tensor is not None:
+            if tensor.dtype not in DIVIDED or tensor.size > 1:
+                return False
+            return is_one(np.asarray(tensor.numpy()))
+        dims = [] if value.shape is None else [dim for dim in value.shape if isinstance(dim, int)]
+        return (
+            value.dtype in {*DIVIDED, None}
+            and self._is_constant(value)
+            and max(dims, default=1) <= 1
+        )
+
+    def _drops_zero(self, node: ir.Node) -> bool:
+        """Return whether an Expand is dropped although it makes an axis empty."""
+        dims = self.array(node.inputs[1]) if len(node.inputs) > 1 else None
+        data = node.inputs[0]
+        if dims is None or 0 not in dims or data is None or data.producer() is None:
+            return False
+        if data.shape is None:
+            return bool((dims <= 1).all())
+        own = list(data.shape)[::-1][: dims.size]
+        pairs = list(zip(dims[::-1].tolist(), own, strict=False))
+        kept = all(n <= 1 or n == dim for n, dim in pairs)
+        return len(own) == dims.size and kept and any(n == 0 and dim != 0 for n, dim in pairs)
+
+    def _adds_zero(self, node: ir.Node) -> bool:
+        """Return whether a constant 0.0 is added that makes a -0.0 positive."""
+        zeros = [array for array in map(self.array, node.inputs) if array is not None]
+        if len(zeros) != 1 or zeros[0].size != 1 or zeros[0].dtype.kind != "f" or zeros[0].any():
+            return False
+        return bool(np.signbit(zeros[0]).all()) == (node.op_type == "Sub")

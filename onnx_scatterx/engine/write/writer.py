@@ -1,0 +1,324 @@
+"""Writes operators before a node of a graph, each node once, in a form that the target takes.
+
+What is written goes to the graph, or is counted in a dry run (``on trial``). Operators that have
+several versions are written in that of the model's operator set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.graphs.schemas import is_spelled_alike
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
+from onnx_scatterx.engine.write.forms import other_form
+from onnx_scatterx.engine.write.forms.request import Request
+from onnx_scatterx.engine.write.graph_writer import GraphWriter
+from onnx_scatterx.engine.write.kernels import KERNELS, WIDER, has_kernel, sized, widened
+from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.targets.target import STANDARD, Target
+from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
+
+INT64_MAX = 2**63 - 1  # a Slice that ends here runs to the end of the axis
+
+
+class Writer:
+    """Writes nodes; equal nodes and constants are made once, and nodes that do nothing are omitted.
+
+    A node that ``target`` does not take is written in another form (``forms``), or a ``dry_run``
+    refuses it; ``scope`` has the abstract values of existing values. ``graph`` has the place where
+    nodes are added. A value that is ``replaced`` is not read, but its replacement.
+    """
+
+    def __init__(
+        self,
+        graph: ir.Graph,
+        scope: Scope,
+        names: Names,
+        *,
+        constant_nodes: bool,
+        target: Target = STANDARD,
+    ) -> None:
+        limited = target.is_limited or target.static_only
+        known = MadeValues(scope) if limited else None
+        self.graph = GraphWriter(graph, names, constant_nodes=constant_nodes, known=known)
+        self.target = target
+        self.facts = scope.facts
+        self.overridable = scope.overridable
+        self.version = scope.opsets.get("", 0)
+        self.also_read_as = scope.also_read_as
+        self.wider = {} if target.has_scatterx else WIDER
+        self.replaced: dict[ir.Value, ir.Value] = {}
+        self._values = scope.values
+        self._trial: DryRun | None = None
+        self._sink: DryRun | GraphWriter = self.graph  # where nodes go
+        self._drafts: dict[object, ir.Value] = {}  # constants of dry runs
+        self.in_other_form: set[str] = set()  # operators for which another form is being written
+
+    def dry_run(
+        self, write: Callable[[], ir.Value], *, as_output: bool = False, given_rank: int = 0
+    ) -> DryRun | Refusal:
+        """Return the nodes of a dry run, or why the target or ONNX Runtime does not take them.
+
+        If ``as_output``, the result gets a name of its own, by an Identity if necessary. The graph
+        has tensors of ``given_rank`` dims already.
+        """
+        outer, known = (self._trial, self._sink), self._sink.known
+        inner = None if known is None else MadeValues(known.scope, known)
+        trial = DryRun(self.version, inner, self._drafts, given_rank=given_rank)
+        self._trial = self._sink = trial
+        try:
+            result = trial.result = write()
+            if not trial.made(result):
+                trial.read([result])
+                if as_output:
+                    self.node("Identity", [result], self.dtype_of(result))
+        except RefusedError as error:
+            return error.refusal
+        finally:
+            self._trial, self._sink = outer
+        return trial.refusal(self.target.name) or trial
+
+    def surcharge(self, nodes: int) -> None:
+        """Count the nodes that are written on trial as more than they are."""
+        if self._trial is not None:
+            self._trial.surcharge += nodes
+
+    def note_index(self, value: ir.Value, size: Term, *, from_zero: bool) -> None:
+        """Note that the elements of a value are indices of an axis of a size."""
+        if self._sink.known is not None:
+            self._sink.known.add_index(value, size, from_zero=from_zero)
+
+    def has_kernel(self, op: str, dtype: ir.DataType) -> bool:
+        """Return whether ONNX Runtime runs an operator on an element type, or on a wider one."""
+        return op not in KERNELS or has_kernel(op, self.version, self.wider.get(dtype, dtype))
+
+    def dtype_of(self, value: ir.Value) -> ir.DataType | None:
+        """Return the element type of a value, if it is known."""
+        known = self._values.get(value)
+        return value.dtype or (None if known is None else known.dtype)
+
+    def resolve(self, value: ir.Value) -> ir.Value:
+        """Return the replacement of a value; plans are made before anything is written."""
+        while value in self.replaced:
+            value = self.replaced[value]
+        return value
+
+    def new_name(self, what: str) -> str:
+        """Return a name for a new value; none on trial."""
+        return self._sink.new_name(what)
+
+    def constant(
+        self, array: np.ndarray | Sequence[int], dtype: ir.DataType | None = None
+    ) -> ir.Value:
+        """Return a constant: an initializer, or a Constant node if there can be no initializer."""
+        return self._sink.constant(array, dtype)
+
+    def insert(self, node: ir.Node) -> ir.Value:
+        """Add a node that was created elsewhere, and return its first output."""
+        inputs = [v if v is None else self.resolve(v) for v in node.inputs]
+        for i, value in enumerate(inputs):
+            node.replace_input_with(i, value)
+        if self._trial is None:
+            node.metadata_props.update(self.graph.metadata)
+            self.graph.insert(node)
+        else:
+            self._trial.outputs(node)
+            for i in range(len(inputs)):
+                node.replace_input_with(i, None)
+            self.node(node.op_type, inputs, node.outputs[0].dtype)
+        return node.outputs[0]
+
+    def node(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        **attributes: int | float | str | Sequence[int],
+    ) -> ir.Value:
+        """Add a node with one output of an element type, or return an existing equal one.
+
+        A node of a type that ONNX Runtime only casts has inputs and output of a wider type.
+        """
+        self._require_one_meaning(op, len(inputs), attributes)
+        inputs = [v if v is None else self.resolve(v) for v in inputs]
+        if op == "Shape" and inputs[0] is not None:
+            inputs = [sized(self, inputs[0])]
+        elif dtype is not None and dtype in self.wider and op != "Cast":
+            inputs = [v if v is None else widened(self, v, dtype) for v in inputs]
+            dtype = self.wider[dtype]
+        written = self._sink.written
+        key = (op, tuple(inputs), frozen(attributes))
+        value = written.get(key)
+        if value is not None:
+            return value
+        request = self.request(op, inputs, dtype, attributes)
+        if request is None:
+            value = written[key] = self._sink.node(op, inputs, dtype, attributes)
+            return value
+        trial = self._trial
+        objections = list(self.target.objections(request.use))
+        if trial is not None and self.target.static_only and request.use.reads_size:
+            objections.append(f"{op} with a size that is known only when the model runs")
+        if objections:
+            value = other_form(request)
+            if value is not None:
+                written[key] = value
+                return value
+            # Symbols have other names in a dry run, so a proof that was found there may be missed
+            # later. Then the node is written, and CheckTarget names it.
+            if trial is not None:
+                trial.missing.update(dict.fromkeys(objections))
+        return self.as_it_is(request)
+
+    def _require_one_meaning(self, op: str, inputs: int, attributes: Attributes) -> None:
+        """Refuse a node of a function that the operator set of the model spells otherwise."""
+        other = self.also_read_as
+        if other is not None:
+            why = f"{op} differs in operator sets {self.version} and {other}"
+            alike = is_spelled_alike(op, inputs, attributes, self.version, other)
+            refuse_unless(alike, Reason.OPSET, why)
+
+    def request(
+        self,
+        op: str,
+        inputs: Sequence[ir.Value | None],
+        dtype: ir.DataType | None,
+        attributes: Attributes,
+        *,
+        of_any_sign: bool = False,
+    ) -> Request | None:
+        """Return a node with what is known of it, or None if the target takes every node."""
+        known = self._sink.known
+        if known is None:
+            return None
+        (result,) = known.results(op, inputs, [dtype], attributes)
+        values = [None if v is None else known[v] for v in inputs]
+        return Request(op, inputs, dtype, attributes, values, result, self, of_any_sign)
+
+    def as_it_is(self, request: Request) -> ir.Value:
+        """Add a node in no other form."""
+        sink, op, inputs, attributes = self._sink, request.op, request.inputs, request.attributes
+        output = sink.node(op, inputs, request.dtype, attributes)
+        sink.written[op, tuple(inputs), frozen(attributes)] = output
+        if sink.known is not None:
+            sink.known.add(output, request.result)
+        if self._trial is not None:
+            self._trial.check_rank(op, request.result, self.target.max_rank)
+        return output
+
+    def cast(self, x: ir.Value, dtype: ir.DataType, to: ir.DataType) -> ir.Value:
+        """Add a Cast from one element type to another, unless they are the same."""
+        return x if dtype == to else self.node("Cast", [x], to, to=to.value)
+
+    def narrowed(
+        self, write: Callable[[], ir.Value], dtype: ir.DataType | None, *, as_output: bool
+    ) -> Callable[[], ir.Value]:
+        """Return a function that writes the same in its own element type.
+
+        An output gets a node of its own: ONNX Runtime has no Identity of 4-bit integers.
+        """
+        if dtype is None or dtype not in self.wider:
+            return write
+
+        def whole() -> ir.Value:
+            result = self.resolve(write())
+            if self.dtype_of(result) == dtype and not as_output:
+                return result
+            result, to = widened(self, result, dtype), dtype.value
+            self.graph.written.pop(("Cast", (result,), frozen({"to": to})), None)
+            return self.node("Cast", [result], dtype, to=to)
+
+        return whole
+
+    def require_slice(
+        self, *, stepped: bool = False, computed: bool = False, sized: bool = True
+    ) -> None:
+        """Refuse a Slice that the model's version of it lacks.
+
+        Version 9 lacks steps and computed bounds. ONNX's shape inference gives a Slice of version
+        10 the symbol of the axis that it cuts, and ONNX Runtime then lets tensors of unlike lengths
+        share a buffer: axes cut by literals must have declared sizes (``sized``).
+        """
+        what, plain = "steps" if stepped else "computed bounds", not (stepped or computed)
+        why = f"Slice with {what} needs operator set 10"
+        refuse_unless(self.version >= 10 or plain, Reason.OPSET, why)
+        told = self.version != 10 or computed or sized
+        refuse_unless(told, Reason.OPSET, "Slice of an axis of unknown size needs operator set 11")
+
+    def slice(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axes: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        steps: Sequence[int],
+        *,
+        sized: bool = True,
+    ) -> ir.Value:
+        """Add a Slice with constant bounds; if ``sized``, its axes have declared sizes."""
+        self.require_slice(stepped=any(s != 1 for s in steps), sized=sized)
+        if self.version < 10:
+            last = [min(e, INT64_MAX) for e in ends]
+            return self.node("Slice", [x], dtype, axes=list(axes), starts=list(starts), ends=last)
+        # Compilers of devices reject a Slice without axes.
+        inputs = [x, self.constant(list(starts)), self.constant(list(ends))]
+        inputs.append(self.constant(list(axes)))
+        if any(s != 1 for s in steps):
+            inputs.append(self.constant(list(steps)))
+        return self.node("Slice", inputs, dtype)
+
+    def slice_dynamic(
+        self,
+        x: ir.Value,
+        dtype: ir.DataType,
+        axis: int,
+        start: ir.Value,
+        end: ir.Value,
+        step: int,
+    ) -> ir.Value:
+        """Add a Slice of one axis with bounds that are vectors of one element."""
+        self.require_slice(stepped=step != 1, computed=True)
+        inputs = [x, start, end, self.constant([axis])]
+        if step != 1:
+            inputs.append(self.constant([step]))
+        return self.node("Slice", inputs, dtype)
+
+    def pad(self, x: ir.Value, dtype: ir.DataType, amounts: ir.Value, fill: ir.Value) -> ir.Value:
+        """Add a Pad with a constant; compilers of devices reject one without a mode."""
+        return self.node("Pad", [x, amounts, fill], dtype, mode="constant")
+
+    def transpose(self, x: ir.Value, dtype: ir.DataType, perm: Sequence[int]) -> ir.Value:
+        """Add a Transpose, unless it moves nothing."""
+        if list(perm) == list(range(len(perm))):
+            return x
+        return self.node("Transpose", [x], dtype, perm=list(perm))
+
+    def axes(self, op: str, x: ir.Value, dtype: ir.DataType, axes: Sequence[int]) -> ir.Value:
+        """Add a Squeeze or an Unsqueeze, unless ``axes`` is empty."""
+        if not axes:
+            return x
+        if self.version < 13:
+            return self.node(op, [x], dtype, axes=list(axes))
+        return self.node(op, [x, self.constant(list(axes))], dtype)
+
+    def reduce(self, op: str, x: ir.Value, dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a ReduceMax, ReduceMin or ReduceSum of one axis, which is removed.
+
+        A negative axis is never written: if a tensor is empty, ONNX Runtime does not reduce this
+        axis.
+        """
+        if self.version < (13 if op == "ReduceSum" else 18):
+            return self.node(op, [x], dtype, axes=[axis], keepdims=0)
+        return self.node(op, [x, self.constant([axis])], dtype, keepdims=0)
+
+    def concat(self, parts: Sequence[ir.Value], dtype: ir.DataType, axis: int) -> ir.Value:
+        """Add a Concat, unless there is one part."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.node("Concat", list(parts), dtype, axis=axis)

@@ -1,0 +1,309 @@
+"""The data of a model's tensors: checks whether they fit their shapes, and finds their files."""
+
+import functools
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import onnx
+import onnx_ir as ir
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
+
+from onnx_scatterx.errors import ModelError
+from onnx_scatterx.files.check import HEAVY, bodies
+from onnx_scatterx.processes.collection import quiet
+from onnx_scatterx.graphs.traversal import all_graphs
+
+_COMPLEX = (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128)
+_FIELDS = {
+    number: onnx.helper.tensor_dtype_to_field(number)
+    for number in onnx.TensorProto.DataType.values()
+    if number != onnx.TensorProto.UNDEFINED
+}
+_TYPED_FIELDS = frozenset(_FIELDS.values())
+DATA_FIELDS = _TYPED_FIELDS | {"raw_data"}
+"""The fields of a TensorProto that may hold its numbers."""
+
+_HOLD_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
+_TEXTS = (onnx.AttributeProto.UNDEFINED, onnx.AttributeProto.STRING)
+_SPARSE = "onnx_scatterx.sparse_initializers"
+_CONVERSION = "onnx_ir.serde"  # this logger warns of unknown values
+
+
+def from_proto(proto: onnx.ModelProto) -> ir.Model:
+    """Return a message as an `onnx_ir.Model`, with its sparse initializers, which onnx_ir lacks.
+
+    A sparse initializer becomes an initializer without a value. Its message is kept in the meta of
+    the graph.
+    """
+    sparse = {tensor.values.name: tensor for tensor in proto.graph.sparse_initializer}
+    if not sparse:
+        return ir.from_proto(proto)
+    with quiet(_CONVERSION):
+        model = ir.from_proto(proto)
+    initializers = model.graph.initializers
+    for name, tensor in sparse.items():
+        dtype = ir.DataType(tensor.values.data_type)
+        kind, shape = ir.TensorType(dtype), ir.Shape(tensor.dims)
+        initializers[name] = ir.Value(name=name, type=kind, shape=shape)
+    for graph in all_graphs(model):
+        for node in graph:
+            for index, value in enumerate(node.inputs):
+                # onnx_ir has created a value for each name that is read but not defined.
+                if value is None or value.name not in sparse:
+                    continue
+                if value.producer() is None and value.graph is None:
+                    node.replace_input_with(index, initializers[str(value.name)])
+    model.graph.meta[_SPARSE] = sparse
+    return model
+
+
+def to_proto(model: ir.Model) -> onnx.ModelProto:
+    """Return a model as a message; the inverse of `from_proto`."""
+    sparse = model.graph.meta.get(_SPARSE)
+    if not sparse:
+        proto = ir.serde.serialize_model(model)
+    else:
+        with quiet(_CONVERSION):
+            proto = ir.serde.serialize_model(model)
+        alive = [tensor for name, tensor in sparse.items() if name in model.graph.initializers]
+        proto.graph.sparse_initializer.extend(alive)
+    for function in proto.functions:
+        function.domain = function.domain  # ONNX's checker wants the default domain written out
+    return proto
+
+
+def check_tensors(
+    proto: onnx.ModelProto,
+    what: str,
+    directory: Path | None,
+    elsewhere: Mapping[str, Path] | None = None,
+) -> None:
+    """Raise `ModelError` if a tensor's data do not fit its shape, or its external file is short.
+
+    Without a `directory`, external files are not checked. `elsewhere` has the files that are not in
+    the directory, by their locations.
+    """
+    sizes: dict[str, int] = {}
+    for tensor in tensors(proto):
+        where = f"{what}: tensor {tensor.name or 'of a Constant'}"
+        if any(dim < 0 for dim in tensor.dims):
+            raise ModelError(f"{where} has the shape {list(tensor.dims)}")
+        stored = {field for field in _TYPED_FIELDS if len(getattr(tensor, field))}
+        if tensor.HasField("raw_data"):  # its bytes are not copied
+            stored.add("raw_data")
+        if len(stored) > 1:
+            fields = " and ".join(sorted(stored))
+            raise ModelError(f"{where} has its numbers in {fields}")
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            if directory is not None:
+                _check_external(tensor, where, directory, elsewhere or {}, sizes)
+        elif tensor.HasField("raw_data"):
+            expected, given = tensor_bytes(tensor), len(tensor.raw_data)
+            if expected not in (None, given):
+                needs = f"needs {expected} bytes and has {given}"
+                raise ModelError(f"{where} of shape {list(tensor.dims)} {needs}")
+        else:
+            _check_typed(tensor, where)
+
+
+def _check_typed(tensor: onnx.TensorProto, what: str) -> None:
+    """Raise `ModelError` if the count of a tensor's numbers is wrong."""
+    field = _FIELDS.get(tensor.data_type)
+    if field is None:
+        return
+    expected = math.prod(tensor.dims)
+    if tensor.data_type in _COMPLEX:
+        expected *= 2
+    bits = _bits(tensor)
+    if bits is not None and bits < 8:
+        expected = -(-expected // (8 // bits))  # elements that share a byte are one number
+    given = len(getattr(tensor, field))
+    if given != expected:
+        needs = f"needs {expected} numbers and has {given}"
+        raise ModelError(f"{what} of shape {list(tensor.dims)} {needs}")
+
+
+def _check_external(
+    tensor: onnx.TensorProto,
+    what: str,
+    directory: Path,
+    elsewhere: Mapping[str, Path],
+    sizes: dict[str, int],
+) -> None:
+    fields = {entry.key: entry.value for entry in tensor.external_data}
+    location = fields.get("location", "")
+    outside = f"{what}: external data file"
+    if not is_inside(location):
+        raise ModelError(f"{outside} {location!r} is not inside the model's directory")
+    if location not in sizes:
+        file = elsewhere.get(location, directory / location)
+        if not file.is_file():
+            raise ModelError(f"{outside} {file} does not exist")
+        sizes[location] = file.stat().st_size
+    try:
+        offset = int(fields.get("offset", "0"))
+        length = int(fields["length"]) if "length" in fields else tensor_bytes(tensor) or 0
+    except ValueError as error:
+        raise ModelError(f"{what}: an offset or length of external data is not a number") from error
+    if offset < 0 or length < 0 or offset + length > sizes[location]:
+        named = f"but the model names bytes {offset} to {offset + length}"
+        has = f"has {sizes[location]} bytes, {named}"
+        raise ModelError(f"{outside} {directory / location} {has}")
+
+
+def tensor_bytes(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bytes a tensor's raw data take; None for strings and unknown types."""
+    bits = _bits(tensor)
+    return None if bits is None else -(-math.prod(tensor.dims) * bits // 8)
+
+
+def _bits(tensor: onnx.TensorProto) -> int | None:
+    """Return how many bits an element takes; None for strings and unknown types."""
+    try:
+        dtype = ir.DataType(tensor.data_type)
+    except ValueError:
+        return None
+    return None if dtype in (ir.DataType.STRING, ir.DataType.UNDEFINED) else dtype.bitwidth
+
+
+def check_strings(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text in a message is not UTF-8: protobuf gives such a text as bytes.
+
+    All fields of the message and its inner messages are checked.
+    """
+    waiting: dict[Descriptor, list[Message]] = {proto.DESCRIPTOR: [proto]}
+    while waiting:
+        kind, messages = waiting.popitem()
+        for field in kind.fields:
+            name, several = field.name, _is_repeated(field)
+            if field.type == field.TYPE_STRING:
+                values = (getattr(message, name) for message in messages)
+                for text in itertools.chain.from_iterable(values) if several else values:
+                    if isinstance(text, bytes):
+                        raise ModelError(
+                            f"{what}: a text is not UTF-8: {kind.name}.{name} is {text!r}"
+                        )
+            elif field.message_type is not None:
+                below = (
+                    (part for message in messages for part in getattr(message, name))
+                    if several
+                    else (getattr(m, name) for m in messages if m.HasField(name))
+                )
+                if parts := list(below):
+                    waiting.setdefault(field.message_type, []).extend(parts)
+
+
+@functools.cache
+def _is_repeated(field: FieldDescriptor) -> bool:
+    return hasattr(getattr(field.containing_type._concrete_class(), field.name), "extend")
+
+
+def check_texts(proto: onnx.ModelProto, what: str) -> None:
+    """Raise `ModelError` if a text attribute of a standard operator is not text.
+
+    Text attributes of other operators, and of a Constant, may hold any bytes.
+    """
+    for graph in graphs(proto):
+        texts = [(a, graph.name) for a in getattr(graph, "attribute_proto", ()) if a.type in _TEXTS]
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.type in _TEXTS and node.domain == "" and node.op_type != "Constant":
+                    texts.append((attribute, node.name or node.op_type))
+        for attribute, holder in texts:
+            try:
+                attribute.s.decode()
+            except UnicodeDecodeError as error:
+                raise ModelError(
+                    f"{what}: the attribute {attribute.name!r} of {holder} is not UTF-8 text"
+                ) from error
+
+
+def graphs(proto: onnx.ModelProto) -> Iterator[onnx.GraphProto | onnx.FunctionProto]:
+    """Yield the graph, the functions, and all their subgraphs."""
+    stack: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
+    while stack:
+        graph = stack.pop()
+        yield graph
+        for node in graph.node:
+            stack.extend(bodies(node))
+
+
+def tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    for graph in graphs(proto):
+        if isinstance(graph, onnx.GraphProto):
+            yield from graph.initializer
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.type in HEAVY:
+                    if attribute.HasField("t"):
+                        yield attribute.t
+                    yield from attribute.tensors
+
+
+def locations(proto: onnx.ModelProto) -> tuple[str, ...]:
+    """Return the locations of external data in a message, unchanged."""
+    outside = (t for t in tensors(proto) if t.data_location == onnx.TensorProto.EXTERNAL)
+    return tuple(dict.fromkeys(filter(None, map(location_of, outside))))
+
+
+def location_of(tensor: onnx.TensorProto) -> str:
+    """Return the location of a tensor's external data; "" for a tensor without external data."""
+    return next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+
+
+def ir_tensors(model: ir.Model) -> Iterator[ir.TensorProtocol]:
+    """Yield every tensor of a model: initializers and attributes, of subgraphs and functions."""
+    for graph in all_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                yield value.const_value
+        for node in graph:
+            for attribute in node.attributes.data.values():
+                if attribute.type not in _HOLD_TENSORS or attribute.is_ref():
+                    continue
+                # as_tensor() would be slow: it checks each time for every method of a tensor.
+                if attribute.type == ir.AttributeType.TENSOR:
+                    yield attribute.value
+                elif attribute.type == ir.AttributeType.TENSORS:
+                    yield from attribute.value
+
+
+def replace_tensors(model: ir.Model, new: Callable[[ir.TensorProtocol], ir.TensorProtocol]) -> None:
+    """Replace each tensor of a model by the result of a function, which may be the same tensor."""
+    for graph in all_graphs(model):
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                value.const_value = new(value.const_value)
+        for node in graph:
+            for name, attribute in list(node.attributes.data.items()):
+                if attribute.type not in _HOLD_TENSORS or attribute.is_ref():
+                    continue
+                single = attribute.type == ir.AttributeType.TENSOR
+                held = [attribute.value] if single else list(attribute.value)
+                replaced = [new(tensor) for tensor in held]
+                if any(one is not other for one, other in zip(replaced, held, strict=True)):
+                    content = replaced[0] if single else replaced
+                    doc = attribute.doc_string
+                    node.attributes[name] = ir.Attr(name, attribute.type, content, doc_string=doc)
+
+
+def is_inside(location: str | os.PathLike[str]) -> bool:
+    """Return whether a location of external data, by its name, is inside the model's directory.
+
+    >>> is_inside("weights/w.bin"), is_inside("../w.bin"), is_inside("/w.bin"), is_inside("")
+    (True, False, False, False)
+    """
+    name = os.fspath(location)
+    path = PureWindowsPath(name) if os.name == "nt" else PurePosixPath(name)
+    return bool(name) and not path.anchor and not path.drive and ".." not in path.parts
+
+
+def data_files(model: ir.Model) -> tuple[Path, ...]:
+    """Return the files of a model's external data."""
+    outside = (t for t in ir_tensors(model) if isinstance(t, ir.ExternalTensor))
+    return tuple(dict.fromkeys(Path(t.base_dir, t.location) for t in outside))

@@ -1,0 +1,226 @@
+"""Opens models in any form in which a caller gives them. Each error is one clear line.
+
+`save` in `onnx_scatterx.files.save` is the inverse.
+
+An object with an attribute ``model`` counts as a model, so no exporter must be imported. Examples
+are an ``ONNXProgram`` of ``torch.onnx.export``, a ``PassResult`` of onnx_ir, and a ``Result``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.errors import ModelError, about_file, one_line
+from onnx_scatterx.files.check import check, check_bodies, check_versions, free_names
+from onnx_scatterx.files.data import (
+    check_strings,
+    check_tensors,
+    check_texts,
+    data_files,
+    from_proto,
+    locations,
+    to_proto,
+)
+from onnx_scatterx.files.outside import follow_links
+from onnx_scatterx.files.parse import MOST_BYTES, form_of, parsed
+from onnx_scatterx.files.save import MESSAGE_LIMIT, save
+from onnx_scatterx.files.reading import note_read, open_regular, read_regular
+
+M_co = TypeVar("M_co", bound="onnx.ModelProto | ir.Model", covariant=True)
+
+ACCEPTED = (
+    "a path, an onnx.ModelProto, an onnx_ir.Model, or what has one of these as its attribute "
+    "`model`, such as the ONNXProgram of torch.onnx.export or the Result of onnx_scatterx.optimize"
+)
+
+
+class HasModel(Protocol[M_co]):
+    """An object that holds a model: an ONNXProgram, a PassResult, a Result."""
+
+    @property
+    def model(self) -> M_co:
+        """The model."""
+
+
+MessageLike: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto | HasModel[onnx.ModelProto]"
+"""The models for which ``optimize`` returns a ModelProto."""
+
+IrLike: TypeAlias = "ir.Model | HasModel[ir.Model]"
+"""The models for which ``optimize`` returns an ``onnx_ir.Model``."""
+
+AnyModel: TypeAlias = "MessageLike | IrLike"
+"""The models that every public function accepts."""
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model that a caller gave: its path or the model itself, and the file that it came from."""
+
+    model: Path | onnx.ModelProto | ir.Model
+    source: Path | None = None
+
+    @classmethod
+    def of(cls, model: AnyModel) -> ModelSource:
+        """Return the given model; if it is not a model, raise a TypeError with the accepted types.
+
+        >>> str(ModelSource.of("model.onnx").model)
+        'model.onnx'
+        >>> ModelSource.of(b"model")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        TypeError: a model is a path, an onnx.ModelProto, ...; this is a bytes
+        """
+        if isinstance(model, str | os.PathLike):
+            return cls(Path(model), Path(model))
+        if isinstance(model, onnx.ModelProto | ir.Model):
+            return cls(model)
+        for name in ("model", "model_proto"):
+            inner = getattr(model, name, None)
+            if isinstance(inner, onnx.ModelProto | ir.Model):
+                source = getattr(model, "source_path", None)
+                return cls(inner, source if isinstance(source, Path) else None)
+        raise TypeError(f"a model is {ACCEPTED}; this is a {type(model).__name__}")
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory of the external data; None if the model did not come from a file."""
+        return None if self.source is None else self.source.parent
+
+    @property
+    def path(self) -> Path | None:
+        """The path, if the model was given as a path."""
+        return self.model if isinstance(self.model, Path) else None
+
+
+__all__ = ["MESSAGE_LIMIT", "Opened", "load", "open_model", "parsed", "read", "save"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open model: as an `onnx_ir.Model`, and as the message from which this was made, if any.
+
+    If the message is ``ours``, it was read from a file, and no other code uses it.
+    """
+
+    model: ir.Model
+    message: onnx.ModelProto | None
+    given: ModelSource
+    ours: bool = False
+
+
+def open_model(model: AnyModel, beside: Path | None = None) -> Opened:
+    """Open and check a model of any kind; external data are mapped when they are first read.
+
+    All functions that take a model open it here: a path (binary, or text if its extension is
+    .onnxtxt, .textproto or .json), a `ModelProto`, an `onnx_ir.Model`, which is not changed, or an
+    object with one of these as its attribute `model`. External data of a message without a file are
+    in `beside`. Nodes are sorted, if they are not in topological order.
+
+    Raises `ModelError`: no such file, no ONNX model, a truncated one, an invalid graph, missing
+    external data, an opset that is older than 9 or newer than onnx knows. Raises `TypeError` for
+    other types.
+
+    >>> text = '<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Neg(x)}'
+    >>> open_model(onnx.parser.parse_model(text)).model.graph.node(0).op_type
+    'Neg'
+    """
+    given = ModelSource.of(model)
+    content = given.model
+    if isinstance(content, ir.Model):
+        note_data_files(content)
+        return Opened(content, None, given)
+    if isinstance(content, onnx.ModelProto):
+        check_strings(content, "the model")
+        loaded, proto, directory = _to_ir(content, "the model", None), content, given.directory
+    else:
+        proto, directory = read(content), content.parent
+        loaded = _to_ir(proto, str(content), directory)
+    if (data_directory := directory or beside) is not None:
+        follow_links(loaded, data_directory)
+    note_data_files(loaded)
+    return Opened(loaded, proto, given, ours=proto is not content)
+
+
+def load(model: AnyModel, beside: Path | None = None) -> ir.Model:
+    """Return a model of any kind as `open_model` opens it."""
+    return open_model(model, beside).model
+
+
+def note_data_files(model: ir.Model) -> None:
+    """Record that the external data of a model are read (`note_read`)."""
+    for file in data_files(model):
+        note_read(file, "a data file of the input")
+
+
+def note_model(path: Path) -> tuple[Path, ...]:
+    """Record that other code reads a model, and return the files of its external data.
+
+    If the file is not a model, the result is empty.
+    """
+    note_read(path, "the input")
+    files: tuple[Path, ...] = ()
+    if path.is_file():  # not a pipe, which can be read only once
+        with contextlib.suppress(ModelError):
+            files = tuple(path.parent / location for location in locations(read(path)))
+    for file in files:
+        note_read(file, "a data file of the input")
+    return files
+
+
+def check_file(path: Path) -> None:
+    """Raise `ModelError` if a path does not lead to a regular file."""
+    if path.is_dir():
+        raise ModelError(f"{path}: is a directory, not an ONNX model")
+    try:
+        open_regular(path).close()
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such file") from error
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def read(path: Path) -> onnx.ModelProto:
+    """Return the message in a file, unchecked, without its external data.
+
+    Raises `ModelError`: the file does not exist, cannot be read, is empty, or is not an ONNX model.
+    """
+    note_read(path, "the input")
+    check_file(path)
+    with about_file(path, "cannot be read", ModelError):
+        content = read_regular(path, MOST_BYTES)
+    message = parsed(content, str(path), form_of(path))
+    check_strings(message, str(path))
+    return message
+
+
+def _to_ir(proto: onnx.ModelProto, what: str, directory: Path | None) -> ir.Model:
+    """Return a checked message as a model."""
+    check_versions(proto, what)
+    unsorted: list[str] = []
+    for graph in (proto.graph, *proto.functions):
+        for name in sorted(free_names(graph, unsorted)):
+            raise ModelError(f"{what}: the graph is invalid: nothing defines the value {name!r}")
+    check_tensors(proto, what, directory)
+    check_texts(proto, what)
+    check_bodies(proto, what)
+    if not unsorted:
+        check(proto, what)
+    try:
+        model = from_proto(proto)
+        if unsorted:
+            for graph in (model.graph, *(function.graph for function in model.functions.values())):
+                graph.sort()
+    except (ir.serde.SerdeError, ValueError) as error:
+        reason = f"{error.__cause__ or error}"
+        if unsorted and isinstance(error, ValueError):
+            reason = f"a cycle through the value {unsorted[0]!r}"
+        raise ModelError(f"{what}: the graph is invalid: {one_line(reason)}") from error
+    if unsorted:
+        check(to_proto(model), what)
+    return model

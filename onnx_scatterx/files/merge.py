@@ -1,0 +1,249 @@
+"""Writes an optimized model as the message that was read, in which only changes are replaced.
+
+onnx_ir loses parts of a message: unknown fields, training information, types of values that no node
+computes. So three messages are compared:
+
+    original    the message that was read
+    before      the message that onnx_ir writes before a pass runs
+    after       the message that onnx_ir writes after the passes
+
+If a part of `before` and `after` is equal, the part of the original is kept, with everything that
+onnx_ir loses. Otherwise the part of `after` is written. Elements of lists are matched by their
+names, and nodes by their outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from onnx_scatterx.files.check import is_large
+from onnx_scatterx.files.data import graphs, replace_tensors, tensors, to_proto
+
+_KEYS: dict[str, Callable[[Any], Hashable]] = {
+    "AttributeProto": lambda attribute: attribute.name,
+    "FunctionProto": lambda function: (function.domain, function.name, function.overload),
+    "NodeProto": lambda node: (node.op_type, next(filter(None, node.output), node.name)),
+    "OperatorSetIdProto": lambda opset: opset.domain,
+    "SparseTensorProto": lambda tensor: tensor.values.name,
+    "StringStringEntryProto": lambda entry: entry.key,
+    "TensorAnnotation": lambda annotation: annotation.tensor_name,
+    "TensorProto": lambda tensor: tensor.name,
+    "ValueInfoProto": lambda value: value.name,
+}
+_MERGED = {
+    *("AttributeProto", "FunctionProto", "GraphProto"),
+    *("ModelProto", "NodeProto", "ValueInfoProto"),
+}
+"""Messages in which single fields are replaced; other messages are replaced as a whole."""
+
+
+_COMPUTED = {"NodeProto", "ValueInfoProto"}
+_SAID = {"doc_string", "metadata_props"}
+"""Fields that describe a value or a node: they stay if a new one of the same name replaces it."""
+
+
+class Original:
+    """The message that a model was read from. The model must not have changed since then.
+
+    If the message is ``ours``, it is changed in place, so that large weights are not copied.
+
+    >>> import onnx.parser
+    >>> message = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }''')
+    >>> _ = message.training_info.add()
+    >>> model = ir.from_proto(message)
+    >>> original = Original(message, model)
+    >>> model.graph.node(0).op_type = "Sub"
+    >>> made = original.merged(model)
+    >>> made.graph.node[0].op_type, len(made.training_info), message.graph.node[0].op_type
+    ('Sub', 1, 'Add')
+    """
+
+    def __init__(self, message: onnx.ModelProto, model: ir.Model, *, ours: bool = False) -> None:
+        self._message = message
+        self._is_ours = ours
+        # The text of an empty tensor that stands for a weight of the original. Its last dim is the
+        # index of the weight. No file has this text.
+        self._mark = f"onnx_scatterx.weight {uuid4().hex}"
+        held = [t for graph in graphs(message) for t in getattr(graph, "initializer", ())]
+        large = (t for t in tensors(message) if is_large(math.prod(t.dims)))
+        # This list keeps the weights alive, so that their ids stay valid.
+        self._weights = list({id(t): t for t in (*held, *large)}.values())
+        self._names = [tensor.name for tensor in self._weights]
+        self._indices = {id(tensor): i for i, tensor in enumerate(self._weights)}
+        self._before = self._written(model)
+
+    def merged(self, model: ir.Model) -> onnx.ModelProto:
+        """Return the message of the model: the original object if it is ours or nothing changed."""
+        after = self._written(model)
+        for tensor, name in zip(self._weights, self._names, strict=True):
+            if tensor.name != name:  # onnx_ir renames a weight's message if its value is renamed
+                tensor.name = name
+        if after == self._before:
+            return self._message
+        made = self._message
+        if not self._is_ours:
+            made = onnx.ModelProto()
+            made.CopyFrom(self._message)
+        bound = {
+            entry.key
+            for info in made.training_info
+            for entry in (*info.initialization_binding, *info.update_binding)
+        }
+        trained = [tensor for tensor in self._weights if tensor.name in bound]
+        _merge(made, self._before, after)
+        inner = len(self._weights) > len(self._message.graph.initializer)
+        for tensor in tensors(made) if inner else made.graph.initializer:
+            if tensor.doc_string == self._mark:
+                name = tensor.name
+                tensor.CopyFrom(self._weights[tensor.dims[1]])
+                tensor.name = name
+        names = {tensor.name for tensor in made.graph.initializer}
+        made.graph.initializer.extend(tensor for tensor in trained if tensor.name not in names)
+        return made
+
+    def _written(self, model: ir.Model) -> onnx.ModelProto:
+        """Return the message that onnx_ir writes, with empty tensors for the original's weights."""
+        weights: dict[int, ir.TensorProtocol] = {}
+
+        def without(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+            is_read = isinstance(tensor, ir.serde.TensorProtoTensor)
+            index = self._indices.get(id(tensor.raw)) if is_read else None
+            if index is None:
+                return tensor
+            nothing = np.zeros((0, index), np.float32)
+            stub = ir.Tensor(nothing, name=tensor.name, doc_string=self._mark)
+            weights[id(stub)] = tensor
+            return stub
+
+        replace_tensors(model, without)
+        try:
+            return to_proto(model)
+        finally:
+            replace_tensors(model, lambda tensor: weights.get(id(tensor), tensor))
+
+
+def _merge(message: Any, before: Any, after: Any) -> None:
+    """Replace the fields of a message in which ``after`` differs from ``before``."""
+    for field in message.DESCRIPTOR.fields:
+        name = field.name
+        if message.DESCRIPTOR.name in _COMPUTED and name in _SAID:
+            _add_missing(message, after, name)
+            continue
+        if hasattr(getattr(message, name), "extend"):
+            _merge_repeated(message, before, after, name)
+        elif field.message_type is not None:
+            if before.HasField(name) or after.HasField(name):
+                _merge_one(message, before, after, name)
+        elif getattr(before, name) != getattr(after, name):
+            if after.HasField(name):
+                setattr(message, name, getattr(after, name))
+            else:
+                message.ClearField(name)
+    if message.DESCRIPTOR.name in ("GraphProto", "FunctionProto"):
+        _drop_namesakes(message, before, after)
+
+
+def _drop_namesakes(message: Any, before: Any, after: Any) -> None:
+    """Remove a graph's entries for names without a value, if a new node now has such a name."""
+    new = {name for node in after.node for name in node.output}
+    new.difference_update(name for node in before.node for name in node.output)
+    for field, name_of in (("value_info", "name"), ("quantization_annotation", "tensor_name")):
+        there: Any = getattr(message, field, ())
+        unsaid = new - {getattr(one, name_of) for one in getattr(after, field, ())}
+        for i in reversed(range(len(there))):
+            if getattr(there[i], name_of) in unsaid:
+                del there[i]
+
+
+def _add_missing(message: Any, after: Any, name: str) -> None:
+    """Add entries of the passes about a value or a node to the entries of the original."""
+    if name == "metadata_props":
+        there = {entry.key for entry in message.metadata_props}
+        message.metadata_props.extend(e for e in after.metadata_props if e.key not in there)
+    elif after.HasField(name) and not message.HasField(name):
+        setattr(message, name, getattr(after, name))
+
+
+def _merge_repeated(message: Any, before: Any, after: Any, name: str) -> None:
+    lists = [getattr(m, name) for m in (message, before, after)]
+    if lists[1] == lists[2]:
+        return
+    kind = message.DESCRIPTOR.fields_by_name[name].message_type
+    if kind is not None and kind.name in _KEYS:
+        _merge_named(lists[0], lists[1], lists[2], _KEYS[kind.name])
+    elif kind is not None and kind.name in _MERGED and len({len(some) for some in lists}) == 1:
+        for parts in zip(*lists, strict=True):  # elements without names, such as graphs
+            _merge(*parts)
+    else:
+        message.ClearField(name)
+        getattr(message, name).extend(lists[2])
+
+
+def _merge_one(message: Any, before: Any, after: Any, name: str) -> None:
+    """Merge a field that is one message."""
+    there = [m.HasField(name) for m in (message, before, after)]
+    parts = [getattr(m, name) for m in (message, before, after)]
+    if there[1:] == [True, True] and parts[1] == parts[2]:
+        return
+    if all(there) and parts[0].DESCRIPTOR.name in _MERGED:
+        _merge(*parts)
+    elif there[2]:
+        message.ClearField(name)  # the weight may be needed for another tensor
+        getattr(message, name).CopyFrom(parts[2])
+    else:
+        message.ClearField(name)
+
+
+def _merge_named(messages: Any, befores: Any, afters: Any, key: Callable[[Any], Hashable]) -> None:
+    """Merge lists whose elements have names; nodes get the topological order of ``afters``."""
+    old = {key(message): message for message in messages}
+    known = {key(before): before for before in befores}
+    kept = old.keys() - known.keys()  # the elements that onnx_ir loses
+    made: list[Any] = []
+    new: list[Any] = []
+    for after in afters:
+        k = key(after)
+        message = old.pop(k, None)
+        if message is None or k not in known:
+            kept.discard(k)
+            new.append(after)
+            made.append(after)
+            continue
+        if known[k] != after:
+            if after.DESCRIPTOR.name in _MERGED:
+                _merge(message, known[k], after)
+            elif after.DESCRIPTOR.name == "TensorProto":  # its old numbers may be needed elsewhere
+                kept.discard(k)
+                new.append(after)
+                continue
+            else:
+                message.CopyFrom(after)
+        kept.add(k)
+        made.append(message)
+    if made and made[0].DESCRIPTOR.name == "NodeProto":
+        _arrange(messages, made, new)
+        return
+    for i in reversed(range(len(messages))):  # kept elements are not copied: weights are large
+        if key(messages[i]) not in kept:
+            del messages[i]
+    messages.extend(new)
+
+
+def _arrange(messages: Any, made: list[Any], new: list[Any]) -> None:
+    """Put the elements of ``made`` into a list, in order; only ``new`` elements are copied."""
+    count = len(messages)
+    messages.extend(new)
+    copies = iter(messages[count:])
+    others = set(map(id, new))
+    there = [next(copies) if id(message) in others else message for message in made]
+    positions = {id(message): position for position, message in enumerate(there)}
+    messages.sort(key=lambda message: positions.get(id(message), len(positions)))
+    del messages[len(positions) :]

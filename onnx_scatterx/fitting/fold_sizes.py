@@ -1,0 +1,178 @@
+"""Every value that depends on known sizes alone becomes a constant; and all that `--fix` does.
+
+    before   Reshape(x, Concat(Slice(Shape(x), ...), [-1]))          x: float[4, 8, 2]
+    after    Reshape(x, [4, -1])
+
+The interpreter proves integers and booleans; any operator may compute them. ONNX
+Runtime computes the floats that depend on them (scales of a Resize, encodings of positions), bit
+for bit as at run time. A value that the model computes from its own constants alone is kept.
+Nothing is folded because two inputs declare a dim under one name: runtimes do not check it.
+
+A grid of positions or a mask is made from a few sizes, and would be a large constant. So if the
+target takes such nodes, the model grows by at most half, or by 64 KiB if that is more: the largest
+constants are still computed at run time.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
+from onnx_scatterx.graphs.constants import packed
+from onnx_scatterx.graphs.traversal import graphs_of
+from onnx_scatterx.files.size import stored_bytes
+from onnx_scatterx.engine.analysis.domain.call import Knowledge
+from onnx_scatterx.engine.analysis.infeasible import misread_node
+from onnx_scatterx.engine.write.graph_writer import GraphWriter
+from onnx_scatterx.engine.budget.budget import budget, within_limits
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
+from onnx_scatterx.engine.passes.inline_if import inline_sized_functions, take_known_branches
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.fitting.write_sizes import declare_known
+
+_FREE = 1 << 16  # bytes of new constants, in a model of any size
+_SMALL = 64  # bytes of a constant that is always written
+
+
+def fold_sizes(job: Job) -> bool:
+    """Replace values that depend on known sizes by constants, in all graphs.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[2, 3] x) => (float[6] y) { n = Size (x)
+    ...         one = Constant <value_ints = [1]> ()
+    ...         s = Mul (n, one)
+    ...         y = Reshape (x, s) }''')
+    >>> fold_sizes(Job(model))
+    True
+    >>> [node.op_type for node in model.graph]
+    ['Reshape']
+    """
+    modified = False
+    analyses = job.analyses
+    analyses.without_trust.catch_up()
+    if analyses.without_trust.is_outdated or any(outcome.gives_more for outcome in job.outcomes):
+        analyses.read_again()
+    with NodeRunner() as runner:
+        folding = _Folding(job, runner)
+        for _ in range(LIMITS.folding_rounds):
+            with budget().share(1 / 4):
+                known = analyses.without_trust.current()
+            if within_limits(partial(_is_read_well, known)) is not True:
+                return modified
+            folded, more = folding.fold(known)
+            inlined = not more and inline_sized_functions(job)
+            if more or inlined:
+                analyses.read_again()
+            decided = (more or inlined) and take_known_branches(job)
+            modified |= folded or inlined or decided
+            if not (more or inlined):
+                break
+    if job.settings.given["fix"]:
+        declare_known(job.model, known)
+    return modified
+
+
+def _is_read_well(known: Knowledge) -> bool:
+    return misread_node(known, folded=True) is None
+
+
+class _Folding:
+    """Writes the constants that are found in readings of a model."""
+
+    def __init__(self, job: Job, runner: NodeRunner) -> None:
+        self.job = job
+        self.finder = ConstantFinder(job.model, runner)
+        self.room: float = math.inf
+        if not job.settings.target.is_device:
+            self.room = max(_FREE, stored_bytes(job.model) // 2)
+
+    def fold(self, known: Knowledge) -> tuple[bool, bool]:
+        """Write all that is known as constants.
+
+        Returns whether anything was written, and whether other constants may follow from it.
+        """
+        computed = self.finder.find(known)
+        self._keep_operands()
+        folded = self._write()
+        return folded, folded and computed
+
+    def _keep_operands(self) -> None:
+        """Give up floats that a kernel would pack, unless the target lacks what computes them."""
+        constants, target = self.finder.constants, self.job.settings.target
+
+        def is_kept(value: ir.Value) -> bool:
+            node = value.producer()
+            readers = [use.node for use in value.uses() if use.idx in packed(use.node)]
+            stays = node is not None and target.has(node.op_type)
+            return stays and not all(map(self._goes, readers))
+
+        floats = [v for v, array in constants.items() if array.dtype.kind == "f"]
+        while kept := [v for v in floats if is_kept(v)]:
+            for value in kept:
+                del constants[value]
+            floats = [v for v in floats if v in constants]
+
+    def _write(self) -> bool:
+        """Write the constants that are read; return whether there are any."""
+        gone = self._fitted()
+        dead: list[ir.Node] = []
+        for graph, scope in self.finder.known.own_graphs():
+            as_nodes = self.job.has_constant_nodes(scope)
+            writer = GraphWriter(graph, self.job.names, constant_nodes=as_nodes)
+            for node in list(graph):
+                known = [v for v in node.outputs if v in self.finder.constants]
+                needed = [v for v in known if self._is_needed(v, gone)]
+                for value in needed:
+                    self._replace(value, node, writer)
+                dead += [node] if needed else []
+        remove_dead(dead)
+        return bool(dead)
+
+    def _fitted(self) -> set[ir.Node]:
+        """Give up the largest constants if all are too large; return the nodes to remove.
+
+        If a value is given up, the constants that its node reads are written.
+        """
+        most = LIMITS.folded_bytes
+        while True:
+            gone = {node for node, _ in self.finder.nodes() if self._goes(node)}
+            written = [v for v in self.finder.constants if self._is_needed(v, gone)]
+            size = sum(self.finder.constants[v].nbytes for v in written)
+            if size <= self.room or most <= _SMALL:
+                self.room -= size
+                return gone
+            most //= 2
+            self.finder.constants = {
+                v: array for v, array in self.finder.constants.items() if array.nbytes <= most
+            }
+
+    def _goes(self, node: ir.Node) -> bool:
+        """Return whether all outputs of a node that are read are known."""
+        read = [v for v in node.outputs if v.uses() or v.is_graph_output()]
+        return bool(read) and all(v in self.finder.constants for v in read) and not graphs_of(node)
+
+    def _is_needed(self, value: ir.Value, gone: set[ir.Node]) -> bool:
+        return value.is_graph_output() or any(use.node not in gone for use in value.uses())
+
+    def _replace(self, value: ir.Value, node: ir.Node, writer: GraphWriter) -> None:
+        """Replace a value by a constant. For an output of the graph, it is a Constant node."""
+        array = self.finder.constants[value]
+        tensor = ir.Tensor(array, dtype=ir.DataType.from_numpy(array.dtype))
+        if not value.is_graph_output():
+            with writer.at(node, value.name):
+                made = writer.constant(array, tensor.dtype)
+        else:
+            kind, given = value.type or ir.TensorType(tensor.dtype), ir.AttrTensor("value", tensor)
+            made = ir.Value(name=value.name, type=kind, shape=ir.Shape(array.shape))
+            made.metadata_props.update(value.metadata_props)
+            value.name = self.job.names.new(f"{value.name}/computed")
+            constant = ir.Node("", "Constant", [], [given], outputs=[made], name=value.name)
+            assert node.graph is not None
+            node.graph.insert_before(node, constant)
+        self.job.analyses.note_constant(made, tensor)
+        replace_uses(value, made)
+        self.finder.made.add(made)

@@ -1,0 +1,378 @@
+"""Writes nodes in the spelling of an older version of their operator.
+
+newer                                    older
+ReduceMax (x, axes)                18    ReduceMax <axes> (x)                17
+Split <num_outputs = 2> (x)        18    Split (x, sizes)                    17
+Pad (x, pads, value, axes)         18    Pad (x, pads of all axes, value)    17
+GridSample <mode = "linear">       20    GridSample <mode = "bilinear">      19
+CastLike (x, y)                    15    Cast <to = type of y> (x)           14
+Reshape <allowzero = 0> (x, s)     14    Reshape (x, s)                      13
+Unsqueeze (x, axes)                13    Unsqueeze <axes> (x)                12
+Softmax (x)                        13    Softmax <axis = the last> (x)       12
+Constant <value_ints>              12    Constant <value>                    11
+Clip (x, low, high)                11    Clip <min, max> (x)                 10
+Slice (x, starts, ends)            10    Slice <starts, ends> (x)             9
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import onnx_ir as ir
+
+from onnx_scatterx.graphs.constants import NUMBERS
+from onnx_scatterx.fitting.known_values import KnownValues
+from onnx_scatterx.fitting.spelling import Operand, Respell, Spelling, ints
+
+_COMPUTED = "its axes are computed when the model runs"
+
+
+def axes_as_attribute(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the axes as an attribute; without it, all axes are reduced."""
+    axes = np.zeros(0, np.int64)
+    if len(node.inputs) > 1 and node.inputs[1] is not None:
+        given = known.array(node.inputs[1])
+        if given is None:
+            return _COMPUTED
+        axes = given
+    if axes.size == 0 and node.value("noop_with_empty_axes", 0) != 0:
+        return "it reduces no axis"
+    attribute = ir.AttrInt64s("axes", axes.ravel().tolist()) if axes.size else None
+    return node.changed(node.inputs[:1], noop_with_empty_axes=None, axes=attribute)
+
+
+def sizes_of_parts(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the sizes of the parts as an input, unless all parts are equal."""
+    if "num_outputs" not in node.attributes:
+        return node
+    data, parts, along = node.inputs[0], node.outputs, node.value("axis", 0)
+    if along is None or node.value("num_outputs", 0) != parts:
+        return "the number of its parts is not known"
+    shape = known.shape(data)
+    size = shape[along] if shape is not None and -len(shape) <= along < len(shape) else None
+    if size is None:
+        return f"the size of what it splits is not known on axis {along}"
+    part = -(-size // parts)
+    last = size - part * (parts - 1)
+    if last < 0:
+        return "it has more parts than elements"
+    sizes = np.array([*[part] * (parts - 1), last], np.int64)
+    return node.changed((data, sizes), num_outputs=None)
+
+
+def pads_of_all_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write pads for all axes."""
+    if node.value("mode", "constant") in (None, "wrap"):
+        return "its mode began with 19"
+    if len(node.inputs) < 4 or node.inputs[3] is None:
+        return node.changed(node.inputs[:3])
+    data = node.inputs[0]
+    shape = known.shape(data)
+    pads, axes = known.array(node.inputs[1]), known.array(node.inputs[3])
+    if shape is None or pads is None or axes is None:
+        return "its pads, axes or rank are not known"
+    rank = len(shape)
+    at = [int(axis) + (rank if axis < 0 else 0) for axis in axes.ravel()]
+    if len(set(at)) != len(at) or not set(at) <= set(range(rank)) or pads.size != 2 * len(at):
+        return "its axes are not those of the tensor"
+    whole = np.zeros((2, rank), np.int64)
+    whole[:, at] = pads.reshape(2, -1)
+    return node.changed((data, whole.ravel(), *node.inputs[2:3]))
+
+
+_MODES = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+
+
+def old_modes(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the old names of modes; only images of two axes were possible."""
+    shape, mode = known.shape(node.inputs[0]), node.value("mode", "linear")
+    if shape is None or len(shape) != 4:
+        return "it is known for pictures of two axes alone"
+    if mode not in _MODES:
+        return "its mode is not known"
+    return node.changed(node.inputs, mode=ir.AttrString("mode", _MODES[mode]))
+
+
+def cast(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write a CastLike as a Cast, which has the type as an attribute."""
+    like = node.inputs[1]
+    types = set(known.types(like)) if isinstance(like, ir.Value) else set()
+    kind = types.pop().removeprefix("tensor(").removesuffix(")").upper() if len(types) == 1 else ""
+    if kind not in ir.DataType.__members__:
+        return "the type of its second input is not known"
+    to = ir.AttrInt64("to", ir.DataType[kind])
+    return replace(node, op_type="Cast", inputs=node.inputs[:1], attributes={"to": to})
+
+
+def without_allowzero(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Remove ``allowzero``, if the shape has no 0, or if a 0 copies a size."""
+    shape = known.array(node.inputs[1])
+    without = shape is not None and 0 not in shape
+    if not without and node.value("allowzero", 0) != 0:
+        return "a size of 0 is meant"
+    return node.without("allowzero")
+
+
+def infers(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Remove ``training_mode``, if the node does not train."""
+    if node.outputs > 1 or node.value("training_mode", 0) != 0:
+        return "it trains"
+    return node.changed(node.inputs, training_mode=None)
+
+
+def listed(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the axes, or the sizes of the parts, as an attribute."""
+    if len(node.inputs) < 2 or node.inputs[1] is None:
+        return node.changed(node.inputs[:1])
+    given = known.array(node.inputs[1])
+    if given is None or (node.op_type != "Split" and not given.size):
+        return _COMPUTED
+    name = "split" if node.op_type == "Split" else "axes"
+    return node.changed(node.inputs[:1], **{name: ir.AttrInt64s(name, given.ravel().tolist())})
+
+
+def last_axis(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Keep the axis if it is the last: the older operator takes all axes from it on together."""
+    shape, axis = known.shape(node.inputs[0]), node.value("axis", -1)
+    if not shape or axis is None:
+        return "its rank is not known"
+    if axis not in (-1, len(shape) - 1):
+        return "its axis is not the last one"
+    return node.changed(node.inputs, axis=ir.AttrInt64("axis", len(shape) - 1))
+
+
+def empty_inputs(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write empty tensors for absent inputs."""
+    none = np.zeros(0, np.float32)
+    middle = [none if v is None else v for v in (*node.inputs, None, None)[1:3]]
+    return node.changed((node.inputs[0], *middle, *node.inputs[3:]))
+
+
+def identity(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write an Identity, if the node does not train."""
+    mode = node.inputs[2] if len(node.inputs) > 2 else None
+    if node.outputs > 1 or (mode is not None and known.array(mode) != np.False_):
+        return "it may train, or gives a mask"
+    return replace(node, op_type="Identity", inputs=node.inputs[:1], attributes={})
+
+
+def one_value(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the value as a tensor."""
+    if len(node.attributes) != 1:
+        return "it has several values"
+    (given,) = node.attributes.values()
+    kind = NUMBERS.get(given.name)
+    if kind is None or given.is_ref():
+        return node
+    return node.changed(
+        [],
+        value=ir.AttrTensor("value", ir.Tensor(np.array(given.value, kind))),
+        **{given.name: None},
+    )
+
+
+def attributes(node: Spelling, names: str, known: KnownValues) -> Spelling | str:
+    """Write the inputs after the first as attributes of integers; an absent input has none."""
+    given: dict[str, ir.Attr] = {}
+    for index, name in enumerate(names.split(), start=1):
+        if node.input(index) is not None:
+            array = known.array(node.input(index))
+            if array is None:
+                return f"its {name} are computed when the model runs"
+            given[name] = ints(name, array.ravel())
+    return node.changed(node.inputs[:1], **given)
+
+
+def pads(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the pads and the value of a Pad as attributes."""
+    value = known.array(node.input(2)) if node.input(2) is not None else np.zeros(())
+    older = attributes(replace(node, inputs=node.inputs[:2]), "pads", known)
+    if value is None or value.size != 1 or isinstance(older, str):
+        return "its pads or its value are computed when the model runs"
+    number = float(value.ravel()[0])
+    if not _fits(number):
+        return "its value does not fit an attribute"
+    return older.changed(older.inputs, value=ir.AttrFloat32("value", number))
+
+
+def limits(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the limits of a Clip as attributes."""
+    given: dict[str, ir.Attr] = {}
+    for index, name in enumerate(("min", "max"), start=1):
+        if node.input(index) is None:
+            continue
+        array = known.array(node.input(index))
+        if array is None or array.size != 1 or not _fits(float(array.ravel()[0])):
+            return "its limits are computed when the model runs, or do not fit an attribute"
+        given[name] = ir.AttrFloat32(name, float(array.ravel()[0]))
+    if len(given) == 2 and given["min"].value > given["max"].value:
+        return "its limits are in the wrong order"
+    return node.changed(node.inputs[:1], **given)
+
+
+def _fits(number: float) -> bool:
+    """Return whether a number is a float32."""
+    with np.errstate(over="ignore"):
+        return bool(np.float32(number) == number)
+
+
+def bounds(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the bounds of a Slice as attributes, if it takes each element."""
+    steps = known.array(node.input(4)) if node.input(4) is not None else np.ones(1)
+    if steps is None or np.any(steps != 1):
+        return "its steps are not 1"
+    return attributes(replace(node, inputs=node.inputs[:4]), "starts ends axes", known)
+
+
+def count(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the number of elements of a TopK as an attribute."""
+    number = known.array(node.input(1))
+    if number is None or number.size != 1:
+        return "its k is computed when the model runs"
+    return node.changed(node.inputs[:1], k=ir.AttrInt64("k", int(number.ravel()[0])))
+
+
+def axis(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write the axis of a DFT as an attribute."""
+    given = known.array(node.input(2)) if node.input(2) is not None else np.array(-2)
+    shape = known.shape(node.inputs[0])
+    if given is None or given.size != 1 or (shape is None and given < 0):
+        return _COMPUTED
+    number = int(given.ravel()[0])
+    number += len(shape) if number < 0 and shape is not None else 0
+    return node.changed(node.inputs[:2], axis=ir.AttrInt64("axis", number))
+
+
+def counted_axes(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Count axes from the front: before set 11, ONNX does not say that they may be negative."""
+    given: dict[str, ir.Attr] = {}
+    for name in ("axis", "axes"):
+        value = node.value(name, 0)
+        numbers = value if isinstance(value, (list, tuple)) else [value]
+        if value is None:
+            return "its axes refer to an attribute of the function"
+        if all(number >= 0 for number in numbers):
+            continue
+        shape = known.shape(node.inputs[0])
+        if shape is None:
+            return "its axes are negative, and its rank is not known"
+        rank = len(shape) + (len(numbers) if node.op_type == "Unsqueeze" else 0)
+        counted = [number + rank if number < 0 else number for number in numbers]
+        one = ir.AttrInt64(name, counted[0])
+        given[name] = one if isinstance(value, int) else ints(name, counted)
+    return node.changed(node.inputs, **given)
+
+
+def asymmetric(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write a Resize of set 10, which samples at ``x / scale``."""
+    mode, nearest = node.value("mode", "nearest"), node.value("nearest_mode", "round_prefer_floor")
+    scales = known.array(node.input(2))
+    if node.value("coordinate_transformation_mode", "half_pixel") != "asymmetric":
+        return "its sampling grid came with operator set 11"
+    if scales is None or not scales.size or node.input(3) is not None:
+        return "its scales are not known"
+    grows, shrinks = np.all(scales >= 1), np.all(scales <= 1)
+    alike = (grows and nearest == "floor") or (shrinks and nearest == "ceil")
+    if mode != "linear" and not (mode == "nearest" and alike):
+        return "its mode came with operator set 11"
+    older = node.without(*(name for name in node.attributes if name != "mode"))
+    return older.changed((node.inputs[0], node.inputs[2]))
+
+
+def upsample(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Write a Resize that only grows as an Upsample."""
+    scales = known.array(node.input(1))
+    if scales is None or not np.all(scales >= 1):
+        return "it may shrink"
+    return replace(node, op_type="Upsample")
+
+
+def one_scale(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Remove the axis of a quantizer that has one scale."""
+    scale = node.inputs[1]
+    shape = None if isinstance(scale, Spelling) else known.shape(scale)
+    if shape is None or any(size != 1 for size in shape):
+        return "it may have a scale for each position of an axis"
+    return node.without("axis")
+
+
+def one_output(node: Spelling, known: KnownValues) -> Spelling | str:
+    """Keep a node without its later outputs."""
+    return "its mask has another type" if node.outputs > 1 else node
+
+
+def given_inputs(count: int) -> Respell:
+    """Keep a node with so many inputs, none of them absent."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        given: list[Operand] = list(node.inputs[:count])
+        complete = len(given) == count and all(v is not None for v in given)
+        return node if complete else "an input is absent"
+
+    return respell
+
+
+def at_most(count: int) -> Respell:
+    """Keep a node without the inputs that came later."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        if any(v is not None for v in node.inputs[count:]):
+            return "an input came with a newer operator set"
+        return node.changed(node.inputs[:count])
+
+    return respell
+
+
+def drop(**usual: object) -> Respell:
+    """Remove attributes that came later, if they have the values that were meant before.
+
+    A list has the value in each place. The value None is any value: the attribute matters only for
+    element types that came later, too.
+    """
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        for name, meant in usual.items():
+            value = node.value(name, meant)
+            values = value if isinstance(value, (list, tuple)) else [value]
+            if meant is not None and any(v != meant for v in values):
+                return f"its {name} came with a newer operator set"
+        return node.without(*usual)
+
+    return respell
+
+
+def only(*kinds: str, then: Respell | None = None) -> Respell:
+    """Keep a node of these element types: ONNX Runtime has no kernel for the others."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        value = node.inputs[0]
+        found = known.types(value) if isinstance(value, ir.Value) else ()
+        if not found or not set(found) <= {f"tensor({kind})" for kind in kinds}:
+            return "ONNX Runtime may have no kernel for its type"
+        return then(node, known) if then else node
+
+    return respell
+
+
+def must_be(name: str, value: object) -> Respell:
+    """Remove an attribute if it has this value, which is not its default."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        return (
+            node.without(name)
+            if node.value(name, None) == value
+            else f"its {name} came with a newer operator set"
+        )
+
+    return respell
+
+
+def unless(name: str, *values: object) -> Respell:
+    """Keep a node unless its attribute has one of these values, whose meaning changed."""
+
+    def respell(node: Spelling, known: KnownValues) -> Spelling | str:
+        changed = name in node.attributes and node.value(name, None) in (None, *values)
+        return f"its {name} means something else there" if changed else node
+
+    return respell

@@ -1,1 +1,0 @@
-"""Models as files and as graphs: reads, checks, raises, lowers, merges and writes them."""

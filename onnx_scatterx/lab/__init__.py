@@ -1,0 +1,1 @@
+"""Compilers of devices are asked, and models are timed."""

@@ -1,0 +1,138 @@
+"""TensorFlow Lite, on the CPU: onnx2tf converts the file, and LiteRT runs the result in float32.
+
+onnx2tf takes inputs of 3 to 5 dims for images, and moves their channels to the end. An option turns
+this off, except for an output after a Conv. If an output has another shape than the model's, the
+model is converted once more with flat outputs, since a shape does not always show where the
+channels are. Operators of TensorFlow that are not TensorFlow Lite's are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from onnx_scatterx.lab.devices.adapter import Adapter, Answer, captured
+
+_BEFORE = "v_"  # TensorFlow refuses names that begin with a slash
+_IMAGES = "calibration_image_sample_data_20x128x128x3_float32.npy"
+
+
+class TFLite(Adapter):
+    """Converts a copy of the file for the shapes of the inputs: onnx2tf changes the file."""
+
+    name = "tflite"
+    packages = ("onnx2tf",)
+
+    def version(self) -> str:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+        # onnx2tf starts the program onnxsim, which is installed beside the interpreter.
+        os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        import ai_edge_litert.interpreter  # noqa: F401 - is it there?
+        import onnx2tf
+
+        # Without onnxsim, onnx2tf goes on, but transposes constants instead of folding them.
+        subprocess.run(["onnxsim", "--help"], capture_output=True, check=True)
+        return str(onnx2tf.__version__)
+
+    def run(self, model: Path, feeds: Mapping[str, np.ndarray], directory: Path) -> Answer:
+        import onnx
+        import onnx2tf
+        from ai_edge_litert.interpreter import Interpreter
+
+        given = {_BEFORE + name: array for name, array in feeds.items()}
+        # For inputs that look like images, onnx2tf would otherwise download this file.
+        np.save(_IMAGES, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
+        for flat in (False, True):
+            copy, shapes = _prepared(onnx.load(str(model)), given, flat)
+            onnx.save(copy, "model.onnx")
+            with captured() as printed:
+                try:
+                    network = onnx2tf.convert(
+                        "model.onnx",
+                        output_folder_path="network",
+                        keep_shape_absolutely_input_names=list(given),
+                        non_verbose=True,
+                    )
+                except (Exception, SystemExit) as error:
+                    return _refusal(error, printed(), {node.name for node in copy.graph.node})
+            if not (any(network.onnx_output_layouts.values()) or _differ(network.outputs, shapes)):
+                break  # no channels are at the end
+        if len(network.output_names) != len(shapes):
+            return Answer("refused", message="it removes a constant output")
+        runner = Interpreter("network/model_float32.tflite").get_signature_runner()
+        details, arrays = runner.get_input_details(), {}
+        names = [value.name for value in copy.graph.input if value.name in given]
+        for name, key in zip(names, network.input_names, strict=True):
+            # An input that is also an output has the name of the output in `input_names`.
+            key = name if name in details else key
+            arrays[key] = given[name].astype(details[key]["dtype"])
+        results = runner(**arrays)
+        outputs = zip(shapes.items(), network.output_names, strict=True)
+        return Answer(
+            "taken",
+            {
+                name.removeprefix(_BEFORE): results[key].reshape(
+                    shape if flat and shape else results[key].shape
+                )
+                for (name, shape), key in outputs
+            },
+        )
+
+
+def _prepared(
+    model: Any, feeds: Mapping[str, np.ndarray], flat: bool
+) -> tuple[Any, dict[str, list[int]]]:
+    """Return a model with prefixed names and fixed input shapes, and the shapes of its outputs.
+
+    If `flat`, outputs of 3 and more dims are flattened: before a Reshape, onnx2tf moves the
+    channels back. The shape of an output is empty if it has fewer than 3 dims, or is not known.
+    """
+    import onnx
+    import onnx.compose
+    from onnx.helper import make_node, make_tensor_value_info
+
+    copy = onnx.compose.add_prefix(model, _BEFORE, rename_nodes=False, rename_functions=False)
+    for value in copy.graph.input:
+        if value.name in feeds:
+            dims = value.type.tensor_type.shape.dim
+            for dim, extent in zip(dims, feeds[value.name].shape, strict=True):
+                dim.dim_value = extent
+    copy = onnx.shape_inference.infer_shapes(copy, data_prop=True)
+    copy.graph.initializer.append(onnx.numpy_helper.from_array(np.array([-1]), "flat"))
+    shapes: dict[str, list[int]] = {}
+    for value in copy.graph.output:
+        kind = value.type.tensor_type
+        known = all(dim.HasField("dim_value") for dim in kind.shape.dim)
+        shape = [dim.dim_value for dim in kind.shape.dim if known]
+        shapes[value.name] = shape if len(shape) > 2 else []
+        if flat and shapes[value.name]:
+            name = f"{value.name}_flat"
+            copy.graph.node.append(make_node("Reshape", [value.name, "flat"], [name]))
+            value.CopyFrom(make_tensor_value_info(name, kind.elem_type, [int(np.prod(shape))]))
+    return copy, shapes
+
+
+def _differ(outputs: Any, shapes: Mapping[str, list[int]]) -> bool:
+    """Return whether an output has another shape than the model's."""
+    pairs = zip(outputs, shapes.values(), strict=False)
+    return any(shape and list(output.shape) != shape for output, shape in pairs)
+
+
+def _refusal(error: BaseException, printed: str, names: set[str]) -> Answer:
+    """Return the error, and the node of the model that was converted."""
+    message = f"{type(error).__name__}: {error}"
+    said = re.findall(r"ERROR:\S* (.*)", printed)
+    if isinstance(error, SystemExit) and said:  # the reason is only printed
+        message = said[0]
+    nodes = [getattr(error, "onnx_op_name", ""), *re.findall(r"onnx_op_name: (\S+)", printed)]
+    return Answer("refused", message=message, node=next((n for n in nodes if n and n in names), ""))
+
+
+adapter = TFLite()

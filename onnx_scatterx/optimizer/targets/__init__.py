@@ -1,1 +1,0 @@
-"""The operators that a device or runtime takes, and the cost of running them."""

@@ -1,0 +1,1 @@
+"""The options that functions, passes and commands share."""

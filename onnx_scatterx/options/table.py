@@ -1,0 +1,190 @@
+"""The options of an optimization, in one list for functions, passes and commands.
+
+``Options`` has the types of the options. ``OPTIONS`` has their defaults, and how the command line
+reads and writes them. No heavy library is imported, so that the command line starts fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
+
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.options.values import (
+    Sizes,
+    above_zero,
+    count,
+    fixed_size,
+    listed_names,
+    named_size,
+)
+
+if TYPE_CHECKING:
+    from onnx_scatterx.assumptions.clauses import Assume
+    from onnx_scatterx.assumptions.fixed_sizes import Fix
+    from onnx_scatterx.engine.passes.settings import Rules
+    from onnx_scatterx.targets.catalogue import AnyTarget
+
+
+Strict: TypeAlias = bool | Literal["native", "taken"]
+"""What of a result is an error: nothing if False.
+
+True: what the target refuses, and a scatter that it runs on its host. "native": also any other node
+on the host. "taken": only what it refuses.
+"""
+STRICT: tuple[Strict, ...] = (False, True, "native", "taken")
+"""All values of ``Strict``."""
+
+
+def checked_strict(strict: object) -> None:
+    """Raise ScatterXError if this is no value of ``Strict``."""
+    if strict not in STRICT:
+        raise ScatterXError(f"strict is True, False, 'native' or 'taken', not {strict!r}")
+
+
+class Options(TypedDict, total=False):
+    """The keyword arguments that ``optimize``, ``inspect``, ``explain`` and other functions share.
+
+    Each argument may be left out. The docstring of ``optimize`` describes them.
+    """
+
+    target: AnyTarget
+    rules: Rules | None
+    passes: Sequence[str] | None
+    gathers: bool
+    fix: Fix
+    assume: Assume
+    distrust_dims: bool
+    deterministic: bool
+    last_bits: bool
+    size_hint: Mapping[str, int] | None
+    effort: float
+    opset: int | None
+
+
+class Option(NamedTuple):
+    """An option of the command line.
+
+    ``read`` reads the text after the flag; it is None for a flag without a text. If the option may
+    be repeated, ``collect`` makes one value of all values that were read. ``texts`` returns the
+    texts from which a value is read.
+    """
+
+    name: str
+    default: Any
+    help: str
+    metavar: str = ""
+    read: Callable[[str], Any] | None = None
+    collect: Callable[[list[Any]], Any] | None = None
+    texts: Callable[[Any], Iterable[str]] = lambda value: (str(value),)
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed, such as ``--size-hint``."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def words(self, value: Any) -> Iterable[tuple[str, ...]]:
+        """Return the arguments for a value on the command line: each is a flag, and its text."""
+        if self.read is None:
+            return [(self.flag,)] if value else []
+        return [(self.flag, text) for text in self.texts(value)] if value != self.default else []
+
+
+def words(options: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the arguments for options on the command line: each is a flag, and perhaps a text.
+
+    >>> words({"assume": ["n <= 8", "m <= 4"], "gathers": True, "fix": {"batch": 4, "x": (1, 3)}})
+    [('--gathers',), ('--fix', 'batch=4'), ('--fix', 'x:1,3'), ('--assume', 'n <= 8'), \
+('--assume', 'm <= 4')]
+    """
+    return [said for o in OPTIONS if o.name in options for said in o.words(options[o.name])]
+
+
+def fixed_sizes(given: Sequence[tuple[str, Sizes]]) -> dict[str, Sizes]:
+    """Return the fixed sizes by name; ScatterXError if a name has two different sizes."""
+    sizes: dict[str, Sizes] = {}
+    for name, numbers in given:
+        if sizes.setdefault(name, numbers) != numbers:
+            raise ScatterXError(f"--fix gives {name!r} two sizes: {sizes[name]} and {numbers}")
+    return sizes
+
+
+def _fix_texts(fix: Fix) -> Iterable[str]:
+    for name, sizes in (fix or {}).items():
+        yield f"{name}={sizes}" if isinstance(sizes, int) else f"{name}:{','.join(map(str, sizes))}"
+
+
+OPTIONS = (
+    Option(
+        "target",
+        "scatterx",
+        "a name that `onnx-scatterx targets` lists, or a profile.toml (scatterx)",
+        "T",
+        str,
+    ),
+    Option(
+        "rules",
+        None,
+        "use these rules only",
+        "A,B",
+        listed_names,
+        texts=lambda rules: (",".join(getattr(rule, "name", rule) for rule in rules),),
+    ),
+    Option(
+        "passes",
+        None,
+        "run these passes only, and those that keep the result right",
+        "A,B",
+        listed_names,
+        texts=lambda passes: (",".join(passes),),
+    ),
+    Option("gathers", False, "also for gathers, which become slices if these take no more nodes"),
+    Option(
+        "fix",
+        None,
+        "write numbers into the model's inputs: 'batch=4' a dim by its name, "
+        "'x:1,3,224,224' the shape of an input",
+        "F",
+        fixed_size,
+        fixed_sizes,
+        _fix_texts,
+    ),
+    Option(
+        "assume",
+        None,
+        "a promise about the inputs, which are not changed: 'seq <= 512', "
+        "'positions: contiguous, nonnegative'",
+        "A",
+        str,
+        list,
+        texts=lambda clauses: map(str, clauses),
+    ),
+    Option("distrust_dims", False, "dims of inputs with the same name may have different sizes"),
+    Option("deterministic", False, "if updates are known to collide, the last one wins"),
+    Option(
+        "last_bits",
+        False,
+        "a function of masked elements may be computed for all, even if its last bits then differ",
+    ),
+    Option(
+        "size_hint",
+        None,
+        "the usual value of a symbolic size, for targets that weigh time",
+        "S=N",
+        named_size,
+        dict,
+        texts=lambda sizes: (f"{name}={number}" for name, number in sizes.items()),
+    ),
+    Option(
+        "effort",
+        1.0,
+        "take up to N times as many steps (1)",
+        "N",
+        above_zero,
+        texts=lambda effort: (f"{effort:g}",),
+    ),
+    Option("opset", None, "raise or lower the model to this operator set first", "N", count),
+)
+"""In the order in which ``--help`` lists them."""
+
+DEFAULTS: Options = {option.name: option.default for option in OPTIONS}  # type: ignore[assignment]

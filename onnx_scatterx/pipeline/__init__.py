@@ -1,0 +1,1 @@
+"""One model from its settings to what was done with each node: the order of the passes."""

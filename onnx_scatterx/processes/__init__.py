@@ -1,0 +1,1 @@
+"""Child processes, signals, scratch folders, and settings that belong to the whole process."""

@@ -1,0 +1,300 @@
+"""Asks Z3 questions, each with a limit on the work that it may take.
+
+Each question has a context and a solver of its own, with a fixed seed, and all limits count Z3's
+units of work. So an answer does not depend on the machine, on its load, or on other questions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import z3
+
+from onnx_scatterx.proof.core.logic import FALSE, TRUE, negation
+from onnx_scatterx.proof.core.lookups import ConstantArray
+from onnx_scatterx.proof.core.terms import Term, limit_of, step, walk
+from onnx_scatterx.proof.core.types import constant
+from onnx_scatterx.proof.core.witnesses import Witnesses, coordinates
+
+_ENCODED = 20  # steps for a term
+_TYPED = ("variable", "apply", "lookup", "divide", "modulo", "wrap")
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "minimum": lambda a, b: z3.If(a <= b, a, b),
+    "maximum": lambda a, b: z3.If(a >= b, a, b),
+    "at most 0": lambda a: a <= 0,
+    "equals 0": lambda a: a == 0,
+    "same": lambda a, b: a == b,
+    "not": z3.Not,
+    "and": z3.And,
+    "choose": z3.If,
+}
+
+
+class Encoder:
+    """Translates the terms of one question to Z3, each once.
+
+    The names in Z3 are numbers, in the order of the terms. So a question does not depend on earlier
+    questions, and no name of a file is a name in Z3.
+    """
+
+    def __init__(self) -> None:
+        self.context = z3.Context()
+        self.data = z3.DeclareSort("Data", self.context)
+        self._made: dict[Term, Any] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def _name(self, *key: Hashable) -> str:
+        return self._names.setdefault(key, f"n{len(self._names)}")
+
+    def __call__(self, root: Term) -> Any:
+        stack = [root]
+        while stack:
+            term = stack[-1]
+            if term in self._made:
+                stack.pop()
+                continue
+            missing = [a for a in term.args if a not in self._made]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            step(_ENCODED)
+            self._made[term] = self._of(term, [self._made[a] for a in term.args])
+        return self._made[root]
+
+    def definition(self, term: Term) -> list[Any]:
+        """Return the facts that define a term: its interval, its limit, the rule of division."""
+        if term.sort != "integer" or term.op not in _TYPED:
+            return []
+        if term.op == "lookup" and term.data.runs is not None:
+            return []
+        made = self(term)
+        holds = [made >= term.low, made <= term.high]
+        limit = limit_of(term)
+        if limit is not None:
+            holds.append(made < self(limit))
+        if term.op in ("divide", "modulo") and not _positive(term.args[1]):
+            a, b = map(self, term.args)
+            whole, rest = (self._function(name, a, b) for name in ("divide", "modulo"))
+            divided = z3.And(a == b * whole + rest, rest >= 0, rest < b)
+            holds.append(z3.If(b >= 1, divided, made == 0))
+        return holds
+
+    def _function(self, name: str, *args: Any, sort: Any = None) -> Any:
+        result = z3.IntSort(self.context) if sort is None else sort
+        return z3.Function(name, *(a.sort() for a in args), result)(*args)
+
+    def _sort(self, term: Term) -> Any:
+        if term.sort == "integer":
+            return z3.IntSort(self.context)
+        return z3.BoolSort(self.context) if term.sort == "condition" else self.data
+
+    def _of(self, term: Term, args: list[Any]) -> Any:
+        match term.op:
+            case "integer":
+                return z3.IntVal(term.data, self.context)
+            case "true" | "false":
+                return z3.BoolVal(term.op == "true", self.context)
+            case "literal":
+                return z3.Const(self._name("literal", term.data), self.data)
+            case "variable":
+                return z3.Int(self._name("variable", term), self.context)
+            case "apply":
+                name = self._name("apply", term.data, term.sort, len(args))
+                if not args:
+                    return z3.Const(name, self._sort(term))
+                return self._function(name, *args, sort=self._sort(term))
+            case "polynomial":
+                return self._sum(term)
+            case "divide" | "modulo":
+                if _positive(term.args[1]):
+                    return args[0] / args[1] if term.op == "divide" else args[0] % args[1]
+                return self._function(term.op, *args)
+            case "wrap":
+                inside = z3.And(args[0] >= term.low, args[0] <= term.high)
+                return z3.If(inside, args[0], self._function(f"wrap {term.data}", args[0]))
+            case "lookup":
+                return self._lookup(term, args[0])
+        return _OPERATIONS[term.op](*args)
+
+    def _sum(self, term: Term) -> Any:
+        parts = []
+        for monomial, coefficient in term.data:
+            made = z3.IntVal(coefficient, self.context)
+            for atom in monomial:
+                one = self._made[atom]
+                made = one if z3.is_int_value(made) and made.as_long() == 1 else made * one
+            parts.append(made)
+        return z3.Sum(*parts) if len(parts) > 1 else parts[0]
+
+    def _lookup(self, term: Term, index: Any) -> Any:
+        lookup: ConstantArray = term.data
+        runs = lookup.runs
+        if runs is None:
+            return self._function(self._name("lookup", lookup), index, sort=self._sort(term))
+        made = self(constant(lookup.array[runs[-1]], lookup.dtype))
+        for start, end in reversed(list(itertools.pairwise(runs))):
+            value = self(constant(lookup.array[start], lookup.dtype))
+            made = z3.If(index < end, value, made)
+        return made
+
+
+def _positive(term: Term) -> bool:
+    return term.op == "integer" and bool(term.data > 0)
+
+
+Status = Literal["proven", "refuted", "limit", "possible", "impossible"]
+_OF_FACTS: dict[Status, Status] = {
+    "proven": "impossible",  # that not all facts hold
+    "refuted": "possible",
+    "limit": "limit",
+}
+
+QUICK, FULL, PAIR, ALL = 400_000, 4_000_000, 8_000_000, 40_000_000
+"""The most units of Z3's work: for a question along the way, for a question that decides, for a
+pair of values that are guessed to be the same, and for a pair of models.
+"""
+_LARGEST = 2**32 - 1  # the largest limit that Z3 takes
+_MEMORY = 4096  # MB that Z3 may use for a question
+
+
+@dataclass
+class Model:
+    """Values of all unknowns, as Z3 found them."""
+
+    model: Any
+    encode: Encoder
+
+    def value(self, term: Term) -> Any:
+        """Return the value of a term."""
+        value = self.model.eval(self.encode(term), model_completion=True)
+        if term.sort == "condition":
+            return z3.is_true(value)
+        return value.as_long() if term.sort == "integer" else value
+
+
+@dataclass
+class Decision:
+    """Z3's answer to a question.
+
+    ``status`` is "proven" or "refuted" for a statement, "possible" or "impossible" for facts, or
+    "limit", with the name of the ``limit``. "refuted" and "possible" may have a ``model``.
+    """
+
+    status: Status
+    model: Model | None = None
+    limit: str = ""
+
+
+@dataclass
+class Solver:
+    """The facts, and questions whether statements follow from them."""
+
+    witnesses: Witnesses = field(default_factory=Witnesses)
+    facts: dict[Term, None] = field(default_factory=dict)
+    effort: float = 1
+    budget: int = ALL
+    spent: int = 0
+    asked: int = 0
+    collecting: bool = False
+    _anchors: dict[Term, frozenset[Term]] = field(default_factory=dict)
+
+    def assume(self, fact: Term) -> None:
+        """Add a statement to the facts."""
+        for part in fact.args if fact.op == "and" else (fact,):
+            if part is not TRUE:
+                assert not coordinates(part), "a coordinate is not a single point"
+                self.facts[part] = None
+
+    def follows(self, goal: Term, hypotheses: Sequence[Term] = (), quick: bool = False) -> bool:
+        """Return whether a statement is known to follow."""
+        return self.ask(goal, hypotheses, quick).status == "proven"
+
+    def ask(
+        self,
+        goal: Term,
+        hypotheses: Sequence[Term] = (),
+        quick: bool = False,
+    ) -> Decision:
+        """Ask whether a statement follows from the facts and the hypotheses."""
+        if goal is TRUE:
+            return Decision("proven")
+        if goal in self.facts or goal in hypotheses:
+            return Decision("proven")
+        return self._check([*hypotheses, negation(goal)], quick)
+
+    def against(self, goal: Term, wanted: Sequence[Term]) -> Decision:
+        """Ask for a counterexample to a statement under all facts; "refuted" has it as a model."""
+        return self._check([negation(goal), *wanted], False, everything=True)
+
+    def satisfiable(self, wanted: Iterable[Term] = ()) -> Decision:
+        """Ask whether all facts, and the wanted statements, can hold at once."""
+        answer = self._check(list(wanted), False, everything=True)
+        return replace(answer, status=_OF_FACTS[answer.status])
+
+    def _check(self, roots: list[Term], quick: bool, everything: bool = False) -> Decision:
+        if any(r is FALSE for r in roots):
+            return Decision("proven")
+        left = self.budget - self.spent
+        if left <= 0:
+            return Decision("limit", limit="Z3's work for all questions")
+        facts = list(self.facts) if everything else self._relevant(roots)
+        self.collecting = True
+        try:
+            added = self.witnesses.facts_for([*roots, *facts])
+        finally:
+            self.collecting = False
+        if FALSE in added or FALSE in facts:
+            return Decision("proven")
+        encode = Encoder()
+        solver = z3.SimpleSolver(ctx=encode.context)
+        solver.set("random_seed", 0)
+        own = int(self.effort * (QUICK if quick else FULL))
+        solver.set("rlimit", min(own, left, _LARGEST))
+        solver.set("max_memory", _MEMORY)
+        statements = [*roots, *facts, *added]
+        for statement in statements:
+            solver.add(encode(statement))
+        for part in walk(statements):
+            solver.add(*encode.definition(part))
+        before = _work(solver)
+        result = solver.check()
+        self.spent += max(_work(solver) - before, 1000)
+        self.asked += 1
+        if result == z3.unsat:
+            return Decision("proven")
+        if result == z3.sat:
+            # A model keeps all of Z3's memory for the question, so most answers have no model.
+            return Decision("refuted", Model(solver.model(), encode) if everything else None)
+        return Decision("limit", limit="Z3's work for one question")
+
+    def _relevant(self, roots: Sequence[Term]) -> list[Term]:
+        """Return the facts that share unknowns with a question, directly or through other facts."""
+        known: set[Term] = set()
+        for root in roots:
+            known |= self._unknowns(root)
+        left = list(self.facts)
+        taken: list[Term] = []
+        while True:
+            near = [f for f in left if self._unknowns(f) & known or not self._unknowns(f)]
+            if not near:
+                return taken
+            taken += near
+            left = [f for f in left if f not in set(near)]
+            for fact in near:
+                known |= self._unknowns(fact)
+
+    def _unknowns(self, term: Term) -> frozenset[Term]:
+        if term not in self._anchors:
+            unknowns = (t for t in walk([term]) if t.op in ("variable", "apply"))
+            self._anchors[term] = frozenset(unknowns)
+        return self._anchors[term]
+
+
+def _work(solver: Any) -> int:
+    statistics = dict(iter(solver.statistics()))
+    return int(statistics.get("rlimit count", 0))

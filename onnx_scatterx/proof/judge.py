@@ -1,0 +1,303 @@
+"""The judge: decides which outputs of two models are the same, and why others are not proven.
+
+Values that are proven to be the same are cuts: a proof spans only the nodes between cuts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from onnx_scatterx.proof.assumed import ALWAYS_ASSUMED
+from onnx_scatterx.proof.building import MARKED, Builder, Scope, SizeKey, shown
+from onnx_scatterx.proof.comparing import SAME, Comparison, compare, paired, proven
+from onnx_scatterx.proof.core.functions import custom_domains
+from onnx_scatterx.proof.core.logic import FALSE
+from onnx_scatterx.proof.core.reading import Graph, Node, Source, read
+from onnx_scatterx.proof.core.solver import ALL, PAIR, Decision
+from onnx_scatterx.proof.core.tensor import Tensor
+from onnx_scatterx.proof.core.terms import (
+    Term,
+    UnsupportedError,
+    limit_reached,
+    share,
+    walk,
+)
+from onnx_scatterx.proof.core.witnesses import coordinates
+from onnx_scatterx.proof.core.world import Debt, World
+from onnx_scatterx.proof.declarations import (
+    InputClause,
+    Planner,
+    fixed_by,
+    take,
+    wrong_dim,
+    wrong_plan,
+)
+from onnx_scatterx.proof.facts import possible, short_axes
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class PairedValue:
+    """A value of the second model that was compared with one of the first."""
+
+    value: str
+    comparison: Comparison
+
+
+@dataclass
+class Judgement:
+    """The result for two models: the comparisons of the outputs and of other pairs of values.
+
+    ``owed`` are the unproven requirements of the second model. ``facts`` says whether all facts can
+    hold at once. ``stated`` describes an unproven dim that a model states or a runtime infers.
+    ``replaced`` says whether a fallback may run instead of a ScatterX that was read as the kernel.
+    ``fixed`` are the sizes that are numbers only in the second model.
+    """
+
+    outputs: dict[str, Comparison]
+    regions: list[PairedValue]
+    owed: list[tuple[str, Comparison]]
+    facts: Decision
+    assumed: tuple[str, ...]
+    world: World
+    inputs: Mapping[str, Tensor]
+    sizes: dict[SizeKey, Term]
+    stated: str | None
+    replaced: bool
+    fixed: dict[SizeKey, int]
+    builder: Builder
+    seconds: float = 0.0
+
+    @property
+    def never_runs(self) -> bool:
+        """Whether no inputs satisfy all facts."""
+        return self.facts.status == "impossible"
+
+    def doubt(self, comparison: Comparison) -> str:
+        """Return why an output is not proven, unmodelled operators first; empty if it is proven."""
+        if self.never_runs:
+            return "the first model runs on no input"
+        if self.facts.status == "limit":
+            return f"the first model may run on no input: {limit_reached(self.facts.limit)}"
+        if not comparison:
+            known = {o.reason for o in self.builder.opaque}
+            unmodelled = (what for what, open_ in self.owed if what in known and not open_)
+            return next(unmodelled, self._reason(comparison, comparison.why))
+        if self.owed:
+            what, open_ = self.owed[0]
+            return self._reason(open_, what)
+        return self.stated or ""
+
+    def _reason(self, comparison: Comparison, what: str) -> str:
+        """Return why a comparison is open, and on which unmodelled operators it depends."""
+        named = {t.data[0] for t in walk([comparison.goal]) if t.op == "apply"}
+        marks = {name[1] for name in named if isinstance(name, tuple) and name[0] in MARKED}
+        missing = dict.fromkeys(self.builder.opaque[mark].reason for mark in sorted(marks))
+        needs = (
+            f"; it depends on nodes that are not modelled: {', '.join(missing)}" if missing else ""
+        )
+        if comparison.status != "differ":
+            return what + needs
+        if not needs and any(name[0] != "input" for name in named):
+            needs = "; it may be none, because some functions in it are unknown to the solver"
+        return f"the solver has a counterexample about {what}, and no run shows it{needs}"
+
+
+def judge(
+    before: Source,
+    after: Source,
+    *,
+    sizes: Mapping[SizeKey, int] | None = None,
+    given: Sequence[InputClause] = (),
+    distrust_dims: bool = False,
+    effort: float = 1,
+    progress: Progress | None = None,
+    fallback: bool = False,
+    planner: Planner | None = None,
+    long_axes: bool = False,
+) -> Judgement:
+    """Decide which outputs of the second model are the same as those of the first.
+
+    ``sizes`` fixes dims of the inputs by name. ``given`` has the assumptions about the inputs. If
+    ``distrust_dims``, dims of one name may differ. ``effort`` multiplies Z3's work. If
+    ``fallback``, the fallbacks of ScatterX are judged instead of the kernel. ``planner`` says which
+    dims a runtime infers. If ``long_axes``, axes may have 2^31 elements or more. Raises
+    UnsupportedError if a model cannot be read.
+    """
+    with deep():
+        world = World()
+        world.solver.effort, world.solver.budget = effort, int(effort * ALL)
+        builder = Builder(world, trusted=not distrust_dims, fixed=dict(sizes or {}))
+        one, other = (read(source, fallback) for source in (before, after))
+        return _judge(one, other, builder, given, progress, planner, long_axes)
+
+
+def _judge(
+    one: Graph,
+    other: Graph,
+    builder: Builder,
+    given: Sequence[InputClause],
+    progress: Progress | None,
+    planner: Planner | None,
+    long_axes: bool,
+) -> Judgement:
+    start = time.monotonic()
+    if one.defaults != other.defaults:
+        raise UnsupportedError("the models have different defaults for inputs")
+    if one.outputs != other.outputs:
+        raise UnsupportedError("the models give different outputs")
+    for graph in (one, other):
+        made = {o for node in graph.nodes for o in node.outputs} | set(graph.constants)
+        if missing := set(graph.outputs) - made - {i.name for i in graph.inputs}:
+            raise UnsupportedError(f"the output {min(missing)!r} is not computed")
+    fixed = fixed_by(one.inputs, other.inputs, builder)
+    builder.fixed |= fixed
+    world = builder.world
+    for text in ALWAYS_ASSUMED:
+        world.assume(text)
+    pairs = paired(one, other)
+    inputs = {i.name: builder.input(i) for i in one.inputs}
+    texts = Counter(map(shown, builder.sizes))
+    if twice := [text for text, count in texts.items() if count > 1]:
+        raise UnsupportedError(f"two sizes are called {twice[0]!r}")
+    take(given, builder.sizes, one.inputs, inputs, world)
+    pair = ModelPair(
+        world, builder, builder.scope(one, inputs), builder.scope(other, inputs), pairs
+    )
+    total = len(one.nodes) + len(other.nodes)
+    if not long_axes:
+        short_axes(pair.first.values(), world)
+    for done, node in enumerate(one.nodes):
+        builder.run(node, pair.first)
+        if not long_axes:
+            short_axes((pair.first[name] for name in node.outputs if name), world)
+        if progress is not None and done % 16 == 0:
+            progress(done, total)
+    world.owing = True
+    for done, node in enumerate(other.nodes):
+        pair.take(node)
+        for domain in custom_domains(node.proto):
+            world.assume(f"operators of {domain} are functions of their inputs, and draw nothing")
+        if progress is not None and done % 4 == 0:
+            progress(len(one.nodes) + done, total)
+    if builder.refused:
+        raise UnsupportedError(builder.refused)
+    for text in builder.removed.values():
+        world.assume(text)
+    outputs = {name: pair.same(pair.first[name], pair.second[name]) for name in one.outputs}
+    stated = wrong_dim(one, pair.first, world)
+    stated = stated or wrong_dim(other, pair.second, world, one)
+    facts = possible(world, list(builder.sizes.values()))
+    if stated is None and all(outputs.values()) and not pair.owed:
+        before = len(world.solver.facts)
+        stated = wrong_plan(other, pair.second, builder, one, planner)
+        if stated is None and len(world.solver.facts) > before:
+            can_hold = possible(world, list(builder.sizes.values())).status == "possible"
+            stated = None if can_hold else "dims that a runtime infers may be impossible together"
+    return Judgement(
+        outputs,
+        pair.regions,
+        pair.owed,
+        facts,
+        tuple(world.assumed),
+        world,
+        inputs,
+        builder.sizes,
+        stated,
+        one.replaced or other.replaced,
+        fixed,
+        builder,
+        time.monotonic() - start,
+    )
+
+
+@dataclass
+class ModelPair:
+    """The two models, while the judge goes through the second one node by node.
+
+    If a pair of values is proven to be the same, it is a cut: later nodes of the second model read
+    the value of the first model. Otherwise they read their own value.
+    """
+
+    world: World
+    builder: Builder
+    first: Scope
+    second: Scope
+    pairs: Mapping[str, str]
+    regions: list[PairedValue] = field(default_factory=list)
+    owed: list[tuple[str, Comparison]] = field(default_factory=list)
+    _compared: dict[tuple[int, int], Comparison] = field(default_factory=dict)
+    _alive: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+    def same(self, a: Tensor, b: Tensor, guessed: bool = False) -> Comparison:
+        """Return whether two tensors are the same. A guessed pair is asked only once."""
+        if a is b:
+            return SAME
+        key = (id(a), id(b))
+        comparison = self._compared.get(key)
+        if comparison is None or (comparison.status == "open" and not guessed):
+            comparison = self._compared[key] = compare(a, b, self.world)
+            self._alive.append((a, b))
+        return comparison
+
+    def take(self, node: Node) -> None:
+        """Add a node of the second model."""
+        self.builder.run(node, self.second, lambda a, b: bool(self._guess(a, b)))
+        self._prove_requirements(node)
+        for name in node.outputs:
+            mine, theirs = self.second.get(name), self.first.get(self.pairs.get(name, ""))
+            if mine is None or theirs is None or mine is theirs:
+                continue
+            answer = self._guess(theirs, mine)
+            self.regions.append(PairedValue(name, answer))
+            if answer:
+                self.second[name] = theirs
+
+    def _guess(self, a: Tensor, b: Tensor) -> Comparison:
+        """Compare a pair that is a guess, with a limited share of the work."""
+        solver = self.world.solver
+        kept = solver.budget
+        solver.budget = min(kept, solver.spent + int(solver.effort * PAIR))
+        try:
+            with share(20):
+                return self.same(a, b, guessed=True)
+        finally:
+            solver.budget = kept
+
+    def _prove_requirements(self, node: Node) -> None:
+        """Prove the requirements of a node; a proven requirement becomes a fact."""
+        debts, self.world.debts = self.world.debts, []
+        for debt in debts:
+            answer = settled(debt, self.world)
+            if not answer:
+                of = "" if debt.condition is FALSE else f" (for {node.outputs[0]!r})"
+                self.owed.append((debt.what + of, answer))
+            elif not coordinates(debt.condition):
+                self.world.solver.assume(debt.condition)
+
+
+def settled(debt: Debt, world: World) -> Comparison:
+    """Return whether a requirement is proven."""
+    if debt.condition is FALSE:
+        return Comparison("open", debt.what)
+    try:
+        return proven(debt.condition, world, debt.what)
+    except UnsupportedError as error:
+        return Comparison("open", str(error))
+
+
+@contextlib.contextmanager
+def deep() -> Iterator[None]:
+    """Let functions call each other as deeply as long models need."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 60_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

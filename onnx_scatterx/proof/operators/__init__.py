@@ -1,0 +1,18 @@
+"""The operators, by family: a function for each, which defines the elements of its outputs.
+
+A function takes the node, its inputs (None if absent) and the world, which learns the requirements,
+and returns the outputs. It raises UnsupportedError for a case that is not modelled.
+"""
+
+from onnx_scatterx.proof.operators import (  # noqa: F401 - they enter their operators
+    casting,
+    elementwise,
+    gathers,
+    movement,
+    reductions,
+    scatters,
+    slicing,
+)
+from onnx_scatterx.proof.operators.registry import MOVING, OPERATORS, refused
+
+__all__ = ["MOVING", "OPERATORS", "refused"]

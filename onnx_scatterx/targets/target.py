@@ -1,0 +1,149 @@
+"""A target: the operators that may be written for it, and its limits."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import onnx.defs
+
+from onnx_scatterx.engine.device.uses import NO_LIMITS, OperatorLimits, Use
+
+SCATTERX = "ScatterX"
+NEW = frozenset({SCATTERX, "TensorScatter"})
+"""Operators that a target has only if its profile says so: few have them."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target by its name: which operators may be written for it, and its limits.
+
+    >>> target = Target("npu", avoid=frozenset({"NonZero"}))
+    >>> target.has("NonZero"), target.has("Where"), target.has("TensorScatter")
+    (False, True, False)
+    """
+
+    name: str
+    description: str = ""
+    source: str = ""  # where all this is written
+    version: str = ""  # of the compiler or runtime that is described
+    date: datetime.date | None = None  # when the source was read, or the compiler run
+    checked: str = ""  # how this was compared with the compiler itself
+    operators: frozenset[str] | None = None  # all standard operators that it has; None: every one
+    avoid: frozenset[str] = frozenset()  # operators that it lacks
+    misread: frozenset[str] = frozenset()
+    """Operators that it does not refuse if it lacks them, or beyond their limits, but misreads."""
+    extra: frozenset[str] = frozenset()  # those of ``NEW`` that it has
+    limits: Mapping[str, OperatorLimits] = field(default_factory=dict, hash=False)
+    """The uses that it does not take of an operator that it has, by the operator's name."""
+    max_rank: int | None = None  # the most dims of a tensor
+    max_opset: int | None = None  # the newest operator set that it reads
+    static_only: bool = False  # all sizes must be numbers
+    dense_limit: float | None = None
+    """How many elements the largest tensor of a dense form may have (data times indices).
+
+    None allows no dense form. A symbolic size counts as the largest that it can be, so only inf
+    allows one without a bound.
+    """
+    onnxruntime: bool = True
+    """Whether ONNX Runtime runs the model, itself or by an execution provider."""
+    prefers_scatter: bool = False  # rules that read all of the data apply only if named
+    is_timed: bool = False  # plans are compared by their run time
+    given_as: str = field(default="", compare=False, repr=False)
+    """The text from which it was read: a name, perhaps with keys, or the path of a profile."""
+
+    @property
+    def text(self) -> str:
+        """What names the target on the command line."""
+        return self.given_as or self.name
+
+    def has(self, op_type: str) -> bool:
+        """Return whether an operator may be written for the target.
+
+        ``ScatterX`` is named without its domain, as the operators of the default domain are.
+        """
+        if op_type in self.avoid or not self.limits_of(op_type).native:
+            return False
+        if op_type in NEW:
+            return op_type in self.extra or op_type in (self.operators or ())
+        return self.operators is None or op_type in self.operators
+
+    def limits_of(self, op_type: str) -> OperatorLimits:
+        """Return the limits of an operator."""
+        return self.limits.get(op_type, NO_LIMITS)
+
+    def opsets(self) -> Iterator[int]:
+        """Yield the operator sets to which a model may be lowered, the best first.
+
+        >>> limits = {"ReduceMax": OperatorLimits(axes_input=False)}
+        >>> list(Target("npu", max_opset=19, limits=limits).opsets())
+        [17, 19]
+        """
+        newest = onnx.defs.onnx_opset_version() if self.max_opset is None else self.max_opset
+        named = {op_type for op_type, limits in self.limits.items() if not limits.axes_input}
+        spelled = {_last_with_axes(op_type, newest) for op_type in named}
+        yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
+
+    def objections(self, use: Use) -> Iterator[str]:
+        """Yield why a node is not taken: an operator that is missing, or one of its limits."""
+        if not self.has(use.op_type):
+            yield use.op_type
+            return
+        yield from self.limits_of(use.op_type).objections(use)
+
+    def with_host(self) -> Target:
+        """Return the target with its host, which runs what the device itself does not.
+
+        >>> npu = Target("npu", limits={"Where": OperatorLimits(native=False)})
+        >>> npu.has("Where"), npu.with_host().has("Where")
+        (False, True)
+        """
+        limits = {op_type: replace(given, native=True) for op_type, given in self.limits.items()}
+        return self if limits == self.limits else replace(self, limits=limits)
+
+    def with_all_operators(self) -> Target:
+        """Return the target as if it had all operators without limits, but for those it misreads.
+
+        A model with any other of them is refused, and none is computed wrongly. Ranks count unless
+        ONNX Runtime runs the model: it runs itself what an execution provider refuses.
+
+        >>> npu = Target("npu", avoid=frozenset({"Where", "Mod"}), misread=frozenset({"Mod"}))
+        >>> npu.with_all_operators().has("Where"), npu.with_all_operators().has("Mod")
+        (True, False)
+        """
+        host = self.with_host()
+        return replace(
+            host,
+            operators=None,
+            avoid=frozenset(op for op in self.misread if not host.has(op)),
+            limits={op: given for op, given in host.limits.items() if op in self.misread},
+            max_rank=None if self.onnxruntime else self.max_rank,
+            static_only=False,
+        )
+
+    @property
+    def has_scatterx(self) -> bool:
+        """Whether ScatterX may be written."""
+        return self.has(SCATTERX)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there are nodes or operator sets that it does not take."""
+        given = self.operators, self.max_rank, self.max_opset
+        return bool(self.avoid or self.limits) or any(x is not None for x in given)
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a compiler that needs as much as possible of a model to be constant."""
+        return self.static_only or self.operators is not None
+
+
+def _last_with_axes(op_type: str, newest: int) -> int:
+    """Return the last operator set in which the axes of an operator are an attribute."""
+    versions = range(newest, 0, -1)
+    schemas = ((v, onnx.defs.get_schema(op_type, v, "")) for v in versions)
+    return next((v for v, schema in schemas if "axes" in schema.attributes), newest)
+
+
+STANDARD = Target("standard", "any ONNX runtime: standard operators only")

@@ -1,0 +1,201 @@
+"""Finds numbers for the symbolic sizes of a model, at which the model runs.
+
+Numbers are tried until the facts about the sizes hold, and no node is known to fail at these sizes.
+Sizes differ from each other if possible, so that no scatter writes all of its data by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.advice.whole import READ, Whole
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.graphs.traversal import live_nodes
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf
+from onnx_scatterx.assumptions.clauses import equalities
+from onnx_scatterx.assumptions.expressions import evaluate
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, open_sizes, template
+from onnx_scatterx.engine.lift.first_failure import NodeFailure, first_failure
+from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
+from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.shown_boxes import value_at
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.budget.budget import LimitError
+from onnx_scatterx.engine.terms.terms import Symbol, Term
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.fitting.write_sizes import (
+    WRONG,
+    analysis_at,
+    declare_fixed,
+    failure_at_any_sizes,
+    write_sizes,
+)
+
+_STEPS = (32, 16, 8, 4, 2, 1)
+_READINGS = 24  # the most analyses of the model, at sizes that the facts allow
+_NODES = 8_000  # the most nodes that all these analyses together visit
+
+
+def fitting_sizes(whole: Whole) -> dict[str, int] | NodeFailure:
+    """Return numbers for all symbolic sizes, at which the model runs, as far as is known.
+
+    The numbers agree with the settings. If none are found, the result is the node that fails at the
+    first ones, or {} if the steps end. It is {} if all sizes are numbers.
+
+    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[batch, N] x, float[batch, M] u) => (float[L, 20] z)
+    ...     <int64[2] shape = {-1, 20}> { y = Concat <axis = 1> (x, u)  z = Reshape (y, shape) }''')
+    >>> fitting_sizes(Whole(model, Settings.of(target="qnn")))
+    {'batch': 1, 'N': 96, 'M': 64}
+    """
+    model, settings = whole.model, whole.settings
+    fixed = settings.fixed_in(model)
+    sizes = dict.fromkeys(name for _, names in open_sizes(model) for name in names)
+    wanted = [name for name in sizes if name not in fixed.symbols]
+    if not wanted:
+        return {}
+    known = {**settings.size_hint, **equalities(settings.assumed), **fixed.symbols}
+    failure: NodeFailure | None = None
+    covering: dict[str, int] = {}
+    readings = min(_READINGS, max(_NODES // max(len(model.graph), 1), 3))
+    try:
+        facts = list(whole.knowledge.scopes[model.graph].facts.known())  # terms of 0 or more
+        for numbers in _attempts(wanted, known):
+            if readings and all(_holds(t, {**known, **numbers}) for t in facts):
+                readings -= 1
+                whole.charge(model, READ)
+                doubt = _reading(model, settings, numbers)
+                if doubt is None:
+                    return numbers
+                if isinstance(doubt, NodeFailure):
+                    failure = failure or doubt
+                elif not covering:
+                    covering = numbers
+    except LimitError:
+        pass
+    return covering or failure or {}
+
+
+def _attempts(wanted: list[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Yield numbers for the wanted names: different before equal ones, large before small ones."""
+    others = [n for n in wanted if not _is_batch(n) and n not in known]
+    first = {n: known.get(n, 1) for n in wanted}
+    for step in _STEPS:
+        yield {**first, **{n: step * (len(others) + 1 - i) for i, n in enumerate(others)}}
+        if len(others) > 1:
+            yield {**first, **{n: step * (i + 2) for i, n in enumerate(others)}}
+    for step in _STEPS if len(others) > 1 else ():
+        yield {**first, **dict.fromkeys(others, 2 * step)}
+    yield first
+
+
+def _is_batch(name: str) -> bool:
+    return "batch" in name.lower() or name.lower() == "b"
+
+
+def size_name(leaf: Symbol) -> str | None:
+    """Return the name of a size in an ``--assume``, if a graph input declares this size."""
+    origin = leaf.origin
+    if isinstance(origin, DimOf) and origin.visit is origin.value:
+        return f"{origin.value.name}[{origin.axis}]"
+    return origin.name if isinstance(origin, DeclaredDim) else None
+
+
+def _holds(fact: Term, sizes: Mapping[str, int]) -> bool:
+    """Return whether a fact is true at these sizes; true if it depends on more than sizes."""
+    numbers: dict[Symbol, int] = {}
+    for leaf in fact.leaves():
+        name = size_name(leaf)
+        number = None if name is None else evaluate(name, sizes)
+        if number is None:
+            return True
+        numbers[leaf] = int(number)
+    value = value_at(fact, numbers)
+    return value is None or value >= 0
+
+
+def _reading(model: ir.Model, settings: Settings, numbers: Mapping[str, int]) -> object:
+    """Return the node that fails at these sizes, or scatters that fill an axis; None if neither."""
+    copy = cloned(model)
+    try:
+        fix = {**(settings.given["fix"] or {}), **numbers}
+        fixed = FixedSizes.of(copy, fix, distrust_dims=settings.given["distrust_dims"])
+        declare_fixed(copy, fixed)
+        knowledge = analysis_at(copy, settings, fixed).knowledge
+    except ScatterXError as error:  # a size is negative, or contradicts a promise
+        return NodeFailure("?", "", str(error))
+    failure = first_failure(copy.graph, knowledge)
+    if failure is not None:
+        return failure
+    scope, live = knowledge.scopes[copy.graph], live_nodes(copy.graph)
+    lines = [n for n in copy.graph if is_scatter(n) and n in live and _fills_a_line(n, scope)]
+    return lines or None
+
+
+def _fills_a_line(node: ir.Node, scope: Scope) -> bool:
+    """Return whether the positions that a scatter writes in one line span all of a data axis."""
+    scatter = lift_scatter(node, scope)
+    if not isinstance(scatter, Scatter):
+        return False
+    for expr, size in zip(scatter.index_exprs, scatter.data_shape, strict=True):
+        line = expr - expr.at(dict.fromkeys(expr.coords, 0))
+        if expr.leaves() and not line.leaves() and size.constant is not None and size.constant > 1:
+            low, high = scatter.facts.interval(line)
+            if high - low >= size.constant - 1:
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class SizeAdvice:
+    """Numbers for the sizes of a model, or the node that fails at all numbers that were tried.
+
+    All fields are empty if the target takes symbols, or if the model declares only numbers. If the
+    node fails at any sizes, ``options`` is empty.
+    """
+
+    target: str = ""
+    options: str = ""  # options of the command line that give every size a number
+    change: Change | None = None
+    failure: NodeFailure | None = None
+
+    @classmethod
+    def of(cls, whole: Whole) -> SizeAdvice:
+        """Return the numbers, or the node that fails, for a model under its settings."""
+        settings = whole.settings
+        if not settings.target.static_only:
+            return cls()
+        copy = cloned(whole.model)
+        write_sizes(Job(copy, settings))
+        options = template(copy)
+        if not options:
+            return cls()
+        sizes = fitting_sizes(whole)
+        name = settings.target.name
+        if isinstance(sizes, NodeFailure):
+            failure = failure_at_any_sizes(copy, settings)
+            if failure is not None:  # no numbers help
+                return cls(name, "", None, failure)
+            return cls(name, options, None, sizes)
+        printable = bool(sizes) and all(n.isprintable() for n in sizes)
+        return cls(name, options, Change.at(sizes, copy) if printable else None)
+
+    def advice(self, given: Command) -> tuple[Advice, ...]:
+        """Return the command that gives the sizes numbers, or the missing options."""
+        if not self.options:
+            why = WRONG.format("at any sizes", self.failure)
+            return () if self.failure is None else (Advice((), why, ""),)
+        why = f"the target {self.target} wants all sizes as numbers"
+        if self.change is not None:
+            way = Way(self.change.command(given), self.change.condition())
+            return (Advice((), why, "", (way,), verb="fixed"),)
+        missing = f"{self.options}, with numbers at which the model runs"
+        if self.failure is not None:
+            missing += f"; {WRONG.format('at all numbers that were tried', self.failure)}"
+        return (Advice((), why, missing),)

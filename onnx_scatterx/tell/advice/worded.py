@@ -1,0 +1,87 @@
+"""What a search for advice has found, in words: for each group of nodes its reason and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.tell.advice.change import Command, Found
+from onnx_scatterx.tell.advice.price import Price, largest
+from onnx_scatterx.grouping import grouped
+from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
+from onnx_scatterx.tell.builder import NodeRecord
+
+if TYPE_CHECKING:
+    from onnx_scatterx.tell.advice.advise import Search
+
+_REASONS = 4  # why other nodes are refused, in one line
+
+
+class _Commands:
+    """Makes commands of what was found. A command has the highest price of all its nodes."""
+
+    def __init__(self, search: Search, given: Command) -> None:
+        self._search, self._given = search, given
+        self._prices: dict[str, list[Price]] = {}
+        self._examples: set[str] = set()
+
+    def of(self, found: Iterable[Found]) -> tuple[Way, ...]:
+        """Return commands without their prices."""
+        ways = []
+        for change, rules, price in self._search.least(found):
+            way = Way(change.command(self._given), change.condition(), rules)
+            self._prices.setdefault(way.command, []).extend([] if price is None else [price])
+            self._examples |= {way.command} if change.fix else set()
+            ways.append(way)
+        return tuple(ways)
+
+    def priced(self, ways: Iterable[Way]) -> tuple[Way, ...]:
+        """Return commands whose conditions name the price of a dense form."""
+        made = []
+        for way in ways:
+            price, at = largest(self._prices[way.command]), ""
+            if way.command in self._examples:  # it grows with the user's own numbers
+                at = " at these numbers"
+            told = [way.condition] * bool(way.condition) + [f"{price}{at}"] * (price is not None)
+            made.append(replace(way, condition="; ".join(told)))
+        return tuple(made)
+
+
+def about_kept(search: Search, given: Command) -> Iterator[Advice]:
+    """Yield advice about the scatters and gathers that are kept."""
+    commands, found, taken = _Commands(search, given), [], search.taken()
+    for record in search.stuck:
+        key = search.key(record)
+        ways = commands.of(search.ways.get(key, ()))
+        large = () if ways else commands.of(search.too_large.get(key, ()))
+        refusal = None if ways or large else search.refusal(record)
+        found.append(((ways, large, refusal, key in taken), record))
+    for (ways, large, _, is_taken), records in grouped(found).items():
+        nodes = tuple(record.entry.node for record in records)
+        why, missing = _reasons(records, search)
+        large, ways = commands.priced(large), commands.priced(ways)
+        yield Advice(nodes, why, missing, ways, is_taken=is_taken, too_large=large)
+
+
+def _reasons(records: Sequence[NodeRecord], search: Search) -> tuple[str, str]:
+    """Return why nodes are kept, and what is missing."""
+    refusals = [r for r in map(search.refusal, records) if r is not None]
+    reasons = dict.fromkeys(map(str, refusals))
+    missing = dict.fromkeys(refusal.reason.missing for refusal in refusals)
+    keys = map(search.key, records)
+    needed = dict.fromkeys(search.lacks[key] for key in keys if key in search.lacks)
+    missing |= dict.fromkeys(f"or {n}, for the form that compares all positions" for n in needed)
+    return "; ".join(reasons), "; ".join(missing)
+
+
+def about_refused(search: Search, given: Command) -> Iterator[Advice]:
+    """Yield advice about other nodes that the target does not take."""
+    commands = _Commands(search, given)
+    found = grouped((commands.of(search.ways.get(key, ())), key) for key in search.refused)
+    for ways, keys in found.items():
+        told = [refused_text(*key, search.refused[key]) for key in keys[:_REASONS]]
+        told += [f"and {len(keys) - _REASONS} more reasons"] if len(keys) > _REASONS else []
+        nodes = dict.fromkeys(node for key in keys for node in search.refused[key])
+        missing = "a compiler that takes this"
+        yield Advice(tuple(nodes), "; ".join(told), missing, ways, is_violation=True)

@@ -1,0 +1,326 @@
+"""`explain` says what is done with each scatter and why; `advise` says how to remove kept ones."""
+
+from __future__ import annotations
+
+import math
+import os
+import textwrap
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from onnx_scatterx.tell.advice.advise import advise_on
+from onnx_scatterx.tell.advice.candidates import fixed
+from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.advice.whole import Whole, bounded
+from onnx_scatterx.doors.api.optimization import (
+    inspect_named,
+    inspect_records,
+    loaded_ir,
+    optimize,
+)
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.files.io import AnyModel
+from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.entries import Entry, ScatterReport
+from onnx_scatterx.tell.report import Report
+from onnx_scatterx.tell.sections import parts
+from onnx_scatterx.pipeline.run import command_budget, rewritten_under
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
+from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
+from onnx_scatterx.targets.catalogue import BASES
+from onnx_scatterx.options.table import Options
+from onnx_scatterx.observer import NOBODY, Observer, Progress
+from onnx_scatterx.text.reasons import Reason
+from onnx_scatterx.text.visible import in_lines, visible
+
+_INDENT = 12
+
+
+@foreign_symbols()
+def advise(
+    model: AnyModel,
+    *,
+    command: Command | None = None,
+    **options: Unpack[Options],
+) -> tuple[Advice, ...]:
+    r"""Return advice about kept scatters, and about other nodes that the target does not take.
+
+    Other arguments are tried, one after the other and two together, within a limit. If some
+    arguments remove a node, the advice has a command with these arguments. The command begins as
+    ``command`` says; without ``command``, it names the model if the model is a path. ``options``
+    and the errors are those of ``optimize``.
+
+    >>> import onnx.parser
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     twice (float[4] x, float[2] y) => (float[4] z)
+    ...     <int64[2, 1] i = {1, 1}> { z = ScatterND(x, i, y) }''')
+    >>> for advice in advise(model, target="standard"):
+    ...     print(*advice.lines(), sep="\n")
+    z is kept: two updates write the same element (dim 0 of the updates)
+      removed by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx --target standard --deterministic
+          the last update wins
+    """
+    settings = Settings.of(**options)
+    if command is None and isinstance(model, str | os.PathLike):
+        command = Command(os.fspath(model), target=settings.target.text)
+    loaded = loaded_ir(model)
+    with command_budget(loaded, settings):
+        report, records = inspect_records(loaded, settings, details=False)
+        with bounded(loaded, settings) as whole:
+            return _advice(whole, report, records, command)
+
+
+@raised_gc_threshold()
+@foreign_symbols()
+def advised(
+    report: Report,
+    model: AnyModel,
+    command: Command,
+    records: Sequence[NodeRecord] | None = None,
+    observer: Observer = NOBODY,
+    **options: Unpack[Options],
+) -> Report:
+    r"""Return the report with advice: each command in the advice was tried.
+
+    If the result is much larger than the model, the advice has commands that give a smaller result,
+    too. If ``records`` has the records of the report, the model is not inspected again.
+    ``observer`` is told how many changes were tried.
+
+    >>> import onnx.parser
+    >>> body = "".join(f"y{k+1} = ScatterND (y{k}, i, u)  " for k in range(3))
+    >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[64] y0, int64[4, 1] i, float[4] u) => (float[64] z)
+    ...     { %s z = Identity (y3) }''' % body)
+    >>> report = optimize(model, target="standard").report
+    >>> (advice,) = advised(report, model, Command(target="standard"), target="standard").advice
+    >>> print(*advice.lines(), sep="\n")
+    the result has 16 nodes instead of 4:
+      smaller by:
+        onnx-scatterx optimize MODEL.onnx -o OUT.onnx
+          4 nodes, ONNX Runtime: what does not slice becomes ScatterX, which runs anywhere
+    """
+    if not (report.is_open or report.growth or report.native):
+        return report
+    loaded, settings = loaded_ir(model), Settings.of(**options)
+    shown = report
+    with command_budget(loaded, settings):
+        if records is None:
+            shown, records = inspect_records(loaded, settings, details=False)
+        with bounded(loaded, settings) as whole:
+            advice = _advice(whole, shown, records, command, observer) if report.is_open else ()
+            advice += _smaller(whole, model, report, command, **options)
+            by_standard = _by_standard(whole) if report.native else None
+    return replace(report, advice=advice, by_standard=by_standard)
+
+
+def _by_standard(whole: Whole) -> int | None:
+    """Return how many scatters the target ``standard`` removes; None if the steps end."""
+    with suppress(ScatterXError, LimitError):
+        whole.charge(whole.model)
+        settings = whole.settings.but(target="standard")
+        records, _ = rewritten_under(cloned(whole.model), settings)
+        entries = (record.entry for record in records)
+        return sum(isinstance(e, ScatterReport) and e.is_gone for e in entries)
+    return None
+
+
+def _advice(
+    whole: Whole,
+    report: Report,
+    records: Sequence[NodeRecord],
+    command: Command | None,
+    observer: Observer = NOBODY,
+) -> tuple[Advice, ...]:
+    """Return the advice of ``advise``, given the report and the records of ``inspect_records``."""
+    if budget().is_spent:  # the steps ended: that is why nodes are kept, and no argument helps
+        return ()
+    return advise_on(whole, records, report.violations, command, observer)
+
+
+def explain(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    theory: bool = False,
+    moves: bool = False,
+    command: Command | None = None,
+    on_progress: Progress | None = None,
+    width: int = 100,
+    **options: Unpack[Options],
+) -> str:
+    """Explain in words what is done with each scatter of a model, or with the named scatter.
+
+    The text has the shapes, the region that the scatter writes, whether updates collide, and the
+    assumptions. If the scatter is kept, the text has the reason, and commands that remove the
+    scatter. Each command was tried, so a kept scatter takes more time.
+
+    Args:
+        model: as ``optimize`` takes it.
+        node: the name of a scatter or a gather, or of its output if the node has no name.
+        theory: add the x-transformer as ``J = p(f(p1(I)) ++ p2(I))`` (Definition 10), and the
+            verdict with its witness.
+        moves: add the strided copies that write the same, or the reason why no list of copies does.
+        command: the beginning of the commands in the text.
+        on_progress: is called with the progress, as by ``optimize``.
+        width: how many letters a line has at most, unless a name is longer.
+        **options: those of ``optimize``; with ``gathers`` all gathers are explained, too.
+
+    Returns:
+        A paragraph for each scatter, or one sentence if the model contains no scatter.
+
+    Raises:
+        ScatterXError: the model contains no scatter or gather of that name; also as ``optimize``.
+
+    Example:
+        >>> import onnx.parser
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 18]>
+        ...     row (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)
+        ...     <int64[1, 1] i = {1}> { z = ScatterND(x, i, y) }''')
+        >>> print(explain(model))
+        z: ScatterND in graph row
+          answer    removed, written by Concat, Slice (rules: concat, view)
+          data      x, float[4, 2]
+          updates   y, float[1, 2]
+          writes    box [1, :]
+          unique    proven: no two updates go to one element
+        >>> print(explain(model, theory=True).split("unique")[1])
+            proven: no two updates go to one element
+          equation  J = p(f(p1(I)) ++ p2(I)), p1 = (), p2 = (1), p = (0, 1)
+                    J_0 = 1, from f
+                    J_1 = I_1, from p2
+          verdict   sliceable: the last dims of updates move as they are to the last axes of
+                    data, and no other axis depends on them (Definition 8)
+
+    """
+    explained = explanations(
+        model,
+        node,
+        theory=theory,
+        moves=moves,
+        command=command,
+        on_progress=on_progress,
+        **options,
+    )
+    none = "no scatter and no gather" if options.get("gathers") else "no scatter"
+    return "\n\n".join(e.text(width) for e in explained) if explained else f"{none} in this model"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The explanation of one scatter or gather: parts, each a label and sentences."""
+
+    entry: Entry
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def text(self, width: int = 100) -> str:
+        """Return the explanation in lines of at most ``width`` letters, unless a name is longer."""
+        entry = self.entry
+        reduction = ""
+        if isinstance(entry, ScatterReport) and entry.reduction != "none":
+            reduction = f", reduction {entry.reduction}"
+        lines = [f"{entry.node}: {entry.op} in graph {entry.graph}{reduction}"]
+        for label, sentences in self.parts:
+            for i, sentence in enumerate(sentences):
+                shown = label if i == 0 else ""
+                if label == "next":  # a command is pasted
+                    lines.append(f"  {shown:<{_INDENT - 2}}{visible(sentence)}")
+                else:
+                    lines += _wrapped(shown, sentence, width)
+        return in_lines(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data: the entry of the report, and the sentences by their labels."""
+        return {**self.entry.to_dict(), "parts": {label: list(s) for label, s in self.parts if s}}
+
+
+@foreign_symbols()
+def explanations(
+    model: AnyModel,
+    node: str | None = None,
+    *,
+    theory: bool = False,
+    moves: bool = False,
+    command: Command | None = None,
+    on_progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> list[Explanation]:
+    """Return an `Explanation` for each paragraph of `explain`; the arguments are the same."""
+    observer = Observer(on_progress)
+    settings = Settings.of(**options)
+    loaded = loaded_ir(model, observer)
+    with command_budget(loaded, settings):
+        if node is None:
+            _, records = inspect_records(loaded, settings, observer, details=False)
+        else:
+            settings, records = inspect_named(loaded, node, settings, observer)
+        if not records:
+            return []
+        with bounded(loaded, settings) as whole:
+            tried = advise_on(whole, records, command=command, observer=observer)
+        next_ = {node: advice for advice in tried for node in advice.nodes}
+        return [
+            _explained(a, next_.get(a.entry.node), theory=theory, copies=moves) for a in records
+        ]
+
+
+def _explained(
+    record: NodeRecord, advice: Advice | None, *, theory: bool, copies: bool
+) -> Explanation:
+    described = within_limits(lambda: list(parts(record, theory=theory, copies=copies)))
+    with own_budget():  # without the canonical form, no steps go into proofs
+        answer, *rest = described or parts(replace(record, in_theory=None), theory=theory)
+    sections = (answer, ("next", [] if advice is None else advice.way_lines()), *rest)
+    return Explanation(record.entry, tuple((label, tuple(text)) for label, text in sections))
+
+
+def _wrapped(label: str, text: str, width: int) -> list[str]:
+    """Return a labelled sentence in lines of limited width; names are never cut."""
+    return textwrap.wrap(
+        visible(text),
+        width,
+        initial_indent=f"  {label:<{_INDENT - 2}}",
+        subsequent_indent=" " * (_INDENT + 2 * text.startswith("- ")),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _smaller(
+    whole: Whole, model: AnyModel, report: Report, command: Command, **options: Unpack[Options]
+) -> tuple[Advice, ...]:
+    """Return advice with commands that give a smaller result, if the result is much larger.
+
+    ``report`` is the report of ``optimize`` with the same options. If its ``growth`` is empty,
+    there is no advice. Fixed sizes are tried, and the other targets if the target is no device.
+    """
+    if not report.growth:
+        return ()
+    target = whole.settings.target
+    others = BASES if target in BASES.values() else ()
+    trials = [(Change(), name) for name in others if name != target.name]
+    sizes = fixed(whole)
+    trials += [] if sizes is None else [(sizes, target.name)]
+    best = math.inf if report.about and report.about.is_larger else report.nodes_after
+    ways: list[Way] = []
+    for change, name in trials:
+        given = options | {"fix": {**(options.get("fix") or {}), **change.fix}}
+        if not change.fix:
+            given["target"] = name
+        with suppress(ScatterXError, LimitError):
+            whole.charge(whole.model)
+            other = optimize(model, **given).report
+            nodes, about = other.nodes_after, other.about
+            is_whole = all(s.reason is not Reason.MODEL_LIMIT for s in other.scatters)
+            if is_whole and nodes < best and not (about and about.is_larger):
+                text = change.command(command) if change.fix else command.text(name, [])
+                at = f" at these sizes, {change.condition()}"
+                what = at if change.fix else f", {BASES[name].description}"
+                best, ways = nodes, [Way(text, f"{nodes} nodes{what}")]
+    return (Advice((), report.growth, "", tuple(ways), verb="smaller"),)

@@ -1,0 +1,41 @@
+"""The parts of a result that a target does not take: which of them are an error, and in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx_scatterx.tell.kept_advice import counted, refused_text
+from onnx_scatterx.engine.device.violations import Violation, by_reason
+from onnx_scatterx.options.table import Strict
+
+
+def is_error(violation: Violation, strict: Strict) -> bool:
+    """Return whether a violation is an error; what is on the host only if ``strict`` says so.
+
+    >>> hosted = Violation("y", "ScatterND", "main", "npu runs ScatterND on its host", on_host=True)
+    >>> [is_error(hosted, strict) for strict in (False, True, "native", "taken")]
+    [False, True, True, False]
+    """
+    counts_host = strict == "native" or (strict is True and violation.is_scatter)
+    return bool(strict) and (counts_host or not violation.on_host)
+
+
+def refused_lines(violations: Sequence[Violation], target: str, kept: int | None) -> list[str]:
+    """Return how many violations of a target there are, and each reason, in lines.
+
+    ``kept`` is how many there would be if all scatters were kept; None if this is not another
+    number.
+    """
+    refused = [v for v in violations if not v.on_host]
+    hosted = [v for v in violations if v.on_host]
+    count, nodes = len(refused), len(hosted)
+    noun = "scatter" if all(v.is_scatter for v in hosted) else "node"
+    more = "" if kept is None else f" ({kept} if all scatters were kept)"
+    head = f"{count} violation{'s' if count > 1 else ''} of the target {target}{more}:"
+    host = f"{nodes} {noun}{'s' if nodes > 1 else ''} that {target} runs on its host:"
+    told = [refused_text(*key, names) for key, names in by_reason(refused).items()]
+    moved = [counted(op, names) for (op, _), names in by_reason(hosted).items()]
+    return [
+        *((head, *(f"  {line}" for line in told)) if told else ()),
+        *((host, *(f"  {line}" for line in moved)) if moved else ()),
+    ]

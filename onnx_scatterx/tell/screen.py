@@ -1,0 +1,131 @@
+"""A report on one screen: equal rows are one row, and what is left out is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from onnx_scatterx.grouping import grouped
+from onnx_scatterx.graphs.traversal import SCATTERS
+from onnx_scatterx.tell.kept_advice import Advice
+from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
+from onnx_scatterx.tell.rendering import Group, TextTable
+
+if TYPE_CHECKING:
+    from onnx_scatterx.tell.report import Report
+
+_ADVICE = 2  # reasons that have a command
+_WAYS = 2  # commands, if there is one reason
+_ROWS = 5  # of the table
+_OPERATORS = 6  # whose counts are told
+_LINES = 3  # about one matter
+_DONE = 60  # letters of a cell if rows are together: a longer reason is told without its detail
+_LAST = [Action.KEPT, Action.NATIVE, Action.REMOVED, Action.DEAD]
+
+
+def screen(report: Report, *, whole: bool = False) -> Group:
+    """Return what a user reads first, or the ``whole``: nothing is left out.
+
+    First comes what there is to do, and then what is so. No sentence is cut.
+    """
+    told = _advised([a for a in report.advice if a.has_action], whole)
+    told = ["what to do next:", *told] if told else []
+    rest = [a for a in report.advice if not a.has_action and (whole or not a.is_idle)]
+    shown, left = _table(report, whole) if report.entries else (report.headline(), [])
+    changed = _operators(report, None if whole else _OPERATORS)
+    *matters, refused = _matters(report, whole)
+    if report.to_fix and refused and not whole:  # most of them are gone at numbers
+        refused = [f"{refused[0].rstrip(':')}, with sizes that are not numbers: -v prints them"]
+    below = [x for lines in (*matters, refused) for x in (lines if whole else _cut(lines))]
+    changes = [changed] if changed else []
+    facts = [line.removeprefix("  ") for line in _advised(rest, whole)]
+    return Group([*told, shown, *left, *changes, *facts, *below], legend(report.entries))
+
+
+def _advised(advice: Sequence[Advice], whole: bool) -> list[str]:
+    """Return advice in indented lines; if not the ``whole``, the first, with few commands."""
+    most = len(advice) if whole else _ADVICE
+    ways = _WAYS if len(advice) < most else 1
+    some = [a if whole else replace(a, ways=a.ways[:ways]) for a in advice[:most]]
+    left = len(advice) - len(some)
+    more = [f"  and {left} more: -v prints them"] if left else []
+    return [*(f"  {line}" for a in some for line in a.lines()), *more]
+
+
+def _operators(report: Report, most: int | None) -> str:
+    """Return in a line the operators whose counts differ: scatters, then what changes most."""
+    before, after = report.ops_before, report.ops_after
+    changed = [op for op in before | after if before[op] != after[op]]
+    changed.sort(key=lambda op: (op not in SCATTERS, -abs(after[op] - before[op]), op))
+    more = f" and {len(changed[most:])} more" if most and changed[most:] else ""
+    return ", ".join(f"{op} {before[op]} -> {after[op]}" for op in changed[:most]) + more
+
+
+def _matters(report: Report, whole: bool) -> list[list[str]]:
+    """Return the text below the table, in lines for each matter."""
+    return [
+        report.standard_lines(),
+        report.opset_lines(),
+        report.fixed_lines(),
+        report.assumption_lines(),
+        report.move_lines() if whole else [],
+        report.duplicate_lines(),
+        report.zero_lines(),
+        report.runtime_lines(),
+        [] if report.advice else report.size_lines(),  # advice says it, with numbers
+        report.violation_lines(),
+    ]
+
+
+def _table(report: Report, whole: bool) -> tuple[TextTable, list[str]]:
+    """Return a row for each group of entries, and a line about the entries that have none.
+
+    If some are together in a row, it has their number instead of their operator.
+    """
+    groups = [[entry] for entry in report.entries]
+    if not whole:
+        groups = sorted(_groups(report.entries), key=lambda alike: _LAST.index(alike[0].action))
+    is_grouped = len(groups) < len(report.entries)
+    rows, styles = [], []
+    for alike in groups if whole else groups[:_ROWS]:
+        cells = (_row(entry, is_grouped) for entry in alike)
+        texts = [[*dict.fromkeys(told)] for told in zip(*cells, strict=True)]
+        row = [first + ", ..." * bool(others) for first, *others in (texts[0][:1], *texts[1:])]
+        if is_grouped:
+            row[1] = str(len(alike) - 1 or "")
+        rows.append(row)
+        styles.append(STYLES[alike[0].action])
+    node, operator, *others = report.columns
+    columns = (node, "more" if is_grouped else operator, *others)
+    left = sum(map(len, groups[len(rows) :]))
+    return (
+        TextTable(
+            report.headline(), columns, rows, numbers=["more"], names=["node"], styles=styles
+        ),
+        [f"and {left} more: -v prints them"] if left else [],
+    )
+
+
+def _row(entry: Entry, is_grouped: bool) -> tuple[str, ...]:
+    """Return the row of an entry; if rows are together, without the detail of a long reason."""
+    *cells, done = entry.row()
+    if is_grouped and entry.reason is not None and len(done) > _DONE:
+        done = f"{entry.action.value}: {entry.reason.value}"
+    return *cells, done
+
+
+def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Return the entries that are told alike: by less of their row, until few groups are left."""
+    rows = [(entry, entry.row()) for entry in entries]
+    for cells in ((0, 1, 2, 3), (1, 2, 3), (2, 3), (3,)):
+        groups = grouped(((e.action, *(row[cell] for cell in cells)), e) for e, row in rows)
+        if len(groups) <= _ROWS:
+            break
+    return list(groups.values())
+
+
+def _cut(lines: Sequence[str]) -> list[str]:
+    """Return the first lines of a matter, and how many more there are."""
+    left = len(lines) - _LINES
+    return [*lines[:_LINES], f"  and {left} more: -v prints them"] if left > 1 else [*lines]
