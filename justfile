@@ -56,7 +56,7 @@ sanitize SECONDS="10":
 
 # Files with mistakes in them, given to every command.
 fuzz SECONDS="60" SEED="0":
-    python -m tests.fuzz_files --seconds {{SECONDS}} --seed {{SEED}}
+    python -m tests.files.fuzz_files --seconds {{SECONDS}} --seed {{SEED}}
 
 # Mutants of the real exports, before and after.
 mutate SECONDS="60":
@@ -77,7 +77,7 @@ field *ARGS:
 
 # PyTorch's programs without scatters: the tests that need PyTorch (pip install torch==2.13.0).
 programs *ARGS:
-    pytest tests/programs {{ARGS}}
+    pytest tests/torch {{ARGS}}
 
 # What the consumers of ONNX that are installed make of the models of a directory, before and after.
 devices DIRECTORY *ARGS:

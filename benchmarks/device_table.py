@@ -20,15 +20,15 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from onnx_scatterx.compare.sample_source import valid_draws
 from onnx_scatterx.doors.api import optimize
-from onnx_scatterx.lab.devices.checking import Check, judged, truths
-from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess
 from onnx_scatterx.errors import ScatterXError, one_line
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.files.io import load
-from onnx_scatterx.compare.sample_source import valid_draws
-from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.files.writing import write_text
+from onnx_scatterx.lab.devices.checking import Check, judged, truths
+from onnx_scatterx.lab.devices.consumer import LIMIT, Consumer, ConsumerProcess
+from onnx_scatterx.processes.scratch import scratch
 
 FORMS = ("original", "standard", "own")
 """The original model, and its results for `standard` and for the consumer's own profile."""

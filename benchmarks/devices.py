@@ -18,13 +18,13 @@ from pathlib import Path
 
 import onnx
 
+from onnx_scatterx.errors import MissingConsumerError
 from onnx_scatterx.lab.devices.consumer import (
     Consumer,
     ConsumerProcess,
     consumer_names,
     consumer_of,
 )
-from onnx_scatterx.errors import MissingConsumerError
 
 sys.path.append(str(Path(__file__).parents[1]))
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import onnx_ir as ir
 
 import onnx_scatterx
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.traversal import all_graphs
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.plan.last_bits import computes_alike
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.graphs.traversal import all_graphs
 
 _MOVES = frozenset(
     {

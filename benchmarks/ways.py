@@ -36,9 +36,9 @@ from onnx_scatterx.errors import ScatterXError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.files.test_every_field import together
 from tests.helpers.pair import rejections
 from tests.helpers.support import SCATTERS
-from tests.ir.test_every_field import together
 
 Said = dict[tuple[Any, ...], bytes]
 Way = Callable[[Path, Path], Path]

@@ -11,17 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import onnx_scatterx
+from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.pipeline.order import PIPELINE
 from onnx_scatterx.tell.page.map_figure import graph_figure
-from onnx_scatterx.files.writing import write_text
 from onnx_scatterx.text.visible import as_html
 from onnx_scatterx.theory import picture
 from onnx_scatterx.theory.drawing import COLOURS, INK, TEXT
 
 DOCS = Path(__file__).parent
-STYLE = (DOCS.parent / "onnx_scatterx/tell/page/report.css").read_text(
-    encoding="utf-8"
-)
+STYLE = (DOCS.parent / "onnx_scatterx/tell/page/report.css").read_text(encoding="utf-8")
 
 
 def drawings() -> Iterator[tuple[Path, str]]:

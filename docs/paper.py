@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
 CLAIMS = (
-    ("Definitions 1 to 10", "tests/paper/test_definitions.py", ""),
-    ("The examples, with the numbers that are printed", "tests/paper/test_examples.py", ""),
-    ("Proposition 1, nondeterminism", "tests/paper/test_propositions.py", "proposition_1"),
-    ("Corollary 1, representations", "tests/paper/test_propositions.py", "corollary_1"),
-    ("Theorem 1, impossibility of slicing", "tests/paper/test_propositions.py", "theorem_1"),
-    ("The verdict against a search of all picks", "tests/paper/test_verdicts.py", ""),
-    ("Section 8, the program", "tests/paper/test_propositions.py", "test_8"),
-    ("The test cases of the paper's repository", "tests/paper/test_repository.py", ""),
+    ("Definitions 1 to 10", "tests/theory/paper/test_definitions.py", ""),
+    ("The examples, with the numbers that are printed", "tests/theory/paper/test_examples.py", ""),
+    ("Proposition 1, nondeterminism", "tests/theory/paper/test_propositions.py", "proposition_1"),
+    ("Corollary 1, representations", "tests/theory/paper/test_propositions.py", "corollary_1"),
+    ("Theorem 1, impossibility of slicing", "tests/theory/paper/test_propositions.py", "theorem_1"),
+    ("The verdict against a search of all picks", "tests/theory/paper/test_verdicts.py", ""),
+    ("Section 8, the program", "tests/theory/paper/test_propositions.py", "test_8"),
+    ("The test cases of the paper's repository", "tests/theory/paper/test_repository.py", ""),
     ("Adjoints, against inner products and autograd", "tests/theory/test_adjoint.py", ""),
     (
         "Strided copies: exact, rarely one too many, never above the kernel's",
@@ -88,7 +88,7 @@ def _errata() -> Iterator[str]:
     yield from ("", "## Errata", "", "| [erratum](errata.md) | command |", "|---|---|")
     text = (DOCS / "errata.md").read_text(encoding="utf-8")
     for number, title in re.findall(r"^### (\d+)\. (.*)$", text, re.M):
-        command = f"python -m pytest tests/paper/test_errata.py -k test_{number}_"
+        command = f"python -m pytest tests/theory/paper/test_errata.py -k test_{number}_"
         yield f"| {number}. {title} | `{command}` |"
 
 
@@ -118,7 +118,7 @@ def _machines() -> Iterator[str]:
                 words = " ".join(re.sub(r"\]\((?!\w+\.md)[^)]*\)", "]", paragraph).split())
                 yield f"- [{name.removesuffix('.md')}]({name}): {words}"
                 break
-    for path in sorted((ROOT / "tests/golden").glob("*.npz")):
+    for path in sorted((ROOT / "tests/theory/golden").glob("*.npz")):
         with np.load(path) as file:
             yield f"- golden vectors of {path.stem}: version {file['version']}"
 

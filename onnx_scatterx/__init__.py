@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from onnx_scatterx import rewrites as rewrites
     from onnx_scatterx import theory as theory
     from onnx_scatterx import torch as torch
+    from onnx_scatterx.compare.result import DifferenceError as DifferenceError
+    from onnx_scatterx.compare.result import Verification as Verification
+    from onnx_scatterx.compare.verifying import verify as verify
     from onnx_scatterx.doors.api.optimization import inspect as inspect
     from onnx_scatterx.doors.api.optimization import optimize as optimize
     from onnx_scatterx.doors.api.result import Result as Result
@@ -25,32 +28,29 @@ if TYPE_CHECKING:
     from onnx_scatterx.doors.batch.many import inspect_many as inspect_many
     from onnx_scatterx.doors.batch.many import optimize_many as optimize_many
     from onnx_scatterx.doors.batch.summary import Summary as Summary
-    from onnx_scatterx.lab.benchmarking.models import bench as bench
-    from onnx_scatterx.lab.benchmarking.result import Benchmark as Benchmark
     from onnx_scatterx.doors.bound_cache import cache_pairs as cache_pairs
     from onnx_scatterx.doors.bound_cache import check_bound_cache as check_bound_cache
-    from onnx_scatterx.lab.devices.checking import check as check
-    from onnx_scatterx.tell.explanation import advise as advise
-    from onnx_scatterx.tell.explanation import explain as explain
-    from onnx_scatterx.tell.extraction.cutting import Part as Part
-    from onnx_scatterx.tell.extraction.cutting import extract as extract
     from onnx_scatterx.errors import MissingConsumerError as MissingConsumerError
     from onnx_scatterx.errors import MissingRuntimeError as MissingRuntimeError
     from onnx_scatterx.errors import ModelError as ModelError
     from onnx_scatterx.errors import ScatterXError as ScatterXError
     from onnx_scatterx.errors import VerifyError as VerifyError
-    from onnx_scatterx.compare.result import DifferenceError as DifferenceError
-    from onnx_scatterx.compare.result import Verification as Verification
-    from onnx_scatterx.compare.verifying import verify as verify
-    from onnx_scatterx.tell.entries import Action as Action
-    from onnx_scatterx.tell.entries import GatherReport as GatherReport
-    from onnx_scatterx.tell.entries import ScatterReport as ScatterReport
-    from onnx_scatterx.tell.report import Report as Report
-    from onnx_scatterx.targets.target import Target as Target
+    from onnx_scatterx.lab.benchmarking.models import bench as bench
+    from onnx_scatterx.lab.benchmarking.result import Benchmark as Benchmark
+    from onnx_scatterx.lab.devices.checking import check as check
     from onnx_scatterx.passes import RemoveScatters as RemoveScatters
     from onnx_scatterx.runtime.library import library_path as library_path
     from onnx_scatterx.runtime.opened import run_model as run_model
     from onnx_scatterx.runtime.session import session as session
+    from onnx_scatterx.targets.target import Target as Target
+    from onnx_scatterx.tell.entries import Action as Action
+    from onnx_scatterx.tell.entries import GatherReport as GatherReport
+    from onnx_scatterx.tell.entries import ScatterReport as ScatterReport
+    from onnx_scatterx.tell.explanation import advise as advise
+    from onnx_scatterx.tell.explanation import explain as explain
+    from onnx_scatterx.tell.extraction.cutting import Part as Part
+    from onnx_scatterx.tell.extraction.cutting import extract as extract
+    from onnx_scatterx.tell.report import Report as Report
     from onnx_scatterx.text.reasons import Reason as Reason
     from onnx_scatterx.text.reasons import Refusal as Refusal
 

@@ -13,13 +13,13 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest, edges
+from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest, edges
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, attempt, refuse_unless
 
 _TRIED = 24  # cells up to which the best order of axes is searched

@@ -15,11 +15,11 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reduce import reduced, select
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import as_numbers
+from onnx_scatterx.engine.write.reduce import reduced, select
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.text.reasons import Reason, Refusal, granted, refuse_unless
 from onnx_scatterx.theory.scattering import rounds

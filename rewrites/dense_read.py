@@ -21,10 +21,10 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reduce import from_start
 from onnx_scatterx.engine.lift.lift_scatter import Gather
 from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
 from onnx_scatterx.engine.terms.terms import Term, as_numbers
+from onnx_scatterx.engine.write.reduce import from_start
 from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import SMALL
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, granted, refuse_unless

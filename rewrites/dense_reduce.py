@@ -35,6 +35,9 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
+from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.engine.write.dry_run import DryRun
 from onnx_scatterx.engine.write.reduce import (
     extreme,
@@ -44,9 +47,6 @@ from onnx_scatterx.engine.write.reduce import (
     reducers,
     select,
 )
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
-from onnx_scatterx.engine.terms.terms import Term, term
 from onnx_scatterx.rewrites.helpers.search import Search, allow, matches, search_of
 from onnx_scatterx.text.reasons import Refusal, granted, refuse_unless
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.overflow import magnitude
-from onnx_scatterx.engine.write.reduce import iota, reduced_where, ring, take
 from onnx_scatterx.engine.lift.in_theory import modulus_of
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import Term, coord
+from onnx_scatterx.engine.write.reduce import iota, reduced_where, ring, take
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Reason, Refusal, only, refuse_unless
 

@@ -14,12 +14,12 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.cells import Cell, with_interval
 from onnx_scatterx.engine.mosaic.strided_interval import AxisMap, StridedInterval, View
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.engine.terms.terms import Term, term
-from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.text.reasons import (
     Reason,
     Refusal,

@@ -17,13 +17,13 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.cells import Cell, with_interval
 from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
 from onnx_scatterx.engine.terms.terms import Term, floor_div, term
-from onnx_scatterx.engine.device.costs import Work
+from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 
 _CLASSES = 16

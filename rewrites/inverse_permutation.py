@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.engine.analysis.domain.tensor import read_value
-from onnx_scatterx.engine.write.reduce import argsort, reduced, take
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import dim_of, symbol_of
+from onnx_scatterx.engine.write.reduce import argsort, reduced, take
+from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement, arranged
 from onnx_scatterx.rewrites.helpers.update_positions import positions_of
 from onnx_scatterx.text.reasons import Refusal, refuse_unless

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
-from onnx_scatterx.engine.write.reduce import reduced_where
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.write.reduce import reduced_where
+from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.rewrites.helpers.masked_updates import updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import (
     Masked,

@@ -21,12 +21,12 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
-from onnx_scatterx.engine.write.reduce import reduced_where
-from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import term
+from onnx_scatterx.engine.write.reduce import reduced_where
+from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.rewrites.helpers.masked_updates import is_head
 from onnx_scatterx.rewrites.helpers.masks import Masked, fitting, masked, placed
 from onnx_scatterx.text.reasons import Refusal

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reduce import reduced_where
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.write.reduce import reduced_where
 from onnx_scatterx.rewrites.helpers.cuts import hits
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.text.reasons import Refusal, only, refuse_unless

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.write.reduce import reduced
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
 from onnx_scatterx.engine.terms.terms import FloorDiv, Term, coord, dim_of, floor_div, term
+from onnx_scatterx.engine.write.reduce import reduced
+from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.text.reasons import Refusal, granted, only, refuse_unless
 
 _BLOCKS = 8  # of one frame

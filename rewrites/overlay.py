@@ -21,14 +21,14 @@ from functools import cached_property
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.strided_interval import StridedInterval, View
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.engine.terms.terms import Term, as_numbers
 from onnx_scatterx.engine.write.native.fallback import FallbackSpec
 from onnx_scatterx.engine.write.native.nodes import make_node
-from onnx_scatterx.engine.terms.terms import Term, as_numbers
-from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.rewrites.scatterx import RANK, has_kernel
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 

@@ -25,11 +25,11 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reduce import from_start
 from onnx_scatterx.engine.lift.lift_scatter import Gather
 from onnx_scatterx.engine.plan.rule import Context, GatherRule, Plan
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Term, as_numbers, term
+from onnx_scatterx.engine.write.reduce import from_start
 from onnx_scatterx.rewrites.helpers.search import Positions, positions
 from onnx_scatterx.rewrites.helpers.update_positions import index_tensor
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, granted, only, refuse_unless

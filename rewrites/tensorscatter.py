@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by, perm_of
-from onnx_scatterx.engine.write.reduce import ring
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan, ScatterRule
+from onnx_scatterx.engine.write.reduce import ring
+from onnx_scatterx.graphs.traversal import made_by, perm_of
 from onnx_scatterx.rewrites.dynamic_window import Window, window_of
 from onnx_scatterx.text.reasons import Reason, Refusal, refuse_unless
 

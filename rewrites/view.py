@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reshape import reshape
-from onnx_scatterx.engine.write.writer import INT64_MAX
-from onnx_scatterx.engine.plan.planner import Planner
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.engine.device.costs import Work
 from onnx_scatterx.engine.mosaic.existing_view import ExistingView
 from onnx_scatterx.engine.mosaic.strided_interval import ONE, View
-from onnx_scatterx.engine.device.costs import Work
+from onnx_scatterx.engine.plan.planner import Planner
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, cheapest
+from onnx_scatterx.engine.write.reshape import reshape
+from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.rewrites.helpers.cuts import Cut, cut_of
 from onnx_scatterx.text.reasons import Reason, Refusal, attempt, refuse_unless
 

@@ -4,7 +4,7 @@ pytest                              all but what is marked `full`, and a share o
                                     tests marked `sampled`, with a worker for each core
 ALL_CASES=1 pytest                  with all tests and all their cases
 pytest -m "not slow"                without the tests that start processes
-pytest tests/lift/test_lift_scatter.py  one file, in this process
+pytest tests/engine/lift/test_lift_scatter.py  one file, in this process
 pytest --hypothesis-profile=full    with six times the examples and all cases and tests, as CI
 pytest --hypothesis-profile=full -m drawn   of these only those that the profile changes
 pytest --hypothesis-profile=deep    with ten times the examples

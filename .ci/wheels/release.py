@@ -33,16 +33,16 @@ NEWEST = {  # the tags that a new system of each platform takes, by its name and
     "macos x86_64": [f"macosx_{n}_0_{on}" for n in range(15, 10, -1) for on in ("x86_64", *_MAC)],
     "windows": ["win_amd64"],
 }
-OPERATOR = ("tests/native/test_custom_op.py", "tests/native/test_custom_op_memory.py")
+OPERATOR = ("tests/engine/native/test_custom_op.py", "tests/engine/native/test_custom_op_memory.py")
 # With the oldest, not all: of the models in the others, before they are optimized, ONNX Runtime
 # 1.18 crashes on some and computes others wrongly.
 OLDEST = (
     *OPERATOR,
-    "tests/lift/test_lift_scatter.py",
+    "tests/engine/lift/test_lift_scatter.py",
     "tests/project/test_models.py",
-    "tests/cli/test_run.py",
-    "tests/reports/page/test_document.py",
-    "tests/native/test_scatterx.py",
+    "tests/doors/cli/test_run.py",
+    "tests/tell/page/test_document.py",
+    "tests/engine/native/test_scatterx.py",
 )
 
 

@@ -152,7 +152,7 @@ def _installed(machine: Machine, source: Path, python: str, **variables: str) ->
     if str(source) in where:
         sys.exit(f"the library is not the wheel's: {where}")
     folder = source / "tests" / "native"
-    tests = sorted(f"tests/native/{path.name}" for path in folder.glob("test_custom_op*.py"))
+    tests = sorted(f"tests/engine/native/{path.name}" for path in folder.glob("test_custom_op*.py"))
     variables |= {"PYTHONDONTWRITEBYTECODE": "", "ALL_CASES": "1"}
     told = machine.run(python, "-m", "pytest", "-q", "-n", "0", *tests, at=source, **variables)
     print(f"   {machine.name}: {' '.join(tests)}: {told.strip().splitlines()[-1]}", flush=True)

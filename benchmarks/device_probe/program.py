@@ -28,9 +28,9 @@ import onnx
 from benchmarks.device_probe.case import Case
 from benchmarks.device_probe.onnx_tests import onnx_cases
 from benchmarks.device_probe.table import table_cases
+from onnx_scatterx.errors import one_line
 from onnx_scatterx.lab.devices.checking import judged
 from onnx_scatterx.lab.devices.consumer import Consumer, ConsumerProcess, consumer_of
-from onnx_scatterx.errors import one_line
 
 _NEWEST = 24  # the newest operator set that the oldest onnx knows that this package works with
 

@@ -16,8 +16,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.grouping import grouped
 from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.assumptions.expressions import (
     PROPERTIES,
@@ -26,6 +24,8 @@ from onnx_scatterx.assumptions.expressions import (
     with_numbers,
 )
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.errors import ScatterXError, one_line
+from onnx_scatterx.grouping import grouped
 
 Assume: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
 """Assumptions as a user gives them: by name, or as statements that begin with the name."""

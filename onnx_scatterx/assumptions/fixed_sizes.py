@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.assumptions.expressions import evaluate, names
+from onnx_scatterx.errors import ScatterXError
 
 Fix: TypeAlias = "Mapping[str, int | Sequence[int]] | None"
 """Sizes as a user gives them: numbers by the name of a dim, shapes by the name of an input."""

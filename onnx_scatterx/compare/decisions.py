@@ -14,8 +14,6 @@ from fractions import Fraction
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
 from onnx_scatterx.compare.index_bounds import constant_of
 from onnx_scatterx.compare.input_constraints import (
     ALIKE,
@@ -24,6 +22,8 @@ from onnx_scatterx.compare.input_constraints import (
     SPLICING,
     moved,
 )
+from onnx_scatterx.graphs.constants import constant
+from onnx_scatterx.graphs.traversal import all_nodes, graphs_of
 
 Number = int | Fraction
 _SMALL_SIZE, _MOST_SIZE = 13, 1 << 16

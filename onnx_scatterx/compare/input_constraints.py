@@ -10,7 +10,6 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import graphs_of
 from onnx_scatterx.compare.index_bounds import (
     SMALL,
     UNKNOWN,
@@ -24,6 +23,7 @@ from onnx_scatterx.compare.index_bounds import (
     extent_of,
     rank_of,
 )
+from onnx_scatterx.graphs.traversal import graphs_of
 
 ALIKE = {
     "Abs", "Cast", "Clip", "Dropout", "Expand", "Identity", "Max", "Min", "Neg", "Optional",

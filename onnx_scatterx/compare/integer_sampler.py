@@ -10,6 +10,7 @@ from itertools import chain
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.assumption import Assumption
 from onnx_scatterx.compare.index_bounds import Bounds, IndexConstraints
 from onnx_scatterx.compare.landmarks import (
     Aims,
@@ -19,7 +20,6 @@ from onnx_scatterx.compare.landmarks import (
     positions,
 )
 from onnx_scatterx.compare.sizes import FREE, Combination
-from onnx_scatterx.assumptions.assumption import Assumption
 
 _INT64 = np.iinfo(np.int64)
 _SPAN = 4096  # how many numbers are tried to find allowed ones

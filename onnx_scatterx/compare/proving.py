@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.clauses import Clause, by_name
+from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.compare.interface import Input
+from onnx_scatterx.compare.result import SOLVER, Difference, Draw
+from onnx_scatterx.compare.session_pair import SessionPair
 from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.files.data import ir_tensors, to_proto
 from onnx_scatterx.files.io import AnyModel, ModelSource
 from onnx_scatterx.files.outside import together
-from onnx_scatterx.compare.interface import Input
-from onnx_scatterx.compare.result import SOLVER, Difference, Draw
-from onnx_scatterx.compare.session_pair import SessionPair
-from onnx_scatterx.assumptions.assumption import Assumption
-from onnx_scatterx.assumptions.clauses import Clause, by_name
-from onnx_scatterx.assumptions.expressions import names
 
 if TYPE_CHECKING:
     from onnx_scatterx.proof.core.reading import Source

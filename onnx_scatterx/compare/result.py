@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.session import EVALUATOR
 from onnx_scatterx.text.visible import in_lines, plain_fields
 

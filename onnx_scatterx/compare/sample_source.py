@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
-from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions.clauses import Clause, check, clauses
+from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.compare.decisions import Decisions
 from onnx_scatterx.compare.guidance import looked_at, without_functions
 from onnx_scatterx.compare.input_constraints import input_constraints
@@ -23,13 +24,12 @@ from onnx_scatterx.compare.sampler import (
     rank_name,
 )
 from onnx_scatterx.compare.sizes import EQUAL_SIZES, Combination, SizeSearch, SizeSymbol
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
-from onnx_scatterx.assumptions.clauses import Clause, check, clauses
-from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.engine.device.costs import check_sizes
+from onnx_scatterx.errors import ModelError, ScatterXError, VerifyError
+from onnx_scatterx.files.io import AnyModel, load
+from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.runtime.opened import as_file
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
-from onnx_scatterx.processes.scratch import scratch
 
 Aimed = list[tuple[Dealer, frozenset[Label]]]
 _OVERRIDE = 0.3  # how often an overridable initializer is overridden

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.errors import VerifyError
+from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
+from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.compare.index_bounds import IndexConstraints
 from onnx_scatterx.compare.integer_sampler import IntegerSampler
 from onnx_scatterx.compare.interface import Input
 from onnx_scatterx.compare.landmarks import Aims, floats_near, moderate
 from onnx_scatterx.compare.sizes import FREE, Combination
-from onnx_scatterx.assumptions.assumption import NOTHING, Assumption
-from onnx_scatterx.assumptions.expressions import evaluate
+from onnx_scatterx.errors import VerifyError
 
 MOST_ELEMENTS = 1 << 28
 """The most elements that all inputs have together, for any declared dims."""

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.compare.array_diff import (
     ArrayDifference,
     Tolerance,
@@ -25,6 +24,7 @@ from onnx_scatterx.compare.array_diff import (
 from onnx_scatterx.compare.fused_rounding import is_rounding
 from onnx_scatterx.compare.result import Difference, Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
+from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.runtime.worker_client import NoReply, Runner
 
 _DIFFERING_DRAWS = 3  # after so many draws with a difference, no more are run

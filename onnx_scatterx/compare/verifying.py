@@ -16,9 +16,13 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError, VerifyError
-from onnx_scatterx.graphs.traversal import all_nodes, graphs_of, nodes_within
-from onnx_scatterx.files.io import AnyModel, ModelSource, load
+from onnx_scatterx.assumptions.clauses import (
+    Assume,
+    at_sizes,
+    by_name,
+    clauses,
+    from_metadata,
+)
 from onnx_scatterx.compare.array_diff import Tolerance
 from onnx_scatterx.compare.fused_rounding import roundings
 from onnx_scatterx.compare.interface import (
@@ -40,18 +44,14 @@ from onnx_scatterx.compare.proving import (
 from onnx_scatterx.compare.result import Draw, Verification
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.compare.session_pair import SessionPair
-from onnx_scatterx.assumptions.clauses import (
-    Assume,
-    at_sizes,
-    by_name,
-    clauses,
-    from_metadata,
-)
+from onnx_scatterx.errors import ScatterXError, VerifyError
+from onnx_scatterx.files.io import AnyModel, ModelSource, load
+from onnx_scatterx.graphs.traversal import all_nodes, graphs_of, nodes_within
+from onnx_scatterx.observer import Observer, Progress
+from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
 from onnx_scatterx.runtime.evaluator import runner_of
 from onnx_scatterx.runtime.opened import as_file
-from onnx_scatterx.observer import Observer, Progress
-from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.text.reasons import from_metadata as told_of
 
 Feed = Mapping[str, np.ndarray]

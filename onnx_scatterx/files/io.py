@@ -30,8 +30,8 @@ from onnx_scatterx.files.data import (
 )
 from onnx_scatterx.files.outside import follow_links
 from onnx_scatterx.files.parse import MOST_BYTES, form_of, parsed
-from onnx_scatterx.files.save import MESSAGE_LIMIT, save
 from onnx_scatterx.files.reading import note_read, open_regular, read_regular
+from onnx_scatterx.files.save import MESSAGE_LIMIT, save
 
 M_co = TypeVar("M_co", bound="onnx.ModelProto | ir.Model", covariant=True)
 

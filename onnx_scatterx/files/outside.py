@@ -25,7 +25,6 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError
-from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.files.data import (
     ir_tensors,
     is_inside,
@@ -34,6 +33,7 @@ from onnx_scatterx.files.data import (
     tensors,
 )
 from onnx_scatterx.files.writing import Writing, same_content
+from onnx_scatterx.graphs.cleanup import cloned
 
 
 class OutsideTensor(ir.ExternalTensor):

@@ -13,7 +13,10 @@ from collections.abc import Collection, Container
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.passes.job import NUMBER
 from onnx_scatterx.errors import ModelError
+from onnx_scatterx.fitting.fit_target import add_fallbacks
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.constants import constant, inferred, overridable
 from onnx_scatterx.graphs.traversal import (
@@ -24,9 +27,6 @@ from onnx_scatterx.graphs.traversal import (
     is_operator,
     nodes_within,
 )
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.fitting.fit_target import add_fallbacks
-from onnx_scatterx.engine.passes.job import NUMBER
 from onnx_scatterx.text.reasons import Reason, Refusal
 
 Dims = tuple[int | None, ...] | None

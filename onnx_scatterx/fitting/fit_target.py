@@ -29,24 +29,24 @@ from itertools import count
 import onnx.defs
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.graphs.traversal import FUNCTIONS, all_nodes, domain_of, written
-from onnx_scatterx.fitting.opset import change_opset, newer_opset, write_for_opset
 from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
+from onnx_scatterx.engine.device.violations import refusals
+from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.passes.job import Job, Lowered
+from onnx_scatterx.engine.plan.neighbours import has_quantizers
+from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, objection, obstacle
 from onnx_scatterx.engine.write.dry_run import DryRun
 from onnx_scatterx.engine.write.forms import HAVE_FORMS, instead_of
 from onnx_scatterx.engine.write.forms.merged import MERGES, RESHAPES
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.plan.neighbours import has_quantizers
-from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, objection, obstacle
-from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.write.native.fallback import FallbackSpec, fallback
 from onnx_scatterx.engine.write.native.fold_transposes import fold_transposes
 from onnx_scatterx.engine.write.native.nodes import new_nodes, set_fallback
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
-from onnx_scatterx.engine.device.violations import refusals
-from onnx_scatterx.engine.passes.job import Job, Lowered
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.fitting.opset import change_opset, newer_opset, write_for_opset
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
+from onnx_scatterx.graphs.traversal import FUNCTIONS, all_nodes, domain_of, written
 
 
 @own_budget()  # a plan is written completely

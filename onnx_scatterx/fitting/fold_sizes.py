@@ -20,19 +20,19 @@ from functools import partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.analysis.domain.call import Knowledge
+from onnx_scatterx.engine.analysis.infeasible import misread_node
+from onnx_scatterx.engine.budget.budget import budget, within_limits
+from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.passes.inline_if import inline_sized_functions, take_known_branches
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.write.graph_writer import GraphWriter
+from onnx_scatterx.files.size import stored_bytes
+from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
+from onnx_scatterx.fitting.write_sizes import declare_known
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 from onnx_scatterx.graphs.constants import packed
 from onnx_scatterx.graphs.traversal import graphs_of
-from onnx_scatterx.files.size import stored_bytes
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.engine.analysis.infeasible import misread_node
-from onnx_scatterx.engine.write.graph_writer import GraphWriter
-from onnx_scatterx.engine.budget.budget import budget, within_limits
-from onnx_scatterx.engine.budget.limits import LIMITS
-from onnx_scatterx.fitting.constant_finder import ConstantFinder, NodeRunner
-from onnx_scatterx.engine.passes.inline_if import inline_sized_functions, take_known_branches
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.fitting.write_sizes import declare_known
 
 _FREE = 1 << 16  # bytes of new constants, in a model of any size
 _SMALL = 64  # bytes of a constant that is always written

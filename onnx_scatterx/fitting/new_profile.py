@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.targets.profile import check_profile
 
 _TEXT = """\

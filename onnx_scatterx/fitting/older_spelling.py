@@ -21,9 +21,9 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import NUMBERS
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.spelling import Operand, Respell, Spelling, ints
+from onnx_scatterx.graphs.constants import NUMBERS
 
 _COMPUTED = "its axes are computed when the model runs"
 

@@ -1,8 +1,8 @@
 """Writes a model for another operator set: a newer one, which TensorScatter needs, or an older one.
 
 Compilers often need an older operator set. Each node is written as the other set wants it
-(`onnx_scatterx.fitting.respell`), by the table of what changed (`onnx_scatterx.fitting.changes`). A node that
-has no such spelling is written by its definition (`onnx_scatterx.fitting.definitions`), or is named.
+(`respell`), by the table of what changed (`changes`). A node that has no such spelling is written
+by its definition (`definitions`), or is named.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.errors import ModelError, ScatterXError
-from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.files.check import check
-from onnx_scatterx.graphs.cleanup import Names, cloned
 from onnx_scatterx.files.data import to_proto
+from onnx_scatterx.fitting.changes import EXPANDED
 from onnx_scatterx.fitting.definitions import write_definitions
-from onnx_scatterx.graphs.traversal import all_nodes, is_operator, with_subgraphs
 from onnx_scatterx.fitting.known_values import KnownValues
 from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
 from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.graphs.cleanup import Names, cloned
+from onnx_scatterx.graphs.traversal import all_nodes, is_operator, with_subgraphs
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions

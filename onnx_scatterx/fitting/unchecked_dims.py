@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, graphs_of, is_operator
 from onnx_scatterx.fitting.known_values import KnownValues
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, graphs_of, is_operator
 
 READERS = frozenset({"Shape", "Size"})
 """Operators of which ONNX Runtime makes a constant, if the dims of the input are declared."""

@@ -15,8 +15,8 @@ from onnx_ir.passes.common import InlinePass, ShapeInferencePass
 
 from onnx_scatterx.errors import ModelError
 from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.processes.collection import quiet
 from onnx_scatterx.graphs.traversal import all_nodes, with_subgraphs
+from onnx_scatterx.processes.collection import quiet
 
 NUMBERS = {
     "value_int": np.int64, "value_ints": np.int64,

@@ -7,14 +7,21 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
-from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.tell.builder import NodeRecord, records_of
-from onnx_scatterx.tell.necessity import needed_promises, note_needed
-from onnx_scatterx.tell.sections import with_details
-from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.budget.budget import budget
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.engine.passes.drop_overwritten import drop_overwritten_updates
+from onnx_scatterx.engine.passes.inline_if import inline_beside_quantizers, inline_known_ifs
+from onnx_scatterx.engine.passes.inline_sequences import inline_sequence_functions
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.keep_apart import keep_apart
+from onnx_scatterx.engine.passes.lower_scatters import lower_scatters
+from onnx_scatterx.engine.passes.move_above_quantizers import move_above_quantizers
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.passes.share_masks import cancel_transposes, share_masks
+from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
+from onnx_scatterx.engine.passes.simplify_gathers import simplify_gathers
+from onnx_scatterx.engine.passes.write_on_integers import write_on_integers
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.fitting.fit_target import (
     attach_fallbacks,
     change_operator_set,
@@ -25,18 +32,11 @@ from onnx_scatterx.fitting.fit_target import (
     write_other_forms,
 )
 from onnx_scatterx.fitting.fold_sizes import fold_sizes
-from onnx_scatterx.engine.passes.inline_if import inline_beside_quantizers, inline_known_ifs
-from onnx_scatterx.engine.passes.inline_sequences import inline_sequence_functions
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.engine.passes.keep_apart import keep_apart
-from onnx_scatterx.engine.passes.lower_scatters import lower_scatters
-from onnx_scatterx.engine.passes.move_above_quantizers import move_above_quantizers
-from onnx_scatterx.pipeline.restarts import least_violating, until_safe
-from onnx_scatterx.engine.passes.share_masks import cancel_transposes, share_masks
-from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
-from onnx_scatterx.engine.passes.simplify_gathers import simplify_gathers
-from onnx_scatterx.engine.passes.write_on_integers import write_on_integers
 from onnx_scatterx.fitting.write_sizes import write_sizes
+from onnx_scatterx.pipeline.restarts import least_violating, until_safe
+from onnx_scatterx.tell.builder import NodeRecord, records_of
+from onnx_scatterx.tell.necessity import needed_promises, note_needed
+from onnx_scatterx.tell.sections import with_details
 
 
 class Kind(Enum):

@@ -21,6 +21,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
+from onnx_scatterx.engine.passes.job import KEPT, NUMBER, Job
+from onnx_scatterx.engine.passes.keep_apart import numbered_fusions
+from onnx_scatterx.engine.passes.move_above_quantizers import SoleReaders
+from onnx_scatterx.engine.plan.neighbours import read_only_by
+from onnx_scatterx.fitting.empty_loops import EmptyLoops
 from onnx_scatterx.graphs.cleanup import become, cloned
 from onnx_scatterx.graphs.traversal import (
     all_graphs,
@@ -32,13 +39,6 @@ from onnx_scatterx.graphs.traversal import (
     reached,
     readers,
 )
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.engine.plan.neighbours import read_only_by
-from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves
-from onnx_scatterx.fitting.empty_loops import EmptyLoops
-from onnx_scatterx.engine.passes.job import KEPT, NUMBER, Job
-from onnx_scatterx.engine.passes.keep_apart import numbered_fusions
-from onnx_scatterx.engine.passes.move_above_quantizers import SoleReaders
 from onnx_scatterx.text.reasons import Refusal
 
 

@@ -8,30 +8,30 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
-from onnx_scatterx.processes.collection import raised_gc_threshold
-from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
-from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
-from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.assumptions.clauses import (
     at_sizes,
     check,
     equalities,
 )
 from onnx_scatterx.assumptions.fixed_sizes import open_sizes, places_of, template
-from onnx_scatterx.engine.plan.commit import written_nodes
-from onnx_scatterx.pipeline.order import check_passes, rewritten
-from onnx_scatterx.tell.builder import NodeRecord, report_of, told_records
-from onnx_scatterx.tell.report import Report
-from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.analysis.assumed import holds_integers, symbols_of
 from onnx_scatterx.engine.budget.budget import Budget, of_command
 from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.device.costs import check_sizes
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.plan.commit import written_nodes
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.outside import follow_links
+from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
+from onnx_scatterx.graphs.cleanup import drop_unread, unread_constants
+from onnx_scatterx.graphs.traversal import all_graphs, is_scatterx_domain, nodes_within
 from onnx_scatterx.observer import LOG, NOBODY, Observer
+from onnx_scatterx.pipeline.order import check_passes, rewritten
+from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.tell.builder import NodeRecord, report_of, told_records
+from onnx_scatterx.tell.report import Report
 from onnx_scatterx.text.reasons import LastBit, add_to_metadata
 from onnx_scatterx.text.visible import visible
 

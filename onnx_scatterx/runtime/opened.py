@@ -17,12 +17,12 @@ from onnx_scatterx.files.data import ir_tensors, to_proto
 from onnx_scatterx.files.io import AnyModel, ModelSource, check_file, load, note_model, save
 from onnx_scatterx.files.outside import is_within, together
 from onnx_scatterx.files.save import MESSAGE_LIMIT
-from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
-from onnx_scatterx.runtime.session import library_for
-from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 from onnx_scatterx.processes.child import NoReply
 from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.processes.serving import RawTensor
+from onnx_scatterx.runtime.array_files import DeclaredInput, validated_inputs
+from onnx_scatterx.runtime.session import library_for
+from onnx_scatterx.runtime.worker_client import ModelFile, OrtProcess, from_raw, to_raw
 
 _TEXT = {
     *(".onnxtxt", ".onnxtext", ".textproto", ".prototxt"),

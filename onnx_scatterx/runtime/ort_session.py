@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnxruntime as ort
 
-from onnx_scatterx.runtime.timing import Call
 from onnx_scatterx.files.reading import is_utf8
 from onnx_scatterx.processes.serving import RawTensor
+from onnx_scatterx.runtime.timing import Call
 
 if TYPE_CHECKING:
     from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.Graph import Graph

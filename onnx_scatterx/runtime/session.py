@@ -12,13 +12,13 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import MissingRuntimeError, ModelError, ScatterXError, one_line
 from onnx_scatterx.files.data import from_proto, ir_tensors, locations, to_proto
-from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.files.io import AnyModel, ModelSource, load
 from onnx_scatterx.files.outside import follow_links
-from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
-from onnx_scatterx.processes.interrupts import postponed
+from onnx_scatterx.graphs.traversal import all_nodes, called_function, is_scatterx_domain
 from onnx_scatterx.observer import LOG
+from onnx_scatterx.processes.interrupts import postponed
 from onnx_scatterx.processes.scratch import scratch
+from onnx_scatterx.runtime.library import REMEDY, library_path, missing_library
 
 if TYPE_CHECKING:
     import onnxruntime as ort

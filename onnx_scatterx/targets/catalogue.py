@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.engine.device.costs import (
     SERVER,
     Costs,
@@ -20,10 +19,11 @@ from onnx_scatterx.engine.device.costs import (
     TimeCosts,
 )
 from onnx_scatterx.engine.device.uses import OperatorLimits
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.files.reading import parse_toml
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD
 from onnx_scatterx.targets.target import Target as Target
-from onnx_scatterx.files.reading import parse_toml
 
 AnyTarget: TypeAlias = "str | os.PathLike[str] | Target"
 

@@ -10,32 +10,32 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from onnx_scatterx.tell.advice.advise import advise_on
-from onnx_scatterx.tell.advice.candidates import fixed
-from onnx_scatterx.tell.advice.change import Change, Command
-from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.doors.api.optimization import (
     inspect_named,
     inspect_records,
     loaded_ir,
     optimize,
 )
+from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
 from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.files.io import AnyModel
-from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.observer import NOBODY, Observer, Progress
+from onnx_scatterx.options.table import Options
+from onnx_scatterx.pipeline.run import command_budget, rewritten_under
+from onnx_scatterx.processes.collection import raised_gc_threshold
+from onnx_scatterx.targets.catalogue import BASES
+from onnx_scatterx.tell.advice.advise import advise_on
+from onnx_scatterx.tell.advice.candidates import fixed
+from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.advice.whole import Whole, bounded
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Entry, ScatterReport
+from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.report import Report
 from onnx_scatterx.tell.sections import parts
-from onnx_scatterx.pipeline.run import command_budget, rewritten_under
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget, within_limits
-from onnx_scatterx.engine.terms.symbol_ids import foreign_symbols
-from onnx_scatterx.targets.catalogue import BASES
-from onnx_scatterx.options.table import Options
-from onnx_scatterx.observer import NOBODY, Observer, Progress
 from onnx_scatterx.text.reasons import Reason
 from onnx_scatterx.text.visible import in_lines, visible
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from onnx_scatterx.engine.lift.in_theory import InTheory
+from onnx_scatterx.engine.terms.terms import Symbol
 from onnx_scatterx.tell.shown_boxes import (
     Numbers,
     ShownBoxes,
@@ -19,7 +20,6 @@ from onnx_scatterx.tell.shown_boxes import (
     boxes_at,
     example_numbers,
 )
-from onnx_scatterx.engine.terms.terms import Symbol
 
 
 class Shade(NamedTuple):

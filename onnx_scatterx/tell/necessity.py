@@ -16,16 +16,16 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.grouping import grouped
+from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, from_metadata
+from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.graphs.cleanup import cloned
 from onnx_scatterx.graphs.constants import constant
 from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.assumptions.clauses import METADATA, Clause, as_metadata, from_metadata
-from onnx_scatterx.engine.plan.commit import REPLACES
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import Action, Entry
-from onnx_scatterx.engine.budget.budget import budget
-from onnx_scatterx.engine.passes.job import Job
 
 Clauses: TypeAlias = "tuple[Clause, ...]"
 Written: TypeAlias = "tuple[object, ...]"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnx_scatterx.tell.kept_advice import counted, refused_text
 from onnx_scatterx.engine.device.violations import Violation, by_reason
 from onnx_scatterx.options.table import Strict
+from onnx_scatterx.tell.kept_advice import counted, refused_text
 
 
 def is_error(violation: Violation, strict: Strict) -> bool:

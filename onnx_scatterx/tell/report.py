@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.grouping import grouped
-from onnx_scatterx.tell.kept_advice import Advice, counted, named
+from onnx_scatterx.options.table import Strict
 from onnx_scatterx.tell.entries import (
     About,
     Action,
@@ -16,9 +16,9 @@ from onnx_scatterx.tell.entries import (
     ScatterReport,
     bytes_text,
 )
+from onnx_scatterx.tell.kept_advice import Advice, counted, named
 from onnx_scatterx.tell.refused import is_error, refused_lines
 from onnx_scatterx.tell.rendering import ShownInTables
-from onnx_scatterx.options.table import Strict
 from onnx_scatterx.text.visible import as_json, plain_fields, visible
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from onnx_scatterx.compare.result import Verification
-    from onnx_scatterx.tell.rendering import Group
     from onnx_scatterx.engine.device.violations import Violation
+    from onnx_scatterx.tell.rendering import Group
 
 SCHEMA = 1
 """The version of the JSON of reports and summaries; docs/stability.md says when it changes."""

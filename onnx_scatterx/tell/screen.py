@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from onnx_scatterx.grouping import grouped
 from onnx_scatterx.graphs.traversal import SCATTERS
-from onnx_scatterx.tell.kept_advice import Advice
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.entries import STYLES, Action, Entry, legend
+from onnx_scatterx.tell.kept_advice import Advice
 from onnx_scatterx.tell.rendering import Group, TextTable
 
 if TYPE_CHECKING:

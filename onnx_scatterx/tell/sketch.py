@@ -20,9 +20,9 @@ from typing import Literal, NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.grouping import grouped
-from onnx_scatterx.graphs.traversal import SCATTERS, Wired, Wiring, makers, reached
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.graphs.traversal import SCATTERS, Wired, Wiring, makers, reached
+from onnx_scatterx.grouping import grouped
 
 MOST_NODES = 30  # that are shown one by one
 _MOST_BOXES = 90  # of nodes and values

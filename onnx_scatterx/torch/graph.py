@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from onnx_scatterx.torch import indices
-from onnx_scatterx.torch import slices
+from onnx_scatterx.torch import indices, slices
 from onnx_scatterx.torch.fx import END, PARTS, Fx, behind
 from onnx_scatterx.torch.ops import Tensor
 from onnx_scatterx.torch.rows import Run, cut, part

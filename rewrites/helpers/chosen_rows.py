@@ -21,13 +21,13 @@ from itertools import islice
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import is_operator, makers, reached
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.lift.access import simplified_targets
 from onnx_scatterx.engine.lift.footprint import affine_along
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.terms import Term, coord, element
+from onnx_scatterx.graphs.traversal import is_operator, makers, reached
 from onnx_scatterx.rewrites.helpers.masked_updates import Updates, updates_in_order
 from onnx_scatterx.rewrites.helpers.masks import Mask, as_bools, mask_of
 from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless

@@ -14,11 +14,9 @@ from functools import partial
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.reduce import LISTED, iota
-from onnx_scatterx.engine.write.writer import INT64_MAX
+from onnx_scatterx.engine.mosaic.strided_interval import AxisMap
 from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Context, Region
-from onnx_scatterx.engine.mosaic.strided_interval import AxisMap
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import (
     PositivePart,
@@ -31,6 +29,8 @@ from onnx_scatterx.engine.terms.terms import (
     where,
 )
 from onnx_scatterx.engine.terms.terms import step as at_least
+from onnx_scatterx.engine.write.reduce import LISTED, iota
+from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.text.reasons import Detail, Reason, RefusedError
 
 _VARIANTS = 27  # bounds tried in place of one

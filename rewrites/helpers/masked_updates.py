@@ -20,11 +20,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.write.reduce import select
+from onnx_scatterx.engine.budget.budget import budget
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.last_bits import computes_alike
 from onnx_scatterx.engine.plan.rule import Context
-from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.write.reduce import select
 from onnx_scatterx.rewrites.helpers.masks import Mask, read_by_mask
 from onnx_scatterx.text.reasons import Refusal, attempt, granted, refuse_unless
 

@@ -19,12 +19,12 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, Shape, TensorValue
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Symbol, Term, as_term, dim_of, term
+from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.text.reasons import granted, only, refuse_unless
 
 _BOOL, _INT64 = ir.DataType.BOOL, ir.DataType.INT64

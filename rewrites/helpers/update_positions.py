@@ -18,12 +18,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue, read_value
-from onnx_scatterx.engine.write.reduce import iota, ring
-from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, dim_of, symbol_of, term
+from onnx_scatterx.engine.write.reduce import iota, ring
+from onnx_scatterx.engine.write.reshape import reshape
 from onnx_scatterx.rewrites.helpers.arrangement import Arrangement
 from onnx_scatterx.rewrites.helpers.chosen_rows import ChosenRows
 from onnx_scatterx.text.reasons import granted, refuse_unless

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.files.io import load
+from onnx_scatterx.assumptions.assumption import Assumption
+from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.compare.interface import Interface
 from onnx_scatterx.compare.sample_source import SampleSource
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.assumptions.assumption import Assumption
-from onnx_scatterx.assumptions.clauses import clauses
 from onnx_scatterx.engine.plan.rule import RegionRule
 from onnx_scatterx.engine.terms.terms import floor_div, size
+from onnx_scatterx.files.io import load
 from onnx_scatterx.rewrites import RULES
 from tests.helpers.examples import examples
 from tests.helpers.pair import Pair

@@ -3,9 +3,9 @@
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.assumptions.clauses import at_sizes, clauses
 from onnx_scatterx.assumptions.fixed_sizes import Fix, FixedSizes, sizes_of, template
+from onnx_scatterx.errors import ScatterXError
 
 
 def model(**inputs: list[int | str | None] | None) -> ir.Model:

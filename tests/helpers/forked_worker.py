@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 from onnx_scatterx.doors.batch import pool
-from onnx_scatterx.runtime import worker, worker_client
 from onnx_scatterx.processes import child
+from onnx_scatterx.runtime import worker, worker_client
 
 _started = child.started
 _DESCRIPTORS = 1 << 12

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from onnx_scatterx.processes.child import Child, NoReply, Reply
 from onnx_scatterx.observer import Counted
+from onnx_scatterx.processes.child import Child, NoReply, Reply
 
 LATE = 0.5
 """The seconds of a process that is stuck, whatever its limit is."""

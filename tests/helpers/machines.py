@@ -2,8 +2,8 @@
 
 import pytest
 
-from onnx_scatterx.targets import catalogue
 from onnx_scatterx.engine.device.costs import KINDS, Machine
+from onnx_scatterx.targets import catalogue
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 """It is slow at all but ScatterX, so that the target writes ScatterX."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import onnxruntime as ort
 
+from onnx_scatterx.processes.scratch import scratch
 from onnx_scatterx.proof import proof
 from onnx_scatterx.runtime.ort_session import memory_plan
-from onnx_scatterx.processes.scratch import scratch
 from tests.helpers.pair import rejections
 
 

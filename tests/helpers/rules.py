@@ -12,8 +12,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import Reason
-from onnx_scatterx.targets.catalogue import AnyTarget
 from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.targets.catalogue import AnyTarget
 from tests.helpers import pair
 from tests.helpers.golden import GoldenFile
 from tests.helpers.onnx_syntax import parser_text

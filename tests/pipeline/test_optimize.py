@@ -9,9 +9,9 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.errors import VerifyError
 from onnx_scatterx.compare import verifying
 from onnx_scatterx.compare.result import Verification
+from onnx_scatterx.errors import VerifyError
 from tests.helpers.support import parse
 
 ROW = """g (float[4, 2] x, float[1, 2] y) => (float[4, 2] z)

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.fuzz.trial import Options, trial
+from tests.engine.fuzz.trial import Options, trial
 from tests.helpers.examples import is_full
 from tests.helpers.pair import Feed, assert_same
 from tests.helpers.support import i64, parse, sample

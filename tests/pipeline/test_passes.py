@@ -10,14 +10,14 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx import passes, verify
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.engine.plan.planner import Planner
 from onnx_scatterx.engine.plan.rule import Plan, Region
-from onnx_scatterx.tell.builder import AXES
-from onnx_scatterx.tell.entries import Action
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.passes import RemoveScatters
 from onnx_scatterx.rewrites import RULES, RegionRule
 from onnx_scatterx.rewrites.view import ViewRule
+from onnx_scatterx.tell.builder import AXES
+from onnx_scatterx.tell.entries import Action
 from onnx_scatterx.text.reasons import Reason, Refusal
 from tests.helpers.support import parse, scatters
 

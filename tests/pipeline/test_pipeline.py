@@ -11,12 +11,12 @@ from onnx_scatterx import Reason, ScatterXError, passes
 from onnx_scatterx.doors.cli import main
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
-from onnx_scatterx.pipeline.order import PIPELINE, Kind, Pass, runs
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.fitting.fit_target import drop_default_reductions
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.lower_scatters import lower_scatters
+from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.engine.passes.shorten_shapes import shorten_shape_computations
+from onnx_scatterx.fitting.fit_target import drop_default_reductions
+from onnx_scatterx.pipeline.order import PIPELINE, Kind, Pass, runs
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.support import parse
 

@@ -9,11 +9,11 @@ import onnx
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.engine.passes import settings
 from onnx_scatterx.engine.analysis.operators import arithmetic
 from onnx_scatterx.engine.analysis.transfers import TRANSFERS
-from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.engine.passes import settings
 from onnx_scatterx.rewrites import RULES
+from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.golden import GoldenFile
 from tests.helpers.rules import Golden, Refuses
 
@@ -43,11 +43,11 @@ def test_a_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rules.insert([r.name for r in rules].index("constant_indices"), rule)
     monkeypatch.setattr(settings, "RULES", tuple(rules))
     path, golden = tmp_path / "test_neutral.py", tmp_path / "neutral.txt"
-    path.write_text(FILES["tests/rewrites/test_neutral.py"])
-    golden.write_text(FILES["tests/rewrites/golden/neutral.txt"])
+    path.write_text(FILES["tests/engine/rewrites/test_neutral.py"])
+    golden.write_text(FILES["tests/engine/rewrites/golden/neutral.txt"])
     file = GoldenFile(golden, path)
     assert list(file.sections()) == file.tests()
-    for test in functions_of(code_of("tests/rewrites/test_neutral.py")):
+    for test in functions_of(code_of("tests/engine/rewrites/test_neutral.py")):
         if "golden" in test.__annotations__:
             test(golden=Golden("neutral", file, test.__name__, update=False))
         else:
@@ -58,7 +58,7 @@ def test_an_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     beside = vars(arithmetic)
     given = code_of("onnx_scatterx/engine/analysis/operators/arithmetic.py", **beside)
     monkeypatch.setitem(TRANSFERS, "BitwiseNot", given["bitwise_not"])
-    for test in functions_of(code_of("tests/analysis/test_bitwise_not.py")):
+    for test in functions_of(code_of("tests/engine/analysis/test_bitwise_not.py")):
         test()
 
 

@@ -179,7 +179,7 @@ def test_types_are_for_users_too() -> None:
 def test_templates_of_the_page_are_a_part_of_the_package() -> None:
     """As a wheel has them: a template is read from the package, not from the clone."""
     page = importlib.resources.files("onnx_scatterx.tell.page")
-    folder = ROOT / "onnx_scatterx" / "optimizer" / "reports" / "page"
+    folder = ROOT / "onnx_scatterx" / "tell" / "page"
     names = {path.relative_to(folder).as_posix() for path in folder.glob("templates/*")}
     assert len(names) >= 8
     assert all(page.joinpath(name).is_file() for name in (*names, "report.css", "report.js"))
@@ -193,7 +193,7 @@ def test_templates_of_the_page_are_a_part_of_the_package() -> None:
 def test_no_file_names_a_path_of_a_machine() -> None:
     found = list(texts())
     assert ROOT / "README.md" in found
-    assert ROOT / "onnx_scatterx" / "optimizer" / "pipeline.py" in found
+    assert ROOT / "onnx_scatterx" / "pipeline" / "order.py" in found
     assert PATH.search("see " + "/home" + "/somebody/x")
     assert [p for p in found if PATH.search(p.read_text(encoding="utf-8", errors="ignore"))] == []
 

@@ -14,8 +14,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.errors import MissingRuntimeError
 from onnx_scatterx.fitting import constant_finder
-from onnx_scatterx.runtime.session import require_runtime
 from onnx_scatterx.processes.interrupts import Stopped, stoppable
+from onnx_scatterx.runtime.session import require_runtime
 from tests.helpers.examples import are_all
 
 pytestmark = pytest.mark.sampled(2)

@@ -8,8 +8,8 @@ import pytest
 
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
 from onnx_scatterx.engine.device.uses import Use
+from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
 from onnx_scatterx.targets.target import Target
 from tests.targets.test_targets import written
 

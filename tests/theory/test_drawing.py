@@ -19,7 +19,7 @@ from onnx_scatterx.theory import (
 from onnx_scatterx.theory.components import Lookup
 from onnx_scatterx.theory.drawing import COLOURS, INK, PLAIN, TEXT, WITNESS, Grid, formula
 from tests.helpers.examples import examples
-from tests.paper.draws import Index, shapes, x_transformers
+from tests.theory.paper.draws import Index, shapes, x_transformers
 
 SVG = "{http://www.w3.org/2000/svg}"
 fast = examples(60)

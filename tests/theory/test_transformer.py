@@ -22,7 +22,7 @@ from onnx_scatterx.theory.components import (
 from onnx_scatterx.theory.picks import Pick
 from onnx_scatterx.theory.transformer import XTransformer
 from tests.helpers.examples import examples
-from tests.paper.draws import picks
+from tests.theory.paper.draws import picks
 
 Index = tuple[int, ...]
 Integers = NDArray[np.int64]

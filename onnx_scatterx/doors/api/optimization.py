@@ -11,22 +11,22 @@ import onnx
 import onnx_ir as ir
 
 from onnx_scatterx.doors.api.result import Result, raise_unmet
+from onnx_scatterx.engine.passes.settings import Settings
 from onnx_scatterx.errors import ScatterXError, VerifyError
 from onnx_scatterx.files import io as model_io
 from onnx_scatterx.files.check import free_names
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike, ModelSource
 from onnx_scatterx.files.merge import Original
+from onnx_scatterx.files.reading import recorded
 from onnx_scatterx.files.size import file_size
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.observer import NOBODY, Observer, Progress, Watch
+from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
+from onnx_scatterx.pipeline.run import optimize_ir
+from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.builder import NodeRecord
 from onnx_scatterx.tell.entries import About
 from onnx_scatterx.tell.report import Report
-from onnx_scatterx.pipeline.run import optimize_ir
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.options.table import DEFAULTS, Options, Strict, checked_strict
-from onnx_scatterx.observer import NOBODY, Observer, Progress, Watch
-from onnx_scatterx.files.reading import recorded
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification

@@ -12,9 +12,9 @@ import onnx_ir as ir
 
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files import io as model_io
-from onnx_scatterx.tell.report import Report
-from onnx_scatterx.options.table import Strict
 from onnx_scatterx.files.reading import Files
+from onnx_scatterx.options.table import Strict
+from onnx_scatterx.tell.report import Report
 
 if TYPE_CHECKING:
     from onnx_scatterx.compare.result import Verification

@@ -17,11 +17,11 @@ from typing import Any, NoReturn, Unpack
 
 from onnx_scatterx.doors.batch.summary import ModelOutcome, Summary
 from onnx_scatterx.doors.batch.workers import Task, run_in_executor, run_in_processes
-from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.options.table import Options
-from onnx_scatterx.observer import Observer, Progress
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.files.reading import KnownFiles, files_read, recorded
+from onnx_scatterx.observer import Observer, Progress
+from onnx_scatterx.options.table import Options
 from onnx_scatterx.processes.scratch import is_scratch
 
 SUFFIXES = (".onnx", ".onnxtxt")

@@ -14,8 +14,8 @@ from onnx_scatterx.tell.report import NEEDS, OTHERWISE, SCHEMA, tallies
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from onnx_scatterx.tell.report import Report
     from onnx_scatterx.options.table import Strict
+    from onnx_scatterx.tell.report import Report
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ from onnx_scatterx.engine.budget.budget import one_command
 from onnx_scatterx.options.table import words
 
 if TYPE_CHECKING:
+    from onnx_scatterx.observer import Observer
     from onnx_scatterx.tell.advice.change import Command
     from onnx_scatterx.tell.builder import NodeRecord
     from onnx_scatterx.tell.report import Report
-    from onnx_scatterx.observer import Observer
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -35,9 +35,9 @@ from onnx_scatterx.doors.cli.output import report_path, show, show_report, show_
 from onnx_scatterx.doors.cli.progress import stages
 from onnx_scatterx.doors.cli.verify import answer, verified
 from onnx_scatterx.engine.budget.budget import one_command
-from onnx_scatterx.observer import Observer
 from onnx_scatterx.files.reading import note_read
 from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.observer import Observer
 
 if TYPE_CHECKING:
     import onnx_ir as ir

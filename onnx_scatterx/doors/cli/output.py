@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnx_scatterx.errors import ScatterXError, one_line
-from onnx_scatterx.observer import LOG
 from onnx_scatterx.files.writing import Writing
+from onnx_scatterx.observer import LOG
 from onnx_scatterx.text.visible import as_json, in_lines, visible
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write a profile, and print a command that uses it."""
     from onnx_scatterx.files.io import load
-    from onnx_scatterx.targets.catalogue import all_targets
     from onnx_scatterx.fitting.new_profile import new_profile
+    from onnx_scatterx.targets.catalogue import all_targets
 
     if not args.operators and args.like is None:
         raise ScatterXError("give --operators 'Add, Concat, ...', or --like a model that compiled")

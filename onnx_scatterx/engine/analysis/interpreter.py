@@ -14,18 +14,8 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import constant
-from onnx_scatterx.graphs.traversal import (
-    called_function,
-    callers_first,
-    graphs_of,
-    live_nodes,
-    may_be_operator,
-)
-from onnx_scatterx.engine.analysis import control
-from onnx_scatterx.engine.analysis import functions
-from onnx_scatterx.engine.analysis import shapes
-from onnx_scatterx.engine.analysis import validity
+from onnx_scatterx.assumptions.clauses import Clause
+from onnx_scatterx.engine.analysis import control, functions, shapes, validity
 from onnx_scatterx.engine.analysis.assumed import ModelInputs, ReadConstants
 from onnx_scatterx.engine.analysis.domain.call import (
     Call,
@@ -47,7 +37,6 @@ from onnx_scatterx.engine.analysis.shapes import (
     suspected_sizes,
 )
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.budget.budget import (
     LimitError,
     PartSpentError,
@@ -58,6 +47,14 @@ from onnx_scatterx.engine.budget.budget import (
 )
 from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.graphs.constants import constant
+from onnx_scatterx.graphs.traversal import (
+    called_function,
+    callers_first,
+    graphs_of,
+    live_nodes,
+    may_be_operator,
+)
 
 
 def forget(

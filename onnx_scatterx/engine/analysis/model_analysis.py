@@ -11,13 +11,13 @@ from functools import partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.analysis.assumed import ReadConstants
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Versions
 from onnx_scatterx.engine.analysis.infeasible import InfeasibleError
 from onnx_scatterx.engine.analysis.interpreter import Interpreter
 from onnx_scatterx.engine.analysis.operators.generators import of_tensor
 from onnx_scatterx.engine.analysis.shapes import Exclusion
-from onnx_scatterx.assumptions.clauses import Clause
 from onnx_scatterx.engine.budget.budget import budget
 
 

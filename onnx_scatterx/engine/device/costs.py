@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.assumptions.expressions import names
+from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.terms.terms import Symbol, Term
+from onnx_scatterx.errors import ScatterXError
 
 USUAL = (
     (("batch", "b", "n", "bs"), 1),

@@ -15,7 +15,12 @@ from functools import cache, partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.grouping import grouped
+from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
+from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.analysis.model_analysis import interpret
+from onnx_scatterx.engine.budget.budget import within_limits
+from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
+from onnx_scatterx.fitting.opset import newer_opset, obstacles
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
@@ -26,12 +31,7 @@ from onnx_scatterx.graphs.traversal import (
     live_nodes,
     reached,
 )
-from onnx_scatterx.fitting.opset import newer_opset, obstacles
-from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
-from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.budget.budget import within_limits
-from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.targets.target import SCATTERX, Target
 
 _NOT_FOLDED = RANDOM | {"DequantizeLinear", "QuantizeLinear"}

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import live_nodes
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope, UnknownAttributeError
+from onnx_scatterx.engine.budget.budget import LimitError, budget
+from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.footprint import AffineAxis, Piece, pieces
 from onnx_scatterx.engine.lift.in_theory import InTheory
@@ -28,10 +29,9 @@ from onnx_scatterx.engine.lift.lift_scatter import (
     lift_scatter,
 )
 from onnx_scatterx.engine.lift.unflatten import unflattened
-from onnx_scatterx.engine.budget.budget import LimitError, budget
-from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, maximum, minimum, term
+from onnx_scatterx.graphs.traversal import live_nodes
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 

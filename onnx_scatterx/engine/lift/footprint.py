@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.budget.limits import LIMITS
+from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.tabulate import tabulated

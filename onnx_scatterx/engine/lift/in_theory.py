@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.access import Access
 from onnx_scatterx.engine.lift.footprint import Piece, affine_along, pieces
-from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (

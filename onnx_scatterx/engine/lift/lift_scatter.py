@@ -15,7 +15,6 @@ from typing import ClassVar
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import SCATTERS
 from onnx_scatterx.engine.analysis.domain.call import Call, Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.overflow import without_wraparound
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
@@ -29,6 +28,7 @@ from onnx_scatterx.engine.lift.access import (
     value_of,
 )
 from onnx_scatterx.engine.terms.terms import Term, coord, modulo, term
+from onnx_scatterx.graphs.traversal import SCATTERS
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 
 _DEFINED = {

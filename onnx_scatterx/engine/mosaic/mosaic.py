@@ -18,7 +18,6 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.grouping import grouped
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.mosaic.cells import Cell, every, full_box, with_interval
 from onnx_scatterx.engine.mosaic.strided_interval import (
@@ -30,6 +29,7 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
 )
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term, term
+from onnx_scatterx.grouping import grouped
 
 T = TypeVar("T")
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import makers, reached
 from onnx_scatterx.engine.analysis.domain.call import Call, given, require
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.analysis.operators.gathers import READS
@@ -35,6 +34,7 @@ from onnx_scatterx.engine.mosaic.strided_interval import (
 )
 from onnx_scatterx.engine.terms.simplify import simplify
 from onnx_scatterx.engine.terms.terms import Term, term
+from onnx_scatterx.graphs.traversal import makers, reached
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.mosaic.provenance import Provenance

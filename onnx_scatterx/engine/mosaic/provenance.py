@@ -9,9 +9,10 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.engine.analysis.domain.call import Scope, UnknownAttributeError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
+from onnx_scatterx.engine.budget.budget import budget, of_scatter
+from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
 from onnx_scatterx.engine.lift.lift_scatter import (
     Gather,
     Scatter,
@@ -24,8 +25,7 @@ from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.mosaic.mosaic import Mosaic, coalesced
 from onnx_scatterx.engine.mosaic.moves import MOVES, connected_moves, reshaped
 from onnx_scatterx.engine.mosaic.scattered import is_noop_write, scattered
-from onnx_scatterx.engine.budget.budget import budget, of_scatter
-from onnx_scatterx.engine.budget.limits import LIMITS, PRICES
+from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.text.reasons import Detail, Reason, Refusal, RefusedError, attempt, granted
 
 _FINE = 6  # the weight of a mosaic up to which a chain of writes is not cut

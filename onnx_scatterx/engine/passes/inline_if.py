@@ -20,6 +20,10 @@ from collections.abc import Callable
 import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.budget.budget import budget, within_limits
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.plan.neighbours import has_quantizers
 from onnx_scatterx.graphs.cleanup import Names, cloned, remove_dead, replace_uses, stand_for
 from onnx_scatterx.graphs.traversal import (
     all_graphs,
@@ -30,10 +34,6 @@ from onnx_scatterx.graphs.traversal import (
     may_be_operator,
     nodes_within,
 )
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.plan.neighbours import has_quantizers
-from onnx_scatterx.engine.budget.budget import budget, within_limits
-from onnx_scatterx.engine.passes.job import Job
 
 
 def inline_known_ifs(job: Job) -> bool:

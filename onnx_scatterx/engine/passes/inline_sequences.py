@@ -20,6 +20,9 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
+from onnx_scatterx.engine.passes.inline_if import inline_functions
+from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.graphs.traversal import (
     called_function,
     callers_first,
@@ -28,9 +31,6 @@ from onnx_scatterx.graphs.traversal import (
     nodes_within,
     reached,
 )
-from onnx_scatterx.engine.lift.lift_scatter import is_gather, is_scatter
-from onnx_scatterx.engine.passes.inline_if import inline_functions
-from onnx_scatterx.engine.passes.job import Job
 
 _READ = frozenset(
     {

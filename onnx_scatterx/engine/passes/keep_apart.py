@@ -19,12 +19,12 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
-from onnx_scatterx.engine.write.runtime_fusions import Fusion, Rewrite, fusions
-from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.budget.budget import within_limits
 from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.write.runtime_fusions import Fusion, Rewrite, fusions
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses
 
 
 def numbered_fusions(model: ir.Model) -> frozenset[object]:

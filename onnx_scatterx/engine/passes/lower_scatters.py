@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import is_read
+from onnx_scatterx.engine.budget.budget import LimitError, SpentError, budget, own_budget
+from onnx_scatterx.engine.device.violations import refusals
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED
+from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.passes.job import KEPT, Job
+from onnx_scatterx.engine.passes.shorten_shapes import index_nodes
 from onnx_scatterx.engine.plan.commit import NodeOutcome, Outcome
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.plan.round import RewriteRound
 from onnx_scatterx.engine.plan.selection import ScatterSelection
-from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.budget.budget import LimitError, SpentError, budget, own_budget
+from onnx_scatterx.graphs.cleanup import is_read
 from onnx_scatterx.targets.target import Target
-from onnx_scatterx.engine.device.violations import refusals
-from onnx_scatterx.engine.passes.job import KEPT, Job
-from onnx_scatterx.engine.passes.shorten_shapes import index_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 _OF_MOSAICS = 3 / 4  # of the steps of each round: the others are for its plans

@@ -18,15 +18,15 @@ from functools import partial
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import all_graphs
+from onnx_scatterx.engine.budget.budget import within_limits
 from onnx_scatterx.engine.lift.quantization import is_quantizer
+from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
+from onnx_scatterx.engine.passes.job import NUMBER, Job
 from onnx_scatterx.engine.plan.neighbours import MOVED_PAST, has_quantizers
 from onnx_scatterx.engine.plan.planner import GraphContext
 from onnx_scatterx.engine.plan.runtime_patterns import exposed, is_rejected
-from onnx_scatterx.engine.budget.budget import within_limits
-from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
-from onnx_scatterx.engine.passes.job import NUMBER, Job
+from onnx_scatterx.graphs.cleanup import remove_dead
+from onnx_scatterx.graphs.traversal import all_graphs
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 

@@ -14,18 +14,18 @@ from typing import Any, TypeAlias, Unpack
 
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.fitting.opset import check_known
-from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.assumptions.clauses import Clause, clauses
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.plan.rule import Rule
-from onnx_scatterx.targets.catalogue import target_of
-from onnx_scatterx.targets.target import Target
+from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.fitting.opset import check_known
 from onnx_scatterx.options.table import DEFAULTS, Options, words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import overlay
 from onnx_scatterx.rewrites.scatterx import scatterx
+from onnx_scatterx.targets.catalogue import target_of
+from onnx_scatterx.targets.target import Target
 
 Rules: TypeAlias = "Sequence[str | Rule]"
 

@@ -17,12 +17,20 @@ from collections.abc import Collection
 
 import onnx_ir as ir
 
+from onnx_scatterx.engine.lift.lift_scatter import is_scatter
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.graphs.cleanup import remove_dead, replace_uses, stand_for
 from onnx_scatterx.graphs.constants import constant, overridable
-from onnx_scatterx.graphs.traversal import RANDOM, all_graphs, graphs_of, makers, perm_of, reached, readers
-from onnx_scatterx.engine.lift.lift_scatter import is_scatter
-from onnx_scatterx.engine.plan.commit import REPLACES
-from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.graphs.traversal import (
+    RANDOM,
+    all_graphs,
+    graphs_of,
+    makers,
+    perm_of,
+    reached,
+    readers,
+)
 
 _SMALL = 64  # bytes of a constant that is compared
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import makers, reached
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.budget.budget import LimitError, own_budget
+from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.plan.commit import REPLACES
 from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.budget.budget import LimitError, own_budget
 from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.graphs.cleanup import remove_dead
+from onnx_scatterx.graphs.traversal import makers, reached
 from onnx_scatterx.text.reasons import Refusal
 
 _OPERANDS = {"ConstantOfShape": 0, "Expand": 1, "Reshape": 1}

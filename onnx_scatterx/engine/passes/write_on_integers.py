@@ -16,13 +16,9 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import remove_dead
-from onnx_scatterx.graphs.traversal import all_nodes
+from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.lift.quantization import QUANTIZED, QUANTIZERS, is_quantizer
-from onnx_scatterx.engine.plan.planner import GraphContext
-from onnx_scatterx.engine.plan.runtime_patterns import obstacle
-from onnx_scatterx.engine.budget.budget import LimitError, budget
 from onnx_scatterx.engine.passes.integer_nodes import IntegerNodes
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.lower_scatters import kept_scatters
@@ -31,6 +27,10 @@ from onnx_scatterx.engine.passes.quantized_writes import (
     QuantizedWrite,
     quantized_writes,
 )
+from onnx_scatterx.engine.plan.planner import GraphContext
+from onnx_scatterx.engine.plan.runtime_patterns import obstacle
+from onnx_scatterx.graphs.cleanup import remove_dead
+from onnx_scatterx.graphs.traversal import all_nodes
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal
 
 

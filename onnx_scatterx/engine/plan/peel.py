@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.write.writer import INT64_MAX
 from onnx_scatterx.engine.lift.footprint import affine_along
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.plan.rule import Context, Plan
 from onnx_scatterx.engine.terms.terms import Term, minimum, term
+from onnx_scatterx.engine.write.writer import INT64_MAX
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import Names
 from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.budget.budget import budget
+from onnx_scatterx.engine.budget.limits import PRICES
+from onnx_scatterx.engine.device.costs import Costs, Work
+from onnx_scatterx.engine.mosaic.constants import Constants
+from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
+from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
+from onnx_scatterx.engine.terms.simplify import simplify
+from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.available import AvailableValues
 from onnx_scatterx.engine.write.outer_values import VisibleValues
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.engine.plan.rule import Plan, Region, RegionRule, Rule, cheapest
-from onnx_scatterx.engine.plan.runtime_patterns import GraphValues, obstacle
-from onnx_scatterx.engine.mosaic.constants import Constants
-from onnx_scatterx.engine.budget.budget import budget
-from onnx_scatterx.engine.budget.limits import PRICES
-from onnx_scatterx.engine.terms.simplify import simplify
-from onnx_scatterx.engine.terms.terms import Term
-from onnx_scatterx.engine.device.costs import Costs, Work
+from onnx_scatterx.graphs.cleanup import Names
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import FloatReason, Refusal, attempt, granted
 

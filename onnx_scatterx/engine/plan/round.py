@@ -9,10 +9,11 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
-from onnx_scatterx.engine.write.available import scalar_load
-from onnx_scatterx.engine.write.dry_run import DryRun
-from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.budget.budget import budget, of_scatter
+from onnx_scatterx.engine.budget.limits import PRICES
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.mosaic.existing_view import existing_views
+from onnx_scatterx.engine.mosaic.provenance import Lifted, Provenance
 from onnx_scatterx.engine.plan.neighbours import ExclusiveNodes, has_quantizers
 from onnx_scatterx.engine.plan.peel import SubBox, peel_to_box
 from onnx_scatterx.engine.plan.planner import GraphContext, Planner
@@ -26,11 +27,10 @@ from onnx_scatterx.engine.plan.rule import (
     ScatterRule,
 )
 from onnx_scatterx.engine.plan.runtime_patterns import objection
-from onnx_scatterx.engine.mosaic.existing_view import existing_views
-from onnx_scatterx.engine.mosaic.provenance import Lifted, Provenance
-from onnx_scatterx.engine.budget.budget import budget, of_scatter
-from onnx_scatterx.engine.budget.limits import PRICES
 from onnx_scatterx.engine.terms.terms import Symbol, Term
+from onnx_scatterx.engine.write.available import scalar_load
+from onnx_scatterx.engine.write.dry_run import DryRun
+from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.text.reasons import FloatReason, Reason, Refusal, attempt
 
 T = TypeVar("T")

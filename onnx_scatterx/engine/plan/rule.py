@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
-from onnx_scatterx.engine.write.terms import TermEmitter
-from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.engine.lift.lift_scatter import Gather, Scatter
 from onnx_scatterx.engine.mosaic.cells import Cell
 from onnx_scatterx.engine.mosaic.constants import Constants
@@ -23,6 +21,8 @@ from onnx_scatterx.engine.mosaic.provenance import Provenance
 from onnx_scatterx.engine.mosaic.strided_interval import ZERO, StridedInterval
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.engine.write.terms import TermEmitter
+from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.grouping import grouped
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import read_value
-from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Symbol, Term, as_numbers, as_term, symbol_of
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.grouping import grouped
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.outer_values import VisibleValues

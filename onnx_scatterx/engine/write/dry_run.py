@@ -14,7 +14,6 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import constant
 from onnx_scatterx.engine.analysis import shapes
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.overflow import most_of
@@ -22,10 +21,11 @@ from onnx_scatterx.engine.analysis.domain.tensor import IndexOf, TensorValue
 from onnx_scatterx.engine.analysis.domain.widening import widened
 from onnx_scatterx.engine.analysis.operators import generators
 from onnx_scatterx.engine.analysis.transfers import transferred
-from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
 from onnx_scatterx.engine.budget.budget import QuestionSpentError, TooLargeError, budget
 from onnx_scatterx.engine.budget.limits import PRICES
 from onnx_scatterx.engine.terms.terms import Term, coord, element
+from onnx_scatterx.engine.write.kernels import KERNELS, OF_INPUTS, has_kernel, lacking
+from onnx_scatterx.graphs.constants import constant
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 Attributes: TypeAlias = "Mapping[str, int | float | str | Sequence[int]]"

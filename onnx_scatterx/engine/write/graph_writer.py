@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import Names
 from onnx_scatterx.engine.write.dry_run import Attributes, MadeValues
+from onnx_scatterx.graphs.cleanup import Names
 
 
 class _Insertion(NamedTuple):

@@ -16,11 +16,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
+from onnx_scatterx.engine.terms.prove import Facts
+from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.kernels import has_kernel
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.engine.terms.prove import Facts
-from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 

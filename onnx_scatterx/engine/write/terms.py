@@ -15,11 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.overflow import stays
-from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues
-from onnx_scatterx.engine.write.writer import Writer
 from onnx_scatterx.engine.terms.terms import (
     Atom,
     FloorDiv,
@@ -29,6 +26,9 @@ from onnx_scatterx.engine.terms.terms import (
     as_term,
     polynomial,
 )
+from onnx_scatterx.engine.write.available import AvailableValues, ExistingValues
+from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.text.reasons import Reason, RefusedError
 
 _INT64 = ir.DataType.INT64

@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import Names
-from onnx_scatterx.graphs.schemas import is_spelled_alike
 from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
 from onnx_scatterx.engine.write.forms import other_form
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.graph_writer import GraphWriter
 from onnx_scatterx.engine.write.kernels import KERNELS, WIDER, has_kernel, sized, widened
-from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.graphs.schemas import is_spelled_alike
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Reason, Refusal, RefusedError, refuse_unless
 

@@ -36,7 +36,7 @@ def main(file: str) -> None:
 def bare_packages() -> None:
     """Let `onnx_scatterx.lab.devices` be imported without the rest of the package."""
     root = _HERE.parents[1]
-    for name in ("", "doors", "doors/devices", "system"):
+    for name in ("", "lab", "lab/devices", "processes"):
         folder = root / name
         package = types.ModuleType(".".join((root.name, *folder.relative_to(root).parts)))
         package.__path__ = [str(folder)]

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from onnx_scatterx.errors import MissingConsumerError, ScatterXError, did_you_mean, one_line
 from onnx_scatterx.lab.devices import child
 from onnx_scatterx.lab.devices.adapter import Adapter, Answer, Outputs
-from onnx_scatterx.errors import MissingConsumerError, ScatterXError, did_you_mean, one_line
 from onnx_scatterx.processes.child import Child, Closing, NoReply, Reply
 from onnx_scatterx.processes.scratch import scratch
 

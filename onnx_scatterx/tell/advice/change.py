@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.tell.advice.price import Price
 from onnx_scatterx.assumptions.clauses import Clause, conditions_of
 from onnx_scatterx.assumptions.fixed_sizes import places_of
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.files.reading import parse_toml
+from onnx_scatterx.options.table import words
 from onnx_scatterx.targets.catalogue import BASES, target_of
 from onnx_scatterx.targets.profile import target_from
 from onnx_scatterx.targets.target import Target
-from onnx_scatterx.options.table import words
-from onnx_scatterx.files.reading import parse_toml
+from onnx_scatterx.tell.advice.price import Price
 
 _WORDS = {
     "nonnegative": "no element of {!r} is negative",

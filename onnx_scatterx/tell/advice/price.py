@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.tell.builder import NodeRecord
-from onnx_scatterx.tell.entries import ScatterReport, bytes_text
 from onnx_scatterx.targets.profile import DENSE_LIMIT
 from onnx_scatterx.targets.target import Target
+from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.entries import ScatterReport, bytes_text
 
 _HELD = (1 << 31) - 1  # the most elements of a tensor of a dense form that a compiler takes
 

@@ -11,24 +11,18 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from onnx_scatterx.tell.advice.change import Change, Command
-from onnx_scatterx.tell.advice.whole import READ, Whole
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.graphs.traversal import live_nodes
-from onnx_scatterx.engine.analysis.domain.call import Scope
-from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf
 from onnx_scatterx.assumptions.clauses import equalities
 from onnx_scatterx.assumptions.expressions import evaluate
 from onnx_scatterx.assumptions.fixed_sizes import FixedSizes, open_sizes, template
+from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, DimOf
+from onnx_scatterx.engine.budget.budget import LimitError
 from onnx_scatterx.engine.lift.first_failure import NodeFailure, first_failure
 from onnx_scatterx.engine.lift.lift_scatter import Scatter, is_scatter, lift_scatter
-from onnx_scatterx.tell.kept_advice import Advice, Way
-from onnx_scatterx.tell.shown_boxes import value_at
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.budget.budget import LimitError
-from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.terms.terms import Symbol, Term
+from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.fitting.write_sizes import (
     WRONG,
     analysis_at,
@@ -36,6 +30,12 @@ from onnx_scatterx.fitting.write_sizes import (
     failure_at_any_sizes,
     write_sizes,
 )
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.graphs.traversal import live_nodes
+from onnx_scatterx.tell.advice.change import Change, Command
+from onnx_scatterx.tell.advice.whole import READ, Whole
+from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.tell.shown_boxes import value_at
 
 _STEPS = (32, 16, 8, 4, 2, 1)
 _READINGS = 24  # the most analyses of the model, at sizes that the facts allow

@@ -14,6 +14,13 @@ from functools import cached_property, partial
 
 import onnx_ir as ir
 
+from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
+from onnx_scatterx.engine.analysis.domain.call import Knowledge
+from onnx_scatterx.engine.budget.budget import SpentError, budget
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.fitting.write_sizes import analysis_at
+from onnx_scatterx.graphs.traversal import all_nodes
+from onnx_scatterx.processes.collection import raised_gc_threshold
 from onnx_scatterx.tell.extraction.region import (
     cut_out,
     known_in,
@@ -21,13 +28,6 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
-from onnx_scatterx.processes.collection import raised_gc_threshold
-from onnx_scatterx.graphs.traversal import all_nodes
-from onnx_scatterx.engine.analysis.domain.call import Knowledge
-from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.budget.budget import SpentError, budget
-from onnx_scatterx.fitting.write_sizes import analysis_at
 
 _DISTANCE = 1  # how far other nodes of a part are from the nodes that it is cut around
 _SMALL = 4  # a small part has at most the nodes of the model divided by this

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.advice.change import Command, Found
 from onnx_scatterx.tell.advice.price import Price, largest
-from onnx_scatterx.grouping import grouped
-from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
 from onnx_scatterx.tell.builder import NodeRecord
+from onnx_scatterx.tell.kept_advice import Advice, Way, refused_text
 
 if TYPE_CHECKING:
     from onnx_scatterx.tell.advice.advise import Search

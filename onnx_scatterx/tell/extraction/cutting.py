@@ -18,6 +18,19 @@ import onnx_ir as ir
 
 from onnx_scatterx.doors.api.optimization import inspect_named, inspect_records, loaded_ir
 from onnx_scatterx.doors.api.result import M
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.files.data import to_proto
+from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike, ModelSource
+from onnx_scatterx.files.save import save
+from onnx_scatterx.graphs.cleanup import cloned
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
+from onnx_scatterx.observer import NOBODY, Observer, Progress
+from onnx_scatterx.options.table import Options
+from onnx_scatterx.targets.target import STANDARD
+from onnx_scatterx.tell.entries import Entry
 from onnx_scatterx.tell.extraction.part import part_of
 from onnx_scatterx.tell.extraction.private import weight_of
 from onnx_scatterx.tell.extraction.region import (
@@ -27,19 +40,6 @@ from onnx_scatterx.tell.extraction.region import (
     region_of,
     roots_of,
 )
-from onnx_scatterx.errors import ScatterXError
-from onnx_scatterx.graphs.cleanup import cloned
-from onnx_scatterx.files.data import to_proto
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes
-from onnx_scatterx.files.io import AnyModel, IrLike, MessageLike, ModelSource
-from onnx_scatterx.files.save import save
-from onnx_scatterx.tell.entries import Entry
-from onnx_scatterx.engine.passes.settings import Settings
-from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
-from onnx_scatterx.targets.target import STANDARD
-from onnx_scatterx.engine.passes.job import Job
-from onnx_scatterx.options.table import Options
-from onnx_scatterx.observer import NOBODY, Observer, Progress
 
 _DISTANCES = (0, 1, 2, 4, 8, 16, 64)
 

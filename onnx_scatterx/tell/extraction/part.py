@@ -6,6 +6,9 @@ import numpy as np
 import onnx_ir as ir
 from onnx_ir.passes.common import RemoveUnusedFunctionsPass
 
+from onnx_scatterx.files.data import from_proto
+from onnx_scatterx.files.save import as_bytes
+from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain, read_by
 from onnx_scatterx.tell.extraction.private import (
     constant_of,
     is_private,
@@ -15,9 +18,6 @@ from onnx_scatterx.tell.extraction.private import (
     weight_of,
 )
 from onnx_scatterx.tell.extraction.region import Known, Neighbourhood, cut_out
-from onnx_scatterx.files.data import from_proto
-from onnx_scatterx.graphs.traversal import all_graphs, all_nodes, is_scatterx_domain, read_by
-from onnx_scatterx.files.save import as_bytes
 
 
 def part_of(

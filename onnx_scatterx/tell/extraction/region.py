@@ -12,12 +12,19 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.cleanup import cloned, remove_dead
-from onnx_scatterx.graphs.traversal import graphs_of, makers, reached, read_by, readers, with_subgraphs
 from onnx_scatterx.engine.analysis.domain.call import Knowledge
 from onnx_scatterx.engine.analysis.domain.tensor import DeclaredDim, TensorValue
 from onnx_scatterx.engine.lift.node_names import names_of
 from onnx_scatterx.engine.terms.terms import Term
+from onnx_scatterx.graphs.cleanup import cloned, remove_dead
+from onnx_scatterx.graphs.traversal import (
+    graphs_of,
+    makers,
+    reached,
+    read_by,
+    readers,
+    with_subgraphs,
+)
 
 
 @dataclass(frozen=True)

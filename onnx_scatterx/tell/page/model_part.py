@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from onnx_scatterx.grouping import grouped
 from onnx_scatterx.graphs.traversal import SCATTERS
-from onnx_scatterx.tell.kept_advice import Advice, Way
+from onnx_scatterx.grouping import grouped
 from onnx_scatterx.tell.entries import Action, Entry, EntryDetail, ScatterReport
+from onnx_scatterx.tell.kept_advice import Advice, Way
 from onnx_scatterx.tell.page.environment import Figure, Figures
 from onnx_scatterx.tell.page.map_figure import graph_figure, map_figures
 from onnx_scatterx.tell.report import Report

@@ -11,10 +11,10 @@ import pytest
 
 from onnx_scatterx.theory.conventions import mindspore
 from onnx_scatterx.theory.conventions.mindspore import scatter_
-from tests.golden.draws import Draws
-from tests.golden.make_mindspore import PATH, run
-from tests.golden.mindspore_draws import DRAWS
-from tests.golden.replay import COUNT, compare, replay
+from tests.theory.golden.draws import Draws
+from tests.theory.golden.make_mindspore import PATH, run
+from tests.theory.golden.mindspore_draws import DRAWS
+from tests.theory.golden.replay import COUNT, compare, replay
 
 THIS = np.array([[1, 2], [3, 4]], np.float32)
 INDEX = np.array([[1, 0], [1, 0]])

@@ -18,8 +18,8 @@ from onnx_scatterx.theory.conventions.onnx import (
     tensor_scatter,
 )
 from onnx_scatterx.theory.picks import Pick
-from tests.golden.onnx_draws import DRAWS
-from tests.golden.replay import COUNT, Arguments, compare
+from tests.theory.golden.onnx_draws import DRAWS
+from tests.theory.golden.replay import COUNT, Arguments, compare
 
 Array = NDArray[Any]
 OPERATORS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import (
+from tests.theory.golden import (
     mindspore_draws,
     onnx_draws,
     pytorch_draws,

@@ -8,9 +8,9 @@ import pytest
 
 from onnx_scatterx.theory.conventions import pytorch
 from onnx_scatterx.theory.verdict import Sliceability
-from tests.golden.make_pytorch import PATH, run
-from tests.golden.pytorch_draws import DRAWS
-from tests.golden.replay import COUNT, compare, replay
+from tests.theory.golden.make_pytorch import PATH, run
+from tests.theory.golden.pytorch_draws import DRAWS
+from tests.theory.golden.replay import COUNT, compare, replay
 
 
 def test_every_call_is_drawn() -> None:

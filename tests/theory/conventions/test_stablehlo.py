@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.theory.conventions import stablehlo
-from tests.golden import jax_statements
-from tests.golden.make_stablehlo import PATH, run
-from tests.golden.replay import COUNT, compare, replay
-from tests.golden.stablehlo_draws import DRAWS
+from tests.theory.golden import jax_statements
+from tests.theory.golden.make_stablehlo import PATH, run
+from tests.theory.golden.replay import COUNT, compare, replay
+from tests.theory.golden.stablehlo_draws import DRAWS
 
 PAGE = Path(__file__).parents[3] / "docs" / "frameworks.md"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.theory.conventions import tensorflow
-from tests.golden.make_tensorflow import PATH, run
-from tests.golden.replay import COUNT, compare, replay
-from tests.golden.tensorflow_draws import DRAWS
+from tests.theory.golden.make_tensorflow import PATH, run
+from tests.theory.golden.replay import COUNT, compare, replay
+from tests.theory.golden.tensorflow_draws import DRAWS
 
 
 def test_every_call_is_drawn() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from onnx_scatterx.theory.conventions import onnx, tvm
-from tests.golden.make_tvm import PATH, run
-from tests.golden.replay import COUNT, compare, replay
-from tests.golden.tvm_draws import DRAWS
+from tests.theory.golden.make_tvm import PATH, run
+from tests.theory.golden.replay import COUNT, compare, replay
+from tests.theory.golden.tvm_draws import DRAWS
 
 D, Z = np.arange(6, dtype=np.float32).reshape(2, 3), np.zeros((1, 1), np.int64)
 I32 = np.zeros(1, np.int32)

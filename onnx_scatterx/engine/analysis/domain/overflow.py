@@ -12,7 +12,6 @@ import math
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.engine.analysis.domain.broadcast_shapes import broadcast_coords
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf, TensorValue
@@ -34,6 +33,7 @@ from onnx_scatterx.engine.terms.terms import (
     polynomial,
     term,
 )
+from onnx_scatterx.graphs.traversal import made_by
 
 AXIS_LIMIT = 2**31 - 1  # no axis has more elements
 _FACTOR = 2**31

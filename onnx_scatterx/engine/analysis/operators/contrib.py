@@ -34,9 +34,7 @@ from onnx_scatterx.engine.analysis.domain.call import (
     require,
 )
 from onnx_scatterx.engine.analysis.domain.tensor import Shape, TensorValue
-from onnx_scatterx.engine.analysis.operators import elementwise
-from onnx_scatterx.engine.analysis.operators import movement
-from onnx_scatterx.engine.analysis.operators import slicing
+from onnx_scatterx.engine.analysis.operators import elementwise, movement, slicing
 from onnx_scatterx.engine.terms.terms import term
 
 _NORMALIZED = ("=0", "", "", "=0")

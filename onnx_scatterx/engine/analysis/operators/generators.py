@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, given
 from onnx_scatterx.engine.analysis.domain.overflow import fits, magnitude
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue, is_integer
@@ -23,6 +22,7 @@ from onnx_scatterx.engine.terms.terms import (
     step,
     term,
 )
+from onnx_scatterx.graphs.traversal import made_by
 
 
 def of_tensor(tensor: ir.TensorProtocol) -> TensorValue:

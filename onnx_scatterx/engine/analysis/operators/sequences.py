@@ -15,11 +15,11 @@ from collections.abc import Iterable
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import made_by
 from onnx_scatterx.engine.analysis.domain.call import Call, Result, given, require
 from onnx_scatterx.engine.analysis.domain.tensor import Dims, TensorValue
 from onnx_scatterx.engine.analysis.operators.movement import concat, sliced, without
 from onnx_scatterx.engine.terms.terms import term
+from onnx_scatterx.graphs.traversal import made_by
 
 _LONG = 64  # tensors of a sequence that are followed one by one
 

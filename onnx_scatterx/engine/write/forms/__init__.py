@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError
-from onnx_scatterx.engine.write.forms import arithmetic
-from onnx_scatterx.engine.write.forms import casts
-from onnx_scatterx.engine.write.forms import merged
-from onnx_scatterx.engine.write.forms import movement
-from onnx_scatterx.engine.write.forms import rows
-from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.engine.device.uses import is_of_any_sign
+from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
+from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
 
 if TYPE_CHECKING:

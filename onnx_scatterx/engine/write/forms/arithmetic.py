@@ -25,10 +25,10 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError, given, require
 from onnx_scatterx.engine.analysis.domain.tensor import IndexOf
+from onnx_scatterx.engine.terms.terms import maximum, symbol_of
 from onnx_scatterx.engine.write.forms.casts import EXACT, bounds
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.runtime_fusions import is_one
-from onnx_scatterx.engine.terms.terms import maximum, symbol_of
 
 _INTEGERS = (ir.DataType.INT64, ir.DataType.INT32)
 _FLOAT = ir.DataType.FLOAT

@@ -15,10 +15,10 @@ import onnx.defs
 import onnx.helper
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.constants import constant
 from onnx_scatterx.engine.analysis.domain.call import given, require
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.device.uses import Use
+from onnx_scatterx.graphs.constants import constant
 
 if TYPE_CHECKING:
     from onnx_scatterx.engine.write.writer import Writer

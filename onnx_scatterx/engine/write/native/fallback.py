@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import OPERATOR
 from onnx_scatterx.engine.write.kernels import WIDER
+from onnx_scatterx.graphs.traversal import OPERATOR
 
 ATTRIBUTES = ("p1", "p2", "p", "reduction", "unique")
 

@@ -15,18 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from onnx_scatterx.graphs.traversal import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
+from onnx_scatterx.engine.budget.limits import NARROW
+from onnx_scatterx.engine.lift.lift_scatter import Scatter
+from onnx_scatterx.engine.mosaic.provenance import Provenance
+from onnx_scatterx.engine.terms.tabulate import tabulated
+from onnx_scatterx.engine.terms.terms import Term, as_numbers, dim_of, symbol_of
 from onnx_scatterx.engine.write.kernels import WIDER
+from onnx_scatterx.engine.write.native.fallback import FallbackSpec
 from onnx_scatterx.engine.write.reduce import iota, ring
 from onnx_scatterx.engine.write.terms import TermEmitter
 from onnx_scatterx.engine.write.writer import Writer
-from onnx_scatterx.engine.lift.lift_scatter import Scatter
-from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.write.native.fallback import FallbackSpec
-from onnx_scatterx.engine.budget.limits import NARROW
-from onnx_scatterx.engine.terms.tabulate import tabulated
-from onnx_scatterx.engine.terms.terms import Term, as_numbers, dim_of, symbol_of
+from onnx_scatterx.graphs.traversal import DOMAIN, OPERATOR, is_scatterx_domain, nodes_within
 from onnx_scatterx.text.reasons import Reason, RefusedError, refuse_unless
 
 Picks = tuple[Sequence[int], Sequence[int], Sequence[int]]

@@ -6,13 +6,11 @@ import math
 
 import numpy as np
 
-from onnx_scatterx.graphs.traversal import made_by, written
 from onnx_scatterx.engine.analysis.domain.tensor import ElementOf
+from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.lift.in_theory import InTheory
 from onnx_scatterx.engine.lift.lift_scatter import Scatter
 from onnx_scatterx.engine.mosaic.provenance import Provenance
-from onnx_scatterx.engine.write.native.nodes import is_narrow
-from onnx_scatterx.engine.budget.limits import LIMITS
 from onnx_scatterx.engine.terms.tabulate import tabulated
 from onnx_scatterx.engine.terms.terms import (
     Symbol,
@@ -22,6 +20,8 @@ from onnx_scatterx.engine.terms.terms import (
     symbol_of,
     term,
 )
+from onnx_scatterx.engine.write.native.nodes import is_narrow
+from onnx_scatterx.graphs.traversal import made_by, written
 
 
 def is_unique(scatter: Scatter, provenance: Provenance) -> bool:

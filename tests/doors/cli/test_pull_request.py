@@ -1,0 +1,146 @@
+"""The action and the hook: their commands, run as they stand there."""
+
+import json
+import os
+import re
+import select
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from onnx_scatterx.doors.cli import main
+from tests.doors.cli.test_cli import MODELS
+
+pytestmark = pytest.mark.sampled(2)
+
+yaml = pytest.importorskip("yaml")
+ROOT = Path(__file__).parents[3]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+TAKEN, REFUSED = MODELS / "letterbox_ts.onnx", MODELS / "letterbox_ts_dynamic.onnx"
+
+
+def git(*words: str) -> str:
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
+    return subprocess.run(
+        ["git", *who, *words], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A repository with a first commit; its name."""
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q")
+    shutil.copy(REFUSED, "old.onnx")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    return git("rev-parse", "HEAD")
+
+
+COMMAND = """#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as there:
+    there.connect({address!r})
+    there.sendall(json.dumps([os.getcwd(), *sys.argv[1:]]).encode())
+    there.shutdown(socket.SHUT_WR)
+    status, out, err = json.load(there.makefile())
+sys.stdout.write(out)
+sys.stderr.write(err)
+sys.exit(status)
+"""
+
+
+def step(**inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the step that inspects, with the shell that GitHub uses.
+
+    The command that it calls runs in a fork of this process, which has imported all.
+    """
+    (found,) = [s for s in ACTION["runs"]["steps"] if s.get("name") == "inspect"]
+    given = {name: str(what["default"]) for name, what in ACTION["inputs"].items()} | inputs
+    used = {n: re.findall(r"inputs\.(\w+)", value)[0] for n, value in found["env"].items()}
+    environment = {name: given[read] for name, read in used.items()}
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/socket")
+        server.listen()
+        command = Path(folder, "onnx-scatterx")
+        command.write_text(COMMAND.format(python=sys.executable, address=f"{folder}/socket"))
+        command.chmod(0o755)
+        path = f"{folder}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        more = {"RUNNER_TEMP": folder, "PATH": path}  # its own: other tests run it, too
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
+        with subprocess.Popen(
+            shell,
+            env=os.environ | more | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            while process.poll() is None:
+                if select.select([server], [], [], 0.02)[0]:
+                    _answer(server.accept()[0])
+            out, err = process.communicate()
+    return subprocess.CompletedProcess(shell, process.returncode, out, err)
+
+
+def _answer(caller: socket.socket) -> None:
+    from tests.files.fuzz_files.isolation import run  # it needs POSIX
+
+    with caller:
+        where, *arguments = json.load(caller.makefile())
+        ended = run(arguments, Path(where), {}, 60)
+        caller.sendall(json.dumps([ended.status, ended.out, ended.err]).encode())
+
+
+def pages() -> list[str]:
+    return sorted(path.name for path in Path("onnx-scatterx-pages").glob("*"))
+
+
+@pytest.mark.slow
+def test_the_changed_models_are_inspected(base: str) -> None:
+    done = step(base=base)
+    assert (done.returncode, pages()) == (0, []), done
+    Path("a folder").mkdir()
+    shutil.copy(TAKEN, "a folder/new.onnx")
+    Path("old.onnx").unlink()  # what was removed is not inspected
+    git("add", ".")
+    done = step(base=base)
+    assert done.returncode == 0, done
+    assert pages() == ["a folder__new.onnx.html"]
+    shutil.copy(REFUSED, "bad.onnx")
+    git("add", ".")
+    done = step(base=base)
+    assert done.returncode == 1
+    assert "of the target qnn" in done.stderr
+    assert pages() == ["a folder__new.onnx.html", "bad.onnx.html"]
+
+
+@pytest.mark.slow
+def test_named_models_and_options(base: str) -> None:
+    shutil.copy(MODELS / "letterbox_ts_dynamic.onnx", "d.onnx")
+    fixed = "--fix batch=1 --fix height=8 --fix width=10"
+    assert step(files="**/d.onnx", options=fixed).returncode == 0
+    assert step(files="d.onnx", target="no such").returncode == 1
+    assert step(base="").returncode != 0  # nothing to compare with is not a success
+    assert step(base="0" * 40).returncode != 0
+
+
+def test_every_input_is_used_and_nothing_is_pasted_into_the_shell() -> None:
+    """A name of a branch or of a file must not become a command."""
+    steps = ACTION["runs"]["steps"]
+    assert "${{" not in "".join(s.get("run", "") for s in steps)
+    used = set(re.findall(r"inputs\.(\w+)", str(steps)))
+    assert used == set(ACTION["inputs"])
+
+
+def test_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    command = [*shlex.split(hook["entry"])[1:], *hook["args"]]
+    assert re.search(hook["files"], "a/b.onnx")
+    assert main([*command, str(TAKEN)]) == 0
+    assert main([*command, str(TAKEN), str(REFUSED)]) == 1

@@ -1,0 +1,263 @@
+"""Every key of a profile that limits what is taken changes what is written."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.engine.device.uses import KEYS
+from onnx_scatterx.targets.catalogue import profile_names
+from tests.helpers.pair import assert_same
+from tests.helpers.support import nodes, parse, sample
+from tests.targets.test_targets import BOX, EVEN, HEAD, written
+
+SHIFTED = f"""{HEAD} g (int64[4] u) => (int64[6] y)
+    {{ y = ScatterND ([0, 0, 0, 0, 0, 0], [[1], [2], [3], [4]], u) }}"""
+TAKEN = f"""{HEAD} g (float[8] x, bool[8] m, float[8] v) => (float[8] y) {{
+    n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
+    s = Shape (i) first = Constant <value = int64[1] {{0}}> () k = Gather (s, first)
+    none = Constant <value = int64[1] {{0}}> ()
+    y = ScatterND (x, i, Slice (v, none, k)) }}"""
+FLIPPED = f"""{HEAD} g (float[6] x, float[6] u) => (float[6] y)
+    {{ y = ScatterND (x, [[5], [4], [3], [2], [1], [0]], u) }}"""
+EVERY_SECOND = f"""{HEAD} g (float[8, 2] x, float[4, 2] u) => (float[8, 2] y)
+    {{ y = ScatterND (x, [[0], [2], [4], [6]], u) }}"""
+ROWS = f"""{HEAD} g (float[6, 4] x, bool[6] m) => (float[6, 4] y) {{
+    n = NonZero (m) i = Transpose <perm = [1, 0]> (n)
+    s = Shape (i) first = Constant <value = int64[1] {{0}}> () k = Gather (s, first)
+    four = Constant <value = int64[1] {{4}}> () e = Concat <axis = 0> (k, four)
+    y = ScatterND (x, i, Expand (float 0, e)) }}"""
+
+
+def optimized(text: str, profile: str, tmp_path: Path) -> onnx.ModelProto:
+    """Optimize a model for a profile, and compare."""
+    proto = parse(text)
+    path = written(tmp_path / "npu.toml", f'name = "npu"\n{profile}')
+    result = onnx_scatterx.optimize(proto, target=path)
+    model: onnx.ModelProto = result.model
+    assert [s for s in result.report.scatters if s.refusal is not None] == []
+    rng = np.random.default_rng(0)
+    feeds = []
+    for _ in range(4):
+        feed = {}
+        for value in proto.graph.input:
+            dims = [d.dim_value or 6 for d in value.type.tensor_type.shape.dim]
+            kind = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            feed[value.name] = sample(str(kind), *dims, seed=int(rng.integers(99)))
+        feeds.append(feed)
+    assert_same(proto, model, feeds)
+    assert [v.why for v in result.report.violations if v.op != "input"] == []
+    return model
+
+
+def operators(model: onnx.ModelProto) -> set[str]:
+    return {n.op_type for n in nodes(model)}
+
+
+def attributes(model: onnx.ModelProto) -> set[str]:
+    return {a.name for n in nodes(model) for a in n.attribute}
+
+
+CASES = {
+    "types": (SHIFTED, '[limits.Pad]\ntypes = ["float"]', "Pad", "Concat"),
+    "no_types": (SHIFTED, '[limits.Pad]\nno_types = ["int64"]', "Pad", "Concat"),
+    "exclusive": (TAKEN, "dense = true\n[limits.CumSum]\nexclusive = false", "exclusive", "Sub"),
+    "broadcast": (ROWS, "[limits.Where]\nbroadcast = false", None, "Expand"),
+    "steps": (FLIPPED, "[limits.Slice]\nsteps = false", "Slice", "Gather"),
+    "native": (SHIFTED, "[limits.Pad]\nnative = false", "Pad", "Concat"),
+    "max_rank": (EVEN, "[limits.Unsqueeze]\nmax_rank = 2", "Unsqueeze", None),
+}
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_limit_changes_what_is_written(key: str, tmp_path: Path) -> None:
+    text, profile, gone, instead = CASES[key]
+    dense = "dense = true" if "dense" in profile else ""
+    before, after = optimized(text, dense, tmp_path), optimized(text, profile, tmp_path)
+    had, have = (operators(m) | attributes(m) for m in (before, after))
+    if gone is not None:
+        assert gone in had
+        assert gone not in have
+    if instead is None:
+        return
+    assert instead in have
+    assert instead not in had
+
+
+def test_rows_without_steps(tmp_path: Path) -> None:
+    """A strided write and what it leaves, by Reshape and Slice."""
+    profile = 'avoid = ["Gather"]\n[limits.Slice]\nsteps = false'
+    model = optimized(EVERY_SECOND, profile, tmp_path)
+    assert all(len(n.input) < 5 for n in nodes(model) if n.op_type == "Slice")
+
+
+def test_bounds_that_are_computed(tmp_path: Path) -> None:
+    """A write at a position of the run is sliced at it, if the target allows that."""
+    text = f"""{HEAD} g (float[9] x, int64[1] at, float[2] u) => (float[9] y) {{
+            i = Add ([0, 1], at) j = Unsqueeze (i, [-1]) y = ScatterND (x, j, u) }}"""
+    proto = parse(text)
+    assume = "at: nonnegative"
+    free = onnx_scatterx.optimize(proto, target="standard", assume=assume)
+    assert free.report.removed == 1
+    fixed = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Slice]\ncomputed = false')
+    result = onnx_scatterx.optimize(proto, target=fixed, assume=assume)
+    constant = {i.name for i in result.model.graph.initializer}
+    slices = [n for n in nodes(result.model) if n.op_type == "Slice"]
+    assert all(set(n.input[1:]) <= constant for n in slices)
+    if result.report.removed:
+        feeds = [
+            {"x": sample("float32", 9), "at": np.array([k]), "u": sample("float32", 2)}
+            for k in (0, 3, 7)
+        ]
+        assert_same(proto, result.model, feeds)
+
+
+def test_indices_that_may_be_negative(tmp_path: Path) -> None:
+    """What is gathered by a count of true elements is known not to be negative."""
+    profile = "dense = true\n[limits.Gather]\nnegative = false"
+    assert "Gather" in operators(optimized(TAKEN, profile, tmp_path))
+
+
+@pytest.mark.parametrize(("of", "taken"), [("at", False), ("line", True), ("size", True)])
+def test_dividends_that_may_be_negative(of: str, taken: bool, tmp_path: Path) -> None:
+    text = f"""{HEAD} g (float[N] x, int64[3] at) => (int64[K] y) <int64[3] line = {{0, 1, 2}}> {{
+            size = Shape (x) y = Mod ({of}, [3]) }}"""
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Mod]\nnegative = false')
+    found = onnx_scatterx.inspect(parse(text), target=path).violations
+    why = ["npu takes no Mod of numbers that may be negative"]
+    assert [violation.why for violation in found] == ([] if taken else why)
+
+
+@pytest.mark.parametrize(("more", "version"), [("", 17), ("z = Gelu (x)", 20)])
+def test_axes_as_an_attribute(more: str, version: int, tmp_path: Path) -> None:
+    """The model is lowered to a set in which they are one, if all nodes can be."""
+    text = f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[4, 2] x) => (float[4] y) {{
+            {more} y = ReduceL2 <keepdims = 0> (x, [-1]) }}"""
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.ReduceL2]\naxes_input = false')
+    proto = parse(text)
+    result = onnx_scatterx.optimize(proto, target=path)
+    assert result.model.opset_import[0].version == version
+    why = ["npu takes no ReduceL2 with axes as an input"]
+    assert [v.why for v in result.report.violations] == ([] if version == 17 else why)
+    assert_same(proto, result.model, [{"x": sample("float32", 4, 2)}])
+
+
+@pytest.mark.parametrize("rest", ["", 'avoid = ["Gather", "Slice"]'])
+@pytest.mark.parametrize("indices", ["rows", "at"])
+def test_constant_indices(indices: str, rest: str, tmp_path: Path) -> None:
+    """Another operator reads constant rows; a model without scatters is changed for it, too."""
+    text = f"""{HEAD} g (float[4, 2] x, int64[3, 1] at) => (float[3, 2] y)
+        <int64[3, 1] rows = {{3, 0, -2}}> {{ y = GatherND (x, {indices}) }}"""
+    profile = f'name = "npu"\n{rest}\n[limits.GatherND]\nconstant = false'
+    proto = parse(text)
+    result = onnx_scatterx.optimize(proto, target=written(tmp_path / "npu.toml", profile))
+    refused = indices == "rows" and rest != ""
+    why = ["npu takes no GatherND at constant indices"] if refused else []
+    assert [v.why for v in result.report.violations] == why
+    assert ("GatherND" in operators(result.model)) == (indices == "at" or refused)
+    feeds = {"x": sample("float32", 4, 2), "at": np.array([[0], [-1], [2]])}
+    assert_same(proto, result.model, [feeds])
+
+
+def test_every_key_is_tested() -> None:
+    elsewhere = {"axes_input", "computed", "constant", "negative", "reductions"}
+    assert {*CASES, *elsewhere, "most", "written"} == set(KEYS)
+
+
+@pytest.mark.parametrize("most", [100, 5000])
+def test_a_sort_of_too_many_elements(most: int, tmp_path: Path) -> None:
+    """A form that sorts more elements than the target can is not written."""
+    text = f"""{HEAD} g (float[4000] x, int64[1000, 1] i, float[1000] u) => (float[4000] y)
+        {{ y = ScatterND (x, i, u) }}"""
+    profile = f'name = "npu"\navoid = ["ScatterND"]\n[limits.TopK]\nmost = {most}'
+    proto = parse(text)
+    result = onnx_scatterx.optimize(proto, target=written(tmp_path / "npu.toml", profile))
+    assert ("TopK" in operators(result.model)) == (most == 5000)
+    if most == 100:
+        (scatter,) = result.report.scatters
+        assert str(scatter.refusal).endswith("(TopK of more than 100 elements for npu)")
+
+
+def test_defaults_that_must_be_written(tmp_path: Path) -> None:
+    """The model's own OneHot and Pad get the attributes that the compiler wants to read."""
+    text = f"""{HEAD} g (int64[2, 3] i, float[2] v, float[4] x, float[2] u)
+        => (float[2, 3, 5] h, float[6] p) {{
+            h = OneHot (i, [5], v) z = ScatterND (x, [[1], [2]], u) p = Pad (z, [1, 1]) }}"""
+    profile = '[limits.OneHot]\nwritten = ["axis"]\n[limits.Pad]\nwritten = ["mode"]'
+    model = optimized(text, profile, tmp_path)
+    assert attributes(model) >= {"axis", "mode"}
+    path = written(tmp_path / "npu.toml", 'name = "npu"\n[limits.Pad]\nwritten = ["axis"]')
+    with pytest.raises(
+        onnx_scatterx.ScatterXError, match="which is not an attribute of Pad with a default"
+    ):
+        onnx_scatterx.optimize(parse(text), target=path)
+
+
+def test_masks_of_static_shape_are_counted(tmp_path: Path) -> None:
+    """A NonZero gives no more than there is, so a dense form knows how large it gets."""
+    text = f"""{HEAD} g (float[80] x, int64[60] at, bool[60] m, float[60] v) => (float[80] y) {{
+        n = NonZero (m) k = Squeeze (n, [0]) p = Mod (at, 80)
+        a = Gather (p, k) u = Gather (v, k) i = Unsqueeze (a, [-1])
+        y = ScatterND (x, i, u) }}"""
+    proto = parse(text)
+    for limit, removed in ((80 * 61, 1), (80 * 59, 0)):
+        path = written(
+            tmp_path / "npu.toml",
+            f'name = "npu"\navoid = ["TopK"]\ndense = true\ndense_limit = {limit}',
+        )
+        result = onnx_scatterx.optimize(proto, target=path)
+        assert result.report.removed == removed, result.report
+
+
+def test_a_target_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(
+        tmp_path / "npu.toml",
+        """
+        name = "npu"
+        description = "ours"
+        source = "its manual"
+        version = "3.1"
+        date = 2026-11-22
+        checked = "not run"
+        avoid = ["NonZero"]
+        misread = ["CumSum"]
+        max_rank = 4
+        max_opset = 19
+        static_only = true
+        dense = true
+        [limits.Pad]
+        no_types = ["int64", "bool"]
+        max_rank = 3
+        [limits.CumSum]
+        types = ["float"]
+        exclusive = false
+        """,
+    )
+    assert main(["targets", path]) == 0
+    told = capsys.readouterr().out
+    for line in (
+        "npu: ours",
+        "  describes     3.1",
+        "  source        its manual",
+        "  read on       2026-11-22",
+        "  checked       not run",
+        "  operators     all standard operators but NonZero",
+        "  limit         CumSum: only of float; not with exclusive=1",
+        "  limit         Pad: not of bool, int64; at most 3 dims",
+        "  misread       not refused, but wrong: CumSum",
+        "  ranks         at most 4 dims",
+        "  operator set  at most 19",
+        "  sizes         numbers only: --fix gives them",
+        "  dense forms   up to 16777216 elements in one tensor",
+        "  the rest      kept scatters are not changed",
+    ):
+        assert f"{line}\n" in told
+    assert main(["targets", "zzz"]) == 2
+    for name in ("scatterx", *profile_names()):
+        assert main(["targets", name]) == 0
+    assert main(["targets", BOX]) == 2

@@ -1,0 +1,48 @@
+"""A text that is not UTF-8, which protobuf gives as bytes: one line, wherever it is."""
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+import onnx_scatterx
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.errors import ModelError
+from tests.files.test_every_field import model
+
+PLACES = (
+    *(b"main", b"scaled", b"own", b"factor", b"scatter", b"ScatterND", b"then", b"N"),
+    *(b"SCALE_TENSOR", b"stack_trace"),
+)
+COMMANDS = """
+    inspect M, explain M, optimize M -o out.onnx, verify M M, extract M y -o o.onnx, run M,
+    bench M M, check M --with opencv"""
+
+
+def broken(place: bytes) -> bytes:
+    content = bytes(model().SerializeToString())
+    assert place in content
+    return content.replace(place, b"\xff" + place[1:])
+
+
+@pytest.mark.parametrize("place", PLACES, ids=bytes.decode)
+def test_in_a_file_and_in_a_message(place: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(broken(place))
+    for given in path, onnx.load_model_from_string(broken(place)):
+        with pytest.raises(ModelError, match="a text is not UTF-8"):
+            onnx_scatterx.inspect(given)
+
+
+@pytest.mark.parametrize("command", COMMANDS.split(","))
+def test_in_every_command(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("M").write_bytes(broken(b"scatter"))
+    assert main(command.split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("onnx-scatterx: ")

@@ -1,0 +1,157 @@
+"""Nodes of a model that a target does not take are written in another form, and nothing else is."""
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onnx_scatterx
+from onnx_scatterx.engine.passes.job import Job
+from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.pipeline import order as pipeline
+from onnx_scatterx.pipeline.order import Kind, Pass
+from onnx_scatterx.targets.catalogue import target_of
+from tests.helpers.examples import examples
+from tests.helpers.pair import assert_same
+from tests.helpers.support import nodes, parse, sample
+
+WHOLE = """g (float[6, 8] x, float[6, 4] u, bool[6, 4] m, bool c) => (float[6, 4] y, bool[6, 4] n,
+    float[6, 4] s, float[6, 4] t) <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2},
+        int64[1] six = {6}, int64[1] eight = {8}, int64[6, 1] i = {5, 4, 3, 2, 1, 0},
+        int64[4] pads = {1, 0, 1, 0}, float none = {0}> {
+    s = Slice (x, one, eight, one, two)
+    p = Pad (s, pads, none)
+    e = Slice (p, one, six, zero)
+    k = Gather (s, six_rows)
+    w = Where (m, s, none)
+    y = ScatterND (w, i, u)
+    n = Not (m)
+    t = If (c) <
+        then_branch = yes () => (float[6, 4] a) { a = Slice (x, zero, eight, one, two) },
+        else_branch = no () => (float[6, 4] b) { b = Where (n, u, s) }> }""".replace(
+    "    k = Gather (s, six_rows)\n", ""
+)
+FEED = {
+    "x": sample("float32", 6, 8),
+    "u": sample("float32", 6, 4, seed=1),
+    "m": sample("bool", 6, 4),
+    "c": np.array(True),
+}
+
+
+@examples(40)
+@given(
+    st.sets(st.sampled_from(["Not", "Pad", "Gather", "Expand", "Identity", "Squeeze", "Equal"])),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_same_for_any_target(avoid: set[str], steps: bool, broadcast: bool) -> None:
+    """What has a form is taken then; an output keeps its name, and so does what a branch reads."""
+    listed = ", ".join(f"'{op}'" for op in sorted(avoid))
+    keys = [f"avoid = [{listed}]"] if avoid else []
+    keys += [] if steps else ["limits.Slice.steps = false"]
+    keys += [] if broadcast else ["limits.Where.broadcast = false"]
+    target = target_of(", ".join(["standard", *keys]))
+    model = parse(WHOLE)
+    result = onnx_scatterx.optimize(model, target=target)
+    for c in (True, False):
+        assert_same(model, result.model, [{**FEED, "c": np.array(c)}])
+    left = {v.op for v in result.report.violations}
+    assert left <= avoid & {"Identity", "Not"}
+    if "Not" in left:
+        assert "Equal" in avoid
+
+
+@pytest.mark.parametrize("op", ["Not", "Slice"])
+def test_nothing_changes_if_the_target_takes_it(op: str) -> None:
+    model = parse(WHOLE)
+    target = target_of("standard, max_rank = 4")
+    result = onnx_scatterx.optimize(model, target=target)
+    counts = [sum(n.op_type == op for n in nodes(m)) for m in (model, result.model)]
+    assert counts[0] == counts[1] or op == "Slice"
+
+
+def test_a_model_without_scatters_is_left_alone() -> None:
+    model = parse("g (bool[3] m) => (bool[3] y) { y = Not (m) }")
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Not']")
+    assert isinstance(result.model, onnx.ModelProto)
+    assert [n.op_type for n in result.model.graph.node] == ["Not"]
+
+
+def test_strings_are_not_written_out() -> None:
+    model = parse("""g (string[3] x, string[2] u) => (string[3] y, string[2, 2] z)
+        <string v = {"a"}, int64[2] s = {2, 2}, int64[2, 1] i = {0, 2}> {
+            y = ScatterND (x, i, u)
+            z = Expand (v, s) }""")
+    result = onnx_scatterx.optimize(model, target="standard, avoid = ['Expand', 'Tile']")
+    feed = {"x": np.array(["b", "", "c"], object), "u": np.array(["d", "e"], object)}
+    assert_same(model, result.model, [feed])
+    assert "Expand" in {node.op_type for node in nodes(result.model)}
+
+
+def test_a_constant_is_written_again_if_its_readers_were_removed() -> None:
+    """Equal reads the first constant, and becomes a constant itself. Then Mul needs the first."""
+    text = """g (float[2, 3] x, float[1, 3] u, int64 k) => (float[2, 3] w, bool y, int64 z)
+        <int64[1, 1] i = {0}, int64 zero = {0}, int64 two = {2}> {
+        w = ScatterND (x, i, u)  s = Shape (x)
+        a = Gather (s, zero)  y = Equal (a, two)
+        b = Gather (s, zero)  z = Mul (b, k) }"""
+    model = parse(text)
+    target = target_of("standard, avoid = ['Gather', 'Equal']")
+    result = onnx_scatterx.optimize(model, target=target)
+    assert "Gather" not in nodes(result.model)
+    feed = {"x": FEED["x"][:2, :3], "u": FEED["u"][:1, :3], "k": np.array(7)}
+    assert_same(model, result.model, [feed])
+
+
+IN_BODIES = """g (float[2, 3] x, float[1, 3] u, int64 k, bool c)
+    => (float[2, 3] w, int64 o, int64 q, int64 z)
+    <int64[1, 1] i = {0}, int64 zero = {0}, int64 two = {2}> {
+    w = ScatterND (x, i, u)  s = Shape (x)  o = Gather (s, zero)
+    q = If (c) < then_branch = yes () => (int64 y) {
+        a = Gather (s, zero)  e = Equal (a, two)  n = Not (e)  b = Gather (s, zero)
+        y = Mul (b, k) }, else_branch = no () => (int64 f) { f = Gather (s, zero) } >
+    z = f.fn (x, k) }
+<domain: "f", opset_import: ["" : 18]> fn (p, r) => (d) {
+    at = Constant <value_int = 0> ()  rows = Constant <value_int = 2> ()  h = Shape (p)
+    a = Gather (h, at)  e = Equal (a, rows)  b = Gather (h, at)  d = Mul (b, r) }"""
+
+
+@pytest.mark.parametrize("avoid", ["'Gather', 'Equal'", "'Gather', 'Equal', 'Shape', 'Not'"])
+def test_constants_of_branches_and_functions(avoid: str) -> None:
+    """A function has Constant nodes in their place; one constant is an output of the graph."""
+    model = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : 18, "f" : 1]> {IN_BODIES}'
+    )
+    result = onnx_scatterx.optimize(model, target=f"standard, avoid = [{avoid}]")
+    assert "Gather" not in nodes(result.model)
+    feed = {"x": FEED["x"][:2, :3], "u": FEED["u"][:1, :3], "k": np.array(-(2**63))}
+    assert_same(model, result.model, [feed | {"c": np.array(c)} for c in (True, False)])
+
+
+def test_a_result_that_no_runtime_loads_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as by a pass of the future that removes too much: nothing is returned or written."""
+    model = parse(WHOLE)
+
+    def removed(job: Job) -> bool:
+        job.model.graph.initializers.pop("two")
+        return True
+
+    step = Pass(removed, Kind.GUARD)
+    monkeypatch.setattr(pipeline, "CHECKING", (step,))
+    with pytest.raises(ScatterXError, match=r"please report it: nothing .* defines 'two'"):
+        onnx_scatterx.optimize(model, target="standard")
+
+
+def test_a_constant_that_nothing_reads_is_removed() -> None:
+    """Its node got another form. ONNX Runtime would warn of it. One of the original stays."""
+    text = """g (float[5, 2] x, float[5, 2] u) => (float[5, 2] y)
+        <int64[5, 1] i = {4, 3, 2, 1, 0}, float[1] unread = {7}> { y = ScatterND (x, i, u) }"""
+    model = parse(text)
+    result = onnx_scatterx.optimize(model, target="standard, limits.Slice.steps = false")
+    assert result.report.removed == 1
+    read = {name for node in result.model.graph.node for name in node.input}
+    assert {t.name for t in result.model.graph.initializer} - read == {"unread"}
+    assert_same(model, result.model, [{"x": FEED["u"][:5, :2], "u": FEED["u"][:5, 2:]}])

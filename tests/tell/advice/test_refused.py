@@ -1,0 +1,155 @@
+"""What to do next about nodes that the target does not take: each command was tried."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+from onnx_scatterx import advise, inspect
+from onnx_scatterx.doors.cli import main
+from onnx_scatterx.tell.advice.change import Command
+from tests.helpers.many_scatters import many_scatters
+from tests.tell.advice.test_advise import EMPTY, HEAD, MODELS
+
+pytestmark = pytest.mark.sampled(2)
+
+OLD = '<ir_version: 5, opset_import: ["" : 9]> '
+SIZE = """g (float[N, 4] x) => (float[N, 4] y) <float z = {0}>
+    { s = Shape (x)  e = Expand (z, s)  y = Add (x, e) }"""
+TWICE = "g (float[1, 1, 4, 4] x) => (float[1, 1, 8, 8] y) <float[4] s = {1, 1, 2, 2}> "
+ROWS = """g (uint8[8, 4] x) => (uint8[2, 4] y) <int64[2] i = {5, 6}>
+    { y = Gather <axis = 0> (x, i) }"""
+
+
+def model_of(text: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(text if text.startswith("<") else HEAD + text)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    ("text", "target", "options"),
+    [
+        (SIZE, "standard, avoid = ['Shape']", ["--fix N=64"]),
+        (OLD + TWICE + "{ y = Upsample (x, s) }", "standard, avoid = ['Upsample']", ["--opset 13"]),
+        (ROWS, "qnn", ["--gathers"]),
+        (EMPTY, "standard, avoid = ['NonZero']", ["--assume 'N >= 1'"]),
+    ],
+)
+def test_ways(
+    text: str, target: str, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is printed is run as it stands: after it the target takes all."""
+    path, out = str(tmp_path / "m.onnx"), str(tmp_path / "o.onnx")
+    onnx.save(model_of(text), path)
+    command = Command(path, out, target)
+    (found,) = [a for a in advise(path, target=target, command=command) if a.is_violation]
+    assert [way.command.partition(f"{shlex.quote(target)} ")[2] for way in found.ways] == options
+    assert (
+        main([*shlex.split(found.ways[0].command)[1:], "--strict", "--verify", "--samples=5"]) == 0
+    )
+    assert main(["optimize", path, "-o", out, "--target", target, "--strict"]) == 1
+    told = capsys.readouterr().out
+    assert f"  not taken: {found.why}\n    removed by:\n      {found.ways[0].command}\n" in told
+
+
+def test_a_gather_that_the_target_takes_needs_nothing() -> None:
+    """qnn refuses GatherND at constant indices only, so this one is not told of, unless asked."""
+    text = "g (float[5, 3] x, int64[1] at) => (float[3] y) { y = GatherND (x, at) }"
+    assert not inspect(model_of(text), target="qnn").gathers
+    assert not advise(model_of(text), target="qnn")
+    (told,) = advise(model_of(text), target="qnn", gathers=True)
+    assert told.why == "no cheaper form is known (2 nodes)"
+    assert not advise(model_of(text), target="standard, avoid = ['GatherND']")
+
+
+def test_equal_lines_are_one() -> None:
+    nodes = " ".join(f"x{i + 1} = Erf (x{i})" for i in range(6))
+    model = model_of(f"g (float[4] x0) => (float[4] x7) {{ {nodes} x7 = Asin (x6) }}")
+    (found,) = advise(model, target="standard, avoid = ['Erf', 'Asin']")
+    name = "standard, avoid = ['Erf', 'Asin']"
+    assert found.lines() == [
+        f"not taken: {name} takes no Erf (6): x1, x2 and 4 more; x7 (Asin): {name} takes no Asin",
+        "  no option removes them; missing: a compiler that takes this",
+    ]
+    assert found.to_dict()["is_violation"]
+    assert found.nodes == tuple(f"x{i}" for i in range(1, 8))
+
+
+def test_a_change_that_brings_another_violation_is_no_way() -> None:
+    """Operator set 13 has no Upsample, and this compiler has no Resize."""
+    text = OLD + TWICE + "{ y = Upsample (x, s) }"
+    (found,) = advise(model_of(text), target="standard, avoid = ['Upsample', 'Resize']")
+    assert found.is_violation
+    assert not found.ways
+
+
+def test_the_operator_sets_that_the_target_takes() -> None:
+    text = OLD + TWICE + "{ y = Upsample (x, s) }"
+    (found,) = advise(model_of(text), target="standard, avoid = ['Upsample'], max_opset = 12")
+    assert not found.ways
+
+
+def test_a_kept_scatter_is_named_once() -> None:
+    """It is a node that the target does not take, too, and its line says what removes it."""
+    text = "g (float[8] x, int64[3, 1] i, float[3] u) => (float[8] y) {"
+    text += ' y = ScatterND <reduction = "mul"> (x, i, u) }'
+    target = "standard, avoid = ['ScatterND', 'Where']"
+    assert [v.op for v in inspect(model_of(text), target=target).violations] == ["ScatterND"]
+    (found,) = advise(model_of(text), target=target)
+    assert not found.is_violation
+
+
+def test_the_host_is_no_violation() -> None:
+    model = model_of("g (float[4] x) => (float[4] y) { y = Erf (x) }")
+    assert advise(model, target="standard, limits = {Erf = {native = false}}") == ()
+
+
+def test_sizes_are_one_line_and_come_first() -> None:
+    """Of the nodes that the target refuses only those are named that it refuses at numbers."""
+    text = """g (float[N, 4] x, float[M] m) => (float[N, 4] y, int64[1, L] z) <float zero = {0}> {
+        s = Shape (x)  e = Expand (zero, s)  y = Add (x, e)  z = NonZero (m) }"""
+    target = "standard, static_only = true, avoid = ['Shape', 'NonZero']"
+    first, second = advise(model_of(text), target=target)
+    assert first.lines()[0] == f"the target {target} wants all sizes as numbers:"
+    assert first.ways[0].command.endswith("--fix N=96 --fix M=64")
+    assert set(second.nodes) == {"z"}
+    shown = inspect(model_of(text), target=target)
+    assert "add --fix" in str(shown)
+    assert "add --fix" not in str(replace(shown, advice=(first, second))).split("0 of")[-1]
+
+
+def test_sizes_come_first_if_another_compiler_takes_more_at_them() -> None:
+    first, *others = advise(MODELS / "mask_fill_dynamo_dynamic.onnx", target="coreml")
+    assert first.nodes == ("node_index_put",)
+    assert first.ways[0].command.endswith("--target coreml --fix batch=1 --fix time=64")
+    assert [set(a.nodes) for a in others] == [{"node_Unsqueeze_2", "out/Where"}]
+
+
+def test_a_broken_model_is_not_a_problem_of_sizes() -> None:
+    text = "g (float[N, 5] x, float[3, 4] u) => (float[3, 4] y) { y = Add (x, u) }"
+    (found,) = advise(model_of(text), target="qnn")
+    assert found.lines() == [
+        "the model fails at any sizes, so its export is wrong; with PyTorch, try dynamo=True: "
+        "the node y (Add) cannot run: its inputs are of shape [N, 5] and of shape [3, 4]"
+    ]
+
+
+def test_the_chosen_rules_are_kept() -> None:
+    """A command is tried with the rules that it names."""
+    text = "g (float[400, 2] x, int64[300, 1] i, float[300, 2] u) => (float[400, 2] y) {"
+    model = model_of(text + "y = ScatterND (x, i, u) }")
+    (found,) = advise(model, target="standard")
+    assert found.ways[0].command.endswith("dense = true'")
+    (found,) = advise(model, target="standard", rules=["view"])
+    assert not found.ways
+
+
+def test_a_command_is_printed_once() -> None:
+    """Also if the rules that then replace the nodes differ."""
+    found = advise(many_scatters(30), target="rknn")
+    commands = [way.command for advice in found for way in advice.ways]
+    assert commands
+    assert len(set(commands)) == len(commands)
