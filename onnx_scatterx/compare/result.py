@@ -9,7 +9,7 @@ import numpy as np
 from onnx_scatterx.compare.array_diff import ArrayDifference, Tolerance
 from onnx_scatterx.errors import ScatterXError
 from onnx_scatterx.runtime.session import EVALUATOR
-from onnx_scatterx.text.visible import in_lines, plain_fields
+from onnx_scatterx.text.visible import as_html, in_lines, plain_fields
 
 if TYPE_CHECKING:
     from onnx_scatterx.proof.proof import Proof
@@ -261,10 +261,11 @@ class Verification:
 
     def _repr_html_(self) -> str:
         """Return the answer as a notebook shows it."""
-        from onnx_scatterx.tell.page.document import lines
-
-        head, *rest = str(self).split("\n")
-        return lines(head, [line.strip() for line in rest], good=self.same)
+        head, *rest = (as_html(line.strip()) for line in str(self).split("\n"))
+        kind = "fine" if self.same else "alarm"
+        items = "".join(f"<li>{line}</li>" for line in rest)
+        below = f"<ul>{items}</ul>" if items else ""
+        return f'<div><p class="{kind}"><strong>{head}</strong></p>{below}</div>'
 
     @property
     def _all_fused(self) -> bool:

@@ -1,4 +1,4 @@
-"""Passes that fit a model to its target, and the note of what it still does not take.
+"""Passes that fit a model to its target.
 
     change_operator_set        the operator set that the user wants
     lower_operator_set         opset 24    Neg, ReduceMax (x, axes)
@@ -6,7 +6,6 @@
     lower_rewritten            the same, if what prevented it is gone: a TensorScatter
     drop_default_reductions    ScatterND <reduction = "none">    ScatterND
     attach_fallbacks           every new ScatterX gets a function of standard operators
-    check_target               changes nothing; promises do not change what a compiler sees
 
 Some compilers of devices reject a scatter with the default reduction, or misread it.
 
@@ -31,7 +30,6 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.budget.budget import LimitError, budget, own_budget
-from onnx_scatterx.engine.device.violations import refusals
 from onnx_scatterx.engine.lift.lift_scatter import is_scatter
 from onnx_scatterx.engine.mosaic.constants import Constants
 from onnx_scatterx.engine.passes.job import Job, Lowered
@@ -179,23 +177,6 @@ def drop_default_reductions(job: Job) -> bool:
 def attach_fallbacks(job: Job) -> bool:
     """Add the functions that ScatterX nodes call in runtimes without the library."""
     return add_fallbacks(job.model)
-
-
-def check_target(job: Job) -> bool:
-    """Note the nodes, types and sizes of a model that the target does not take.
-
-    >>> import onnx_ir as ir
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (float[4] x) => (float[4] y) { y = Erf (x) }''')
-    >>> from onnx_scatterx.engine.passes.settings import Settings
-    >>> job = Job(model, Settings.of(target="standard, avoid = ['Erf']"))
-    >>> check_target(job), [violation.op for violation in job.violations]
-    (False, ['Erf'])
-    """
-    pairs = refusals(job.model, job.settings.target, job.analyses.without_promises.current())
-    job.violations = tuple(dict.fromkeys(violation for _, violation in pairs))
-    job.refused = {n for n, violation in pairs if n is not None and not violation.on_host}
-    return False
 
 
 _MOVES = RESHAPES.union(MERGES)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import onnx
 import onnx_ir as ir
 
-from onnx_scatterx.errors import ModelError, ScatterXError
+from onnx_scatterx.errors import ModelError
 from onnx_scatterx.files.check import check
 from onnx_scatterx.files.data import to_proto
 from onnx_scatterx.fitting.changes import EXPANDED
@@ -22,17 +22,11 @@ from onnx_scatterx.fitting.respell import Refused, respelled
 from onnx_scatterx.fitting.spelling import Spelling
 from onnx_scatterx.fitting.unchecked_dims import READERS, forget_unchecked_dims
 from onnx_scatterx.graphs.cleanup import Names, cloned
+from onnx_scatterx.graphs.schemas import check_known
 from onnx_scatterx.graphs.traversal import all_nodes, is_operator, with_subgraphs
 
 _SHOWN = 4  # the most nodes that an error names
 _NESTED = 4  # the deepest definitions within definitions
-
-
-def check_known(version: int) -> None:
-    """Raise ScatterXError for an operator set that onnx does not know."""
-    newest = onnx.defs.onnx_opset_version()
-    if not 9 <= version <= newest:
-        raise ScatterXError(f"operator set {version}: onnx knows 9 to {newest}")
 
 
 def newer_opset(model: ir.Model, version: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Decides by the schemas of ONNX whether another version takes the types of a node."""
+"""What the schemas of ONNX say: the known operator sets, and the types that versions take."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import onnx.defs
 import onnx_ir as ir
+
+from onnx_scatterx.errors import ScatterXError
 
 Types: TypeAlias = "Callable[[ir.Value], Collection[str]]"
 """Returns the types that a value may have, such as ``tensor(float)``; none if they are unknown."""
@@ -85,3 +87,10 @@ def narrower(
             if lacking:
                 return f"takes no {lacking[0]} there"
     return None
+
+
+def check_known(version: int) -> None:
+    """Raise ScatterXError for an operator set that onnx does not know."""
+    newest = onnx.defs.onnx_opset_version()
+    if not 9 <= version <= newest:
+        raise ScatterXError(f"operator set {version}: onnx knows 9 to {newest}")

@@ -22,10 +22,10 @@ from onnx_scatterx.engine.passes.simplify_gathers import simplify_gathers
 from onnx_scatterx.engine.passes.write_on_integers import write_on_integers
 from onnx_scatterx.engine.terms.symbol_ids import fresh_symbols
 from onnx_scatterx.errors import ScatterXError, did_you_mean
+from onnx_scatterx.fitting.check_target import check_target
 from onnx_scatterx.fitting.fit_target import (
     attach_fallbacks,
     change_operator_set,
-    check_target,
     drop_default_reductions,
     lower_operator_set,
     lower_rewritten,

@@ -6,21 +6,14 @@ import math
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from onnx_scatterx.engine.device.costs import (
-    SERVER,
-    Costs,
-    NodeCosts,
-    Sizes,
-    TimeCosts,
-)
-from onnx_scatterx.engine.device.uses import OperatorLimits
 from onnx_scatterx.errors import ScatterXError, did_you_mean
 from onnx_scatterx.files.reading import parse_toml
+from onnx_scatterx.targets.limits import OperatorLimits
 from onnx_scatterx.targets.profile import Find, read_profile, target_from
 from onnx_scatterx.targets.target import SCATTERX, STANDARD
 from onnx_scatterx.targets.target import Target as Target
@@ -134,11 +127,6 @@ def _changed(text: str, find: Find) -> Target:
 def all_targets() -> list[Target]:
     """Return every target that has a name."""
     return [*BASES.values(), *(target_of(name) for name in profile_names())]
-
-
-def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
-    """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
-    return TimeCosts(SERVER, Sizes(sizes)) if target.is_timed else NodeCosts()
 
 
 _LABEL = 14  # letters before the text

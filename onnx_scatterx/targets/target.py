@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import onnx.defs
 
-from onnx_scatterx.engine.device.uses import NO_LIMITS, OperatorLimits, Use
+from onnx_scatterx.targets.limits import NO_LIMITS, OperatorLimits
 
 SCATTERX = "ScatterX"
 NEW = frozenset({SCATTERX, "TensorScatter"})
@@ -84,13 +84,6 @@ class Target:
         named = {op_type for op_type, limits in self.limits.items() if not limits.axes_input}
         spelled = {_last_with_axes(op_type, newest) for op_type in named}
         yield from sorted({*spelled, *(() if self.max_opset is None else (newest,))})
-
-    def objections(self, use: Use) -> Iterator[str]:
-        """Yield why a node is not taken: an operator that is missing, or one of its limits."""
-        if not self.has(use.op_type):
-            yield use.op_type
-            return
-        yield from self.limits_of(use.op_type).objections(use)
 
     def with_host(self) -> Target:
         """Return the target with its host, which runs what the device itself does not.

@@ -2,8 +2,8 @@
 
 import pytest
 
+from onnx_scatterx.engine.device import costs
 from onnx_scatterx.engine.device.costs import KINDS, Machine
-from onnx_scatterx.targets import catalogue
 
 SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkeys(KINDS, 1.0))
 """It is slow at all but ScatterX, so that the target writes ScatterX."""
@@ -11,4 +11,4 @@ SLOW = Machine(1.0, dict.fromkeys(KINDS, 1.0) | {"ScatterX": 0.01}, dict.fromkey
 
 def use_machine(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `ort-cpu` have the costs of a machine."""
-    monkeypatch.setattr(catalogue, "SERVER", machine)
+    monkeypatch.setattr(costs, "SERVER", machine)

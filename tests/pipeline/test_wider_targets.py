@@ -10,9 +10,9 @@ import onnx_ir as ir
 import pytest
 
 import onnx_scatterx
-from onnx_scatterx.engine.device.violations import violations
 from onnx_scatterx.engine.passes.job import Job
 from onnx_scatterx.engine.passes.settings import Settings
+from onnx_scatterx.fitting.check_target import violations
 from onnx_scatterx.targets.catalogue import profile_names, target_of
 from onnx_scatterx.targets.target import Target
 from tests.helpers.examples import are_all

@@ -8,7 +8,7 @@ import pytest
 
 from onnx_scatterx import ScatterXError
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.device.uses import Use
+from onnx_scatterx.engine.device.uses import Use, objections
 from onnx_scatterx.targets.catalogue import all_targets, profile_names, target_of
 from onnx_scatterx.targets.target import Target
 from tests.targets.test_targets import written
@@ -127,9 +127,9 @@ def test_a_profile_that_avoids_extended(tmp_path: Path) -> None:
 
 def test_reductions_that_a_profile_takes(tmp_path: Path) -> None:
     text = 'name = "a"\n[limits.ScatterND]\nreductions = ["none", "mul"]'
-    limits = target_of(written(tmp_path / "a.toml", text)).limits_of("ScatterND")
+    target = target_of(written(tmp_path / "a.toml", text))
     told = [
-        list(limits.objections(Use("ScatterND", [], [], {"reduction": how} if how else {})))
+        list(objections(target, Use("ScatterND", [], [], {"reduction": how} if how else {})))
         for how in ("", "none", "mul", "add")
     ]
     assert told == [[], [], [], ['ScatterND with reduction="add"']]
@@ -146,11 +146,10 @@ def test_reductions_that_a_profile_takes(tmp_path: Path) -> None:
 )
 def test_steps_that_a_profile_takes(tmp_path: Path, limit: str, refused: list[int]) -> None:
     path = written(tmp_path / "a.toml", f'name = "a"\n[limits.Slice]\n{limit}')
-    limits = target_of(path).limits_of("Slice")
-    told = []
+    target, told = target_of(path), []
     for step in (1, -1, 2, -2):
         numbers = TensorValue.of(np.array([step]))
-        if [*limits.objections(Use("Slice", [None, None, None, None, numbers], []))]:
+        if [*objections(target, Use("Slice", [None, None, None, None, numbers], []))]:
             told.append(step)
     assert told == refused
 

@@ -18,6 +18,7 @@ from onnx_scatterx.assumptions.expressions import names
 from onnx_scatterx.engine.analysis.domain.tensor import Shape
 from onnx_scatterx.engine.terms.terms import Symbol, Term
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.targets.target import Target
 
 USUAL = (
     (("batch", "b", "n", "bs"), 1),
@@ -185,6 +186,11 @@ class TimeCosts:
             size = self.sizes.product(w.extents) * _size(dtype)
             total += self.machine.time(w.kind, size, self.sizes.product(w.extents[: w.outer]))
         return total
+
+
+def costs_of(target: Target, sizes: Mapping[str, int] | None = None) -> Costs:
+    """Return the cost model of a target; ``sizes`` are hints on symbolic sizes."""
+    return TimeCosts(SERVER, Sizes(sizes)) if target.is_timed else NodeCosts()
 
 
 def _size(dtype: ir.DataType) -> float:

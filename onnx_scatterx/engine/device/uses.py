@@ -1,8 +1,7 @@
-"""Limits of a target on one operator: the uses of it that the target does not take."""
+"""Uses of operators, and why a target does not take one."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,8 @@ from onnx_scatterx.engine.analysis.domain.tensor import (
 )
 from onnx_scatterx.engine.terms.prove import Facts
 from onnx_scatterx.engine.terms.terms import Symbol
+from onnx_scatterx.targets.limits import OperatorLimits
+from onnx_scatterx.targets.target import Target
 
 _DATA = {"Where": 1}  # the input whose element type and shape count, if it is not the first
 # The input that must not be negative, if it is not the second.
@@ -95,81 +96,49 @@ def _is_declared(leaf: Symbol) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class OperatorLimits:
-    """What a target does not take of an operator that it has.
+def objections(target: Target, use: Use) -> Iterator[str]:
+    """Yield why a target does not take a node: an operator that is missing, or one of its limits.
 
-    ``types`` are the only element types of the data that it takes, ``no_types`` those that it does
-    not take, by their ONNX names in lower case. ``native`` is False if the operator runs on the
-    host, or has the element types with which it does not: what runs on the host counts as lacking,
-    until nothing else helps (`Target.with_host`).
-
-    >>> limits = OperatorLimits(no_types=frozenset({"int64"}), max_rank=4)
+    >>> npu = Target("npu", limits={"Pad": OperatorLimits(no_types=frozenset({"int64"}))})
     >>> line = TensorValue(ir.DataType.INT64, None)
-    >>> list(limits.objections(Use("Pad", [line], [line])))
+    >>> list(objections(npu, Use("Pad", [line], [line])))
     ['Pad of int64']
     """
-
-    types: frozenset[str] | None = None
-    no_types: frozenset[str] = frozenset()
-    max_rank: int | None = None
-    reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
-    exclusive: bool = True  # CumSum with exclusive=1
-    broadcast: bool = True  # operands of unlike shapes
-    steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
-    computed: bool = True  # bounds, amounts and shapes that are not constants
-    negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
-    constant: bool = True  # indices that are constants
-    axes_input: bool = True  # axes as an input: before, they were an attribute
-    native: bool | frozenset[str] = True
-    most: int | None = None  # of a TopK: how many elements it finds
-    written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
-
-    def takes_type(self, dtype: ir.DataType) -> bool:
-        """Return whether data of an element type is taken."""
-        name = dtype.name.lower()
-        allowed = name not in self.no_types and (self.types is None or name in self.types)
-        return allowed and self.is_native(dtype)
-
-    def is_native(self, dtype: ir.DataType | None) -> bool:
-        """Return whether the operator runs on the device itself, as far as types say."""
-        if isinstance(self.native, bool) or dtype is None:
-            return bool(self.native)
-        return dtype.name.lower() in self.native
-
-    def objections(self, use: Use) -> Iterator[str]:
-        """Yield the unsupported parts of a use, as words that follow the operator's name."""
-        name, dtype = use.op_type, use.dtype
-        if dtype is not None and not self.takes_type(dtype):
-            yield f"{name} of {dtype.name.lower()}"
-        if self.max_rank is not None and use.rank > self.max_rank:
-            yield f"{name} of rank {use.rank}"
-        reduction = str(use.attributes.get("reduction", "none"))
-        if self.reductions is not None and reduction not in self.reductions:
-            yield f'{name} with reduction="{reduction}"'
-        if not self.exclusive and use.attributes.get("exclusive"):
-            yield f"exclusive {name}"
-        if not self.broadcast and not _have_one_shape(use):
-            yield f"{name} of unlike shapes"
-        if self.steps is not True and _has_steps(use, self.steps or frozenset({1})):
-            yield f"{name} with steps"
-        if not self.computed and _is_computed(use):
-            yield f"{name} with computed operands"
-        if not self.constant and (at := _indices(use)) is not None and at.constant is not None:
-            yield f"{name} at constant indices"
-        if not self.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
-            yield f"{name} with axes as an input"
-        if self.most is not None and _count(use) > self.most:
-            yield f"{name} of more than {self.most} elements"
-        for missing in sorted(self.written.difference(use.attributes)):
-            yield f"{name} without {missing} written"
-        if not self.negative and not use.of_any_sign and _may_be_negative(use):
-            what = _WHAT_IS_NEGATIVE.get(name, "at indices")
-            yield f"{name} {what} that may be negative"
+    if not target.has(use.op_type):
+        yield use.op_type
+        return
+    yield from _beyond(target.limits_of(use.op_type), use)
 
 
-NO_LIMITS = OperatorLimits()
-KEYS = {f.name: f for f in dataclasses.fields(OperatorLimits)}
+def _beyond(limits: OperatorLimits, use: Use) -> Iterator[str]:
+    """Yield the unsupported parts of a use, as words that follow the operator's name."""
+    name, dtype = use.op_type, use.dtype
+    if dtype is not None and not limits.takes_type(dtype):
+        yield f"{name} of {dtype.name.lower()}"
+    if limits.max_rank is not None and use.rank > limits.max_rank:
+        yield f"{name} of rank {use.rank}"
+    reduction = str(use.attributes.get("reduction", "none"))
+    if limits.reductions is not None and reduction not in limits.reductions:
+        yield f'{name} with reduction="{reduction}"'
+    if not limits.exclusive and use.attributes.get("exclusive"):
+        yield f"exclusive {name}"
+    if not limits.broadcast and not _have_one_shape(use):
+        yield f"{name} of unlike shapes"
+    if limits.steps is not True and _has_steps(use, limits.steps or frozenset({1})):
+        yield f"{name} with steps"
+    if not limits.computed and _is_computed(use):
+        yield f"{name} with computed operands"
+    if not limits.constant and (at := _indices(use)) is not None and at.constant is not None:
+        yield f"{name} at constant indices"
+    if not limits.axes_input and len(use.inputs) > 1 and use.inputs[1] is not None:
+        yield f"{name} with axes as an input"
+    if limits.most is not None and _count(use) > limits.most:
+        yield f"{name} of more than {limits.most} elements"
+    for missing in sorted(limits.written.difference(use.attributes)):
+        yield f"{name} without {missing} written"
+    if not limits.negative and not use.of_any_sign and _may_be_negative(use):
+        what = _WHAT_IS_NEGATIVE.get(name, "at indices")
+        yield f"{name} {what} that may be negative"
 
 
 def _have_one_shape(use: Use) -> bool:

@@ -1,4 +1,4 @@
-"""The parts of a model that its target does not take: operators, uses, ranks, sizes, opsets.
+"""The parts of a model that its target does not take: operators, uses, ranks, sizes.
 
 Nodes that every compiler removes first are not reported:
 
@@ -17,10 +17,8 @@ import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Knowledge, Scope
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
-from onnx_scatterx.engine.analysis.model_analysis import interpret
 from onnx_scatterx.engine.budget.budget import within_limits
-from onnx_scatterx.engine.device.uses import Use, is_of_any_sign
-from onnx_scatterx.fitting.opset import newer_opset, obstacles
+from onnx_scatterx.engine.device.uses import Use, is_of_any_sign, objections
 from onnx_scatterx.graphs.constants import constant, overridable
 from onnx_scatterx.graphs.traversal import (
     RANDOM,
@@ -150,25 +148,6 @@ class Violation:
         return self.op == SCATTERX or self.op in SCATTERS
 
 
-def violations(
-    model: ir.Model, target: Target, knowledge: Knowledge | None = None
-) -> tuple[Violation, ...]:
-    r"""Return the parts of a model that a target does not take, in the order of the graphs.
-
-    ``knowledge`` is what is known of its values; without it, the model is interpreted.
-
-    >>> model = ir.from_onnx_text('''<ir_version: 8, opset_import: ["" : 18]>
-    ...     g (bool[N] x) => (int64[1, M] y) { y = NonZero(x) }''')
-    >>> npu = Target("npu", avoid=frozenset({"NonZero"}), static_only=True)
-    >>> print(*violations(model, npu), sep="\n")
-    x (input): the size N is not a number
-    y (NonZero): npu takes no NonZero
-    y (NonZero): a size is known only when the model runs
-    """
-    refused = refusals(model, target, knowledge or interpret(model))
-    return tuple(dict.fromkeys(violation for _, violation in refused))
-
-
 def refusals(
     model: ir.Model, target: Target, knowledge: Knowledge
 ) -> list[tuple[ir.Node | None, Violation]]:
@@ -203,7 +182,6 @@ class _Checker:
     def all(self) -> Iterator[tuple[ir.Node | None, Violation]]:
         """Yield all violations, in the order of the graphs, each with its node."""
         model, main = self.model, self.model.graph.name or "main"
-        yield from ((None, violation) for violation in self._of_opset(main))
         for value in model.graph.inputs:
             if value.name not in model.graph.initializers:
                 for why in self._of_input(value):
@@ -226,19 +204,6 @@ class _Checker:
                         why = f"{self.target.name} runs {use.op_type} on its host"
                         yield node, Violation(label, use.op_type, name, why, on_host=True)
 
-    def _of_opset(self, main: str) -> Iterator[Violation]:
-        """Yield the nodes that prevent lowering a model whose operator set is too new."""
-        most = self.target.max_opset
-        version = newer_opset(self.model, most)
-        if most is None or version is None:
-            return
-        why = f"operator set {version}, and {self.target.name} takes {most}"
-        blocking = obstacles(self.model, most)
-        if not blocking:  # it could be lowered
-            yield Violation(main, "model", main, why)
-        for node in blocking:
-            yield Violation(node.name, node.node.op_type, node.graph, f"{why}: {node.why}")
-
     def _of_input(self, value: ir.Value) -> Iterator[str]:
         shape, target = self.of(value).shape, self.target
         if shape is None:
@@ -255,7 +220,7 @@ class _Checker:
     def _of_node(self, node: ir.Node, scope: Scope | None) -> list[str]:
         target = self._with_host
         use = self._use(node, scope)
-        reasons = [f"{target.name} takes no {objection}" for objection in target.objections(use)]
+        reasons = [f"{target.name} takes no {objection}" for objection in objections(target, use)]
         rank = max((t.rank or 0 for t in use.outputs), default=0)
         if target.max_rank is not None and rank > target.max_rank:
             reasons.append(f"rank {rank}, and {target.name} takes {target.max_rank}")

@@ -14,7 +14,7 @@ from onnx_scatterx.engine.analysis.domain.call import Scope
 from onnx_scatterx.engine.analysis.infeasible import misread_node
 from onnx_scatterx.engine.analysis.model_analysis import ModelAnalysis
 from onnx_scatterx.engine.budget.budget import of_scatter
-from onnx_scatterx.engine.device.costs import Costs, in_terms
+from onnx_scatterx.engine.device.costs import Costs, costs_of, in_terms
 from onnx_scatterx.engine.device.violations import Violation
 from onnx_scatterx.engine.lift.bounds import learn_bounds
 from onnx_scatterx.engine.lift.lift_scatter import (
@@ -34,7 +34,6 @@ from onnx_scatterx.engine.write.outer_values import OuterValues
 from onnx_scatterx.graphs.cleanup import Names, is_read
 from onnx_scatterx.graphs.traversal import Wiring, all_nodes
 from onnx_scatterx.observer import NOBODY, Observer
-from onnx_scatterx.targets.catalogue import costs_of
 from onnx_scatterx.targets.target import Target
 from onnx_scatterx.text.reasons import Reason, Refusal
 

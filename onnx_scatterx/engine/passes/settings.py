@@ -19,7 +19,7 @@ from onnx_scatterx.assumptions.fixed_sizes import FixedSizes
 from onnx_scatterx.engine.analysis.operators.gathers import READS
 from onnx_scatterx.engine.plan.rule import Rule
 from onnx_scatterx.errors import ScatterXError, did_you_mean
-from onnx_scatterx.fitting.opset import check_known
+from onnx_scatterx.graphs.schemas import check_known
 from onnx_scatterx.options.table import DEFAULTS, Options, words
 from onnx_scatterx.rewrites import RULES
 from onnx_scatterx.rewrites.overlay import overlay

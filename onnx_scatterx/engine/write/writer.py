@@ -12,6 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import Scope
+from onnx_scatterx.engine.device.uses import objections
 from onnx_scatterx.engine.terms.terms import Term
 from onnx_scatterx.engine.write.dry_run import Attributes, DryRun, MadeValues, frozen
 from onnx_scatterx.engine.write.forms import other_form
@@ -161,10 +162,10 @@ class Writer:
             value = written[key] = self._sink.node(op, inputs, dtype, attributes)
             return value
         trial = self._trial
-        objections = list(self.target.objections(request.use))
+        refused = list(objections(self.target, request.use))
         if trial is not None and self.target.static_only and request.use.reads_size:
-            objections.append(f"{op} with a size that is known only when the model runs")
-        if objections:
+            refused.append(f"{op} with a size that is known only when the model runs")
+        if refused:
             value = other_form(request)
             if value is not None:
                 written[key] = value
@@ -172,7 +173,7 @@ class Writer:
             # Symbols have other names in a dry run, so a proof that was found there may be missed
             # later. Then the node is written, and CheckTarget names it.
             if trial is not None:
-                trial.missing.update(dict.fromkeys(objections))
+                trial.missing.update(dict.fromkeys(refused))
         return self.as_it_is(request)
 
     def _require_one_meaning(self, op: str, inputs: int, attributes: Attributes) -> None:

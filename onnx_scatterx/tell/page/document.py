@@ -130,11 +130,6 @@ def tables(*parts: TextTable) -> str:
     return str(filled("cell.html", tables=parts))
 
 
-def lines(heading: str, texts: Sequence[str], *, good: bool) -> str:
-    """Return a sentence that is good or bad news, with lines below it."""
-    return str(filled("cell.html", heading=heading, lines=texts, good=good))
-
-
 def _now() -> datetime:
     """Return the time, or that of SOURCE_DATE_EPOCH, by which builds can be repeated."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")

@@ -19,9 +19,10 @@ from onnx_scatterx.text.visible import visible
 def filled(template: str, **values: object) -> Markup:
     r"""Return the text of a template with some values.
 
-    >>> text = filled("cell.html", heading="<b>\x1b[2J", lines=(), good=True)
-    >>> print(text.splitlines()[-2])
-    <p class="fine">&lt;b&gt;\x1b[2J</p>
+    >>> from onnx_scatterx.tell.rendering import TextTable
+    >>> text = filled("cell.html", tables=[TextTable("<b>\x1b[2J", [], [])])
+    >>> print(text.splitlines()[-4])
+    <table><caption>&lt;b&gt;\x1b[2J</caption><thead><tr></tr></thead>
     """
     return Markup(_environment().get_template(template).render(values))
 

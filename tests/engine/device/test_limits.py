@@ -9,8 +9,8 @@ import pytest
 
 import onnx_scatterx
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.engine.device.uses import KEYS
 from onnx_scatterx.targets.catalogue import profile_names
+from onnx_scatterx.targets.limits import KEYS
 from tests.helpers.pair import assert_same
 from tests.helpers.support import nodes, parse, sample
 from tests.targets.test_targets import BOX, EVEN, HEAD, written

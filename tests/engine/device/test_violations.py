@@ -9,8 +9,8 @@ import pytest
 import onnx_scatterx
 from onnx_scatterx.doors.api.result import TargetError
 from onnx_scatterx.doors.cli import main
-from onnx_scatterx.engine.device.violations import violations
 from onnx_scatterx.errors import ScatterXError
+from onnx_scatterx.fitting.check_target import violations
 from onnx_scatterx.targets.catalogue import target_of
 from onnx_scatterx.targets.target import Target
 from tests.helpers.support import parse, scatters

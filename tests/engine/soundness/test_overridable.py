@@ -4,7 +4,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from onnx_scatterx.engine.device.violations import violations
+from onnx_scatterx.fitting.check_target import violations
 from onnx_scatterx.targets.catalogue import target_of
 from tests.helpers.pair import Feed
 from tests.helpers.support import assert_sound, i64, parse, sample

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import onnx_scatterx
 from onnx_scatterx.engine.analysis.domain.tensor import TensorValue
 from onnx_scatterx.engine.analysis.model_analysis import interpret
-from onnx_scatterx.engine.device.uses import OperatorLimits
-from onnx_scatterx.engine.device.violations import violations
 from onnx_scatterx.engine.write.forms import FORMS
 from onnx_scatterx.engine.write.forms.request import Request
 from onnx_scatterx.engine.write.writer import Writer
+from onnx_scatterx.fitting.check_target import violations
 from onnx_scatterx.graphs.cleanup import Names
+from onnx_scatterx.targets.limits import OperatorLimits
 from onnx_scatterx.targets.target import STANDARD, Target
 from onnx_scatterx.text.reasons import Refusal
 from tests.helpers.examples import examples

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import onnx_ir as ir
 
 from onnx_scatterx.engine.analysis.domain.call import NotKnownError
-from onnx_scatterx.engine.device.uses import is_of_any_sign
+from onnx_scatterx.engine.device.uses import is_of_any_sign, objections
 from onnx_scatterx.engine.write.forms import arithmetic, casts, merged, movement, rows
 from onnx_scatterx.engine.write.forms.request import Request, folded, written
 from onnx_scatterx.text.reasons import Missing, Reason, Refusal, RefusedError
@@ -122,7 +122,7 @@ def instead_of(
     request = w.request(op, inputs, dtype, given, of_any_sign=is_of_any_sign(node))
     if request is None:
         return None
-    rank, objected = request.use.rank, any(w.target.objections(request.use))
+    rank, objected = request.use.rank, any(objections(w.target, request.use))
     if not objected and not (merges and rank > request.most_dims):
         return None
 

@@ -1,0 +1,54 @@
+"""Limits of a target on one operator that it has, as its profile says."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+
+@dataclass(frozen=True)
+class OperatorLimits:
+    """What a target does not take of an operator that it has.
+
+    ``types`` are the only element types of the data that it takes, ``no_types`` those that it does
+    not take, by their ONNX names in lower case. ``native`` is False if the operator runs on the
+    host, or has the element types with which it does not: what runs on the host counts as lacking,
+    until nothing else helps (`Target.with_host`).
+
+    >>> limits = OperatorLimits(no_types=frozenset({"int64"}), max_rank=4)
+    >>> limits.takes_type(ir.DataType.INT64), limits.takes_type(ir.DataType.FLOAT)
+    (False, True)
+    """
+
+    types: frozenset[str] | None = None
+    no_types: frozenset[str] = frozenset()
+    max_rank: int | None = None
+    reductions: frozenset[str] | None = None  # of a scatter: only these, such as "none" and "add"
+    exclusive: bool = True  # CumSum with exclusive=1
+    broadcast: bool = True  # operands of unlike shapes
+    steps: bool | frozenset[int] = True  # Slice with a step other than 1, or than these
+    computed: bool = True  # bounds, amounts and shapes that are not constants
+    negative: bool = True  # indices, steps of a Slice, or dividends of a Mod, that may be negative
+    constant: bool = True  # indices that are constants
+    axes_input: bool = True  # axes as an input: before, they were an attribute
+    native: bool | frozenset[str] = True
+    most: int | None = None  # of a TopK: how many elements it finds
+    written: frozenset[str] = frozenset()  # attributes that must be written, whatever their default
+
+    def takes_type(self, dtype: ir.DataType) -> bool:
+        """Return whether data of an element type is taken."""
+        name = dtype.name.lower()
+        allowed = name not in self.no_types and (self.types is None or name in self.types)
+        return allowed and self.is_native(dtype)
+
+    def is_native(self, dtype: ir.DataType | None) -> bool:
+        """Return whether the operator runs on the device itself, as far as types say."""
+        if isinstance(self.native, bool) or dtype is None:
+            return bool(self.native)
+        return dtype.name.lower() in self.native
+
+
+NO_LIMITS = OperatorLimits()
+KEYS = {f.name: f for f in dataclasses.fields(OperatorLimits)}
