@@ -24,9 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnxruntime as ort
-from kernel_case import Case
+from kernel_case import COPIES, SMALL, Case, copies
 from kernel_cases import CASES
-from kernel_copies import COPIES, SMALL, copies
 from kernel_limit import limits
 
 MEGABYTE = 1 << 20
