@@ -39,7 +39,7 @@ import onnxruntime as ort
 from field_graphs import GRAPHS
 from field_inputs import draws, names
 from field_page import ROOT, TARGETS, Case
-from real_sizes import difference, version
+from real_steps import difference, version
 
 MODULES = ("field_slices", "field_sizes", "field_indices", "field_masks")
 PACKAGES = ("torch", "onnxruntime", "onnx", "onnxscript")
