@@ -28,6 +28,7 @@ import onnx_scatterx
 ROOT = Path(__file__).parents[1]
 NO_SIZE = "no symbolic size"
 GIB, CPU_SECONDS = 9, 1200  # of a step
+LEVELS = {"default": "ORT_ENABLE_ALL", "off": "ORT_DISABLE_ALL"}
 
 Step = Callable[..., dict[str, Any]]
 
@@ -69,6 +70,16 @@ def optimize(source: str, target: str, goal: str = "standard") -> dict[str, Any]
     limits = sum(n for why, n in kept.items() if "limit of" in why)
     sizes = {"before": counted(source), "after": counted(target), "MB": peak}
     return {**sizes, "limits": limits, "kept": dict(kept), "seconds": round(spent, 2)}
+
+
+def opened(path: str | Path, level: str) -> Any:
+    """Return a session of ONNX Runtime on one thread, under a level of `LEVELS`."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, LEVELS[level])
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def difference(a: Any, b: Any) -> float:
