@@ -19,7 +19,7 @@ from tests.helpers.support import parse
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs"
 DOCS = sorted(FOLDER.glob("*.md"))
-FOLDERS = (".", ".github", ".github/ISSUE_TEMPLATE", "custom_ops", "models")
+FOLDERS = (".", ".github", ".github/ISSUE_TEMPLATE", "benchmarks", "custom_ops", "models")
 PAGES = [*DOCS, *(page for name in FOLDERS for page in sorted((ROOT / name).glob("*.md")))]
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
 
